@@ -1,0 +1,188 @@
+"""A channel: typed messages over a transport, numbered, bounded and metered.
+
+`Channel` knows messages; a `Transport` knows how to move frames. After any error a channel is of no
+further use: nothing is repeated, because a repeated step with the same randomness can leak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, overload
+
+from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
+from smc.errors import PeerAborted, ProtocolViolation
+
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+
+_CODE_BYTES = 64
+
+
+class Transport(Protocol):
+    """Moves frames to and from the peer, in order."""
+
+    def send(self, frame: Frame) -> None:
+        """Hand a frame over; may block while the peer is slow.
+
+        Raises:
+            PeerLost: the peer is gone, or did not read within the deadline.
+        """
+        ...
+
+    def receive(self) -> Frame:
+        """The next frame.
+
+        Raises:
+            PeerLost: the peer is gone, or nothing came within the deadline.
+        """
+        ...
+
+    def close(self) -> None:
+        """End both directions and wake whoever waits; may be called twice and from any thread."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What went over a channel, seen from one side.
+
+    Attributes:
+        sent: bytes of message bodies sent.
+        received: bytes of message bodies received.
+        messages: messages in both directions.
+        rounds: the longest chain of messages of which each could only be sent after the one before
+            had arrived; messages that cross count once.
+    """
+
+    sent: int = 0
+    received: int = 0
+    messages: int = 0
+    rounds: int = 0
+
+    def since(self, earlier: Traffic) -> Traffic:
+        """What came on top of `earlier`."""
+        return Traffic(
+            self.sent - earlier.sent,
+            self.received - earlier.received,
+            self.messages - earlier.messages,
+            self.rounds - earlier.rounds,
+        )
+
+
+class Channel:
+    """One end of a two-party conversation."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._sent_frames = 0
+        self._received_frames = 0
+        self._sent = self._received = self._messages = 0
+        self._clock = 0
+        self._sent_depth = 0
+        self._last_depth = 0
+
+    @property
+    def traffic(self) -> Traffic:
+        """The traffic so far."""
+        return Traffic(self._sent, self._received, self._messages, max(self._clock, self._sent_depth))
+
+    def send(self, message: Message) -> None:
+        """Send a message, in frames of at most `FRAME_BYTES`.
+
+        Raises:
+            PeerLost: the peer is gone.
+            FreshnessError: a ciphertext in it is not fresh.
+        """
+        data = message.encode()
+        if len(data) > MESSAGE_BYTES:
+            raise ProtocolViolation(
+                f"{message.kind()} of {len(data)} bytes is over the limit of {MESSAGE_BYTES}.",
+                "Run the batch in smaller chunks.",
+            )
+        self._sent_depth = self._clock + 1
+        for start in range(0, max(1, len(data)), FRAME_BYTES):
+            self._put(message.kind(), data[start : start + FRAME_BYTES], len(data))
+        self._sent += len(data)
+        self._messages += 1
+
+    @overload
+    def recv(self, kind: type[Message], first: Expected[A], /) -> A: ...
+    @overload
+    def recv(self, kind: type[Message], first: Expected[A], second: Expected[B], /) -> tuple[A, B]: ...
+    @overload
+    def recv(
+        self, kind: type[Message], first: Expected[A], second: Expected[B], third: Expected[C], /
+    ) -> tuple[A, B, C]: ...
+    def recv(self, kind: type[Message], /, *expected: Expected[Any]) -> Any:
+        """Receive a message of `kind` whose fields are as `expected`, in their order.
+
+        Returns:
+            The decoded field, or a tuple of them if there are several.
+
+        Raises:
+            ProtocolViolation: another message came, or one of another size or with invalid content.
+            PeerAborted: the peer ended the session.
+            PeerLost: the peer is gone or silent past the deadline.
+        """
+        data = self._message(kind.kind(), sum(field.size for field in expected))
+        values: list[Any] = []
+        start = 0
+        for field in expected:
+            values.append(field.decode(data[start : start + field.size]))
+            start += field.size
+        self._received += len(data)
+        self._messages += 1
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def finish(self) -> None:
+        """Say that nothing more follows and wait until the peer has said so too."""
+        self._put(END, b"", 0)
+        self._next(END, 0)
+
+    def abort(self, code: str) -> None:
+        """Tell the peer a code, and no more than that, and close."""
+        try:
+            self._put(ABORT, code.encode()[:_CODE_BYTES], len(code.encode()[:_CODE_BYTES]))
+        finally:
+            self._transport.close()
+
+    def _put(self, kind: str, data: bytes, total: int) -> None:
+        frame = Frame(self._sent_frames, kind, self._sent_depth, total, data)
+        self._sent_frames += 1
+        self._transport.send(frame)
+
+    def _message(self, kind: str, size: int) -> bytes:
+        frame = self._next(kind, size)
+        self._clock = max(self._clock, frame.depth)
+        pieces = [frame.data]
+        missing = size - len(frame.data)
+        while missing > 0:
+            frame = self._next(kind, size)
+            pieces.append(frame.data)
+            missing -= len(frame.data)
+            if not frame.data:
+                break
+        if missing:
+            raise ProtocolViolation(f"{kind}: its frames do not add up to {size} bytes.")
+        return b"".join(pieces)
+
+    def _next(self, kind: str, size: int) -> Frame:
+        frame = self._transport.receive()
+        if frame.sequence != self._received_frames:
+            raise ProtocolViolation(
+                f"{kind}: frame {self._received_frames} was due, frame {frame.sequence} came."
+            )
+        self._received_frames += 1
+        if frame.kind == ABORT:
+            code = frame.data[:_CODE_BYTES].decode("ascii", "replace")
+            code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"
+            raise PeerAborted(f"The peer ended the session with code {code!r}.", "Its log has the reason.")
+        if frame.kind != kind:
+            raise ProtocolViolation(f"{kind} was due, another kind of message came.")
+        if frame.total != size or len(frame.data) > min(size, FRAME_BYTES):
+            raise ProtocolViolation(f"{kind}: {size} bytes were due, {frame.total} are announced.")
+        if kind != END and not self._last_depth <= frame.depth <= self._sent_depth + 1:
+            raise ProtocolViolation(f"{kind}: its place in the order of messages is impossible.")
+        self._last_depth = max(self._last_depth, frame.depth)
+        return frame

@@ -1,0 +1,143 @@
+"""Vectors that messages are made of: residues, bits and rows of bytes, with their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.errors import ProtocolViolation
+
+
+def byte_width(modulus: int) -> int:
+    """Bytes that hold every integer in [0, modulus)."""
+    return max(1, ((modulus - 1).bit_length() + 7) // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Residues:
+    """Integers in [0, modulus), each in the same number of bytes."""
+
+    values: Sequence[int] = field(repr=False)
+    modulus: int
+
+    def encode(self) -> bytes:
+        """Big-endian integers of `byte_width(modulus)` bytes."""
+        width = byte_width(self.modulus)
+        return b"".join(int(value).to_bytes(width, "big") for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResidues:
+    """Demands `count` integers in [0, modulus)."""
+
+    modulus: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return byte_width(self.modulus) * self.count
+
+    def decode(self, data: bytes) -> list[int]:
+        """The integers.
+
+        Raises:
+            ProtocolViolation: one lies outside [0, modulus).
+        """
+        width = byte_width(self.modulus)
+        values = [int.from_bytes(data[i : i + width], "big") for i in range(0, len(data), width)]
+        if any(value >= self.modulus for value in values):
+            raise ProtocolViolation("An integer from the peer lies outside its modulus.")
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """Bits, eight to a byte, the last byte padded with zeros."""
+
+    values: NDArray[np.uint8] = field(repr=False)
+
+    def encode(self) -> bytes:
+        """Packed bits, the most significant first."""
+        return np.packbits(self.values).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedBits:
+    """Demands `count` bits."""
+
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return (self.count + 7) // 8
+
+    def decode(self, data: bytes) -> NDArray[np.uint8]:
+        """The bits, one per byte of the array.
+
+        Raises:
+            ProtocolViolation: the padding is not zero.
+        """
+        bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8))
+        if bits[self.count :].any():
+            raise ProtocolViolation("The padding of a bit vector from the peer is not zero.")
+        return bits[: self.count]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A two-dimensional array of bytes."""
+
+    values: NDArray[np.uint8] = field(repr=False)
+
+    def encode(self) -> bytes:
+        """The rows, one after the other."""
+        return self.values.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRows:
+    """Demands `rows` rows of `width` bytes."""
+
+    rows: int
+    width: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.rows * self.width
+
+    def decode(self, data: bytes) -> NDArray[np.uint8]:
+        """The array, shape (rows, width)."""
+        return np.frombuffer(data, dtype=np.uint8).reshape(self.rows, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Integers modulo 2**64."""
+
+    values: NDArray[np.uint64] = field(repr=False)
+
+    def encode(self) -> bytes:
+        """Little-endian words."""
+        return self.values.astype("<u8").tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedWords:
+    """Demands `count` integers modulo 2**64."""
+
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return 8 * self.count
+
+    def decode(self, data: bytes) -> NDArray[np.uint64]:
+        """The words."""
+        return np.frombuffer(data, dtype="<u8").astype(np.uint64)

@@ -1,0 +1,100 @@
+"""The exceptions of the house, one tree.
+
+    DuettoError
+      UsageError            a caller asked for something that does not exist or does not fit
+        DomainError         a value lies outside the bound that was declared for it
+      KeyMaterialError      a key is malformed, too weak or missing
+      FreshnessError        a ciphertext was about to leave that is not re-randomised, or left already
+      NoRouteError          the planner knows no allowed way for a type under the given conditions
+      PeerError             the other side
+        ProtocolViolation   sent something that the protocol does not allow
+        PeerAborted         ended the session and gave a code
+        PeerLost            is gone, or silent past the deadline
+      Cancelled             the session was ended from this side
+
+Every exception carries a stable `code`, the text of what happened, and a `mend`: what to do about it.
+Messages name steps, fields, sizes and counts; never a value, a share, a key or a plaintext.
+"""
+
+from typing import ClassVar
+
+
+class DuettoError(Exception):
+    """Root of all errors that users and peers can cause.
+
+    Args:
+        what: what happened and where, one sentence.
+        mend: what the reader can do about it, one sentence; may be empty.
+        code: a more particular stable code than the class's own.
+    """
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, what: str, mend: str = "", *, code: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.mend = mend
+        self.stable_code = code or self.code
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.mend}".strip()
+
+
+class UsageError(DuettoError):
+    """A caller asked for something that does not exist or does not fit; correct the call."""
+
+    code = "usage"
+
+
+class DomainError(UsageError):
+    """A value lies outside its declared bound; widen the bound or correct the data."""
+
+    code = "domain"
+
+
+class KeyMaterialError(DuettoError):
+    """A key is malformed, too weak or missing; make a new one with `duetto init`."""
+
+    code = "key"
+
+
+class FreshnessError(DuettoError):
+    """A ciphertext that is not freshly re-randomised was about to leave: a defect of the program."""
+
+    code = "freshness"
+
+
+class NoRouteError(UsageError):
+    """No allowed route leads to the asked type; choose another engine, modulus or bound."""
+
+    code = "no-route"
+
+
+class PeerError(DuettoError):
+    """Something about the other side; this side keeps nothing of the session."""
+
+    code = "peer"
+
+
+class ProtocolViolation(PeerError):  # noqa: N818 - a noun of the field
+    """The peer sent what the protocol does not allow; the session is over and not retried."""
+
+    code = "protocol-violation"
+
+
+class PeerAborted(PeerError):  # noqa: N818
+    """The peer ended the session with a code; its own log has the reason."""
+
+    code = "peer-aborted"
+
+
+class PeerLost(PeerError):  # noqa: N818
+    """The peer is gone or silent past the deadline; submit the job again when it is back."""
+
+    code = "peer-lost"
+
+
+class Cancelled(DuettoError):  # noqa: N818
+    """The session was ended from this side."""
+
+    code = "cancelled"

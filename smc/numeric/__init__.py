@@ -1,0 +1,1 @@
+"""Numbers: modular powers in batches, randomness from the operating system, fixed point."""

@@ -1,0 +1,83 @@
+"""The only source of randomness of `smc` and `parties`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from math import gcd
+from typing import TypeVar
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from smc.errors import UsageError
+
+T = TypeVar("T")
+
+_BULK = 1 << 12
+
+
+class Randomness:
+    """Uniform draws from a source of random bytes.
+
+    Requests of 4 KiB and more are the AES-256-CTR key stream under a fresh key from the source, so bulk
+    costs what AES costs; smaller ones come from the source itself.
+
+    Args:
+        source: returns the asked number of uniform bytes; the operating system's generator unless a
+            test passes another.
+    """
+
+    def __init__(self, source: Callable[[int], bytes] = os.urandom) -> None:
+        self._source = source
+
+    def bytes(self, count: int) -> bytes:
+        """`count` uniform bytes."""
+        if count < _BULK:
+            return self._source(count)
+        stream = Cipher(algorithms.AES(self._source(32)), modes.CTR(bytes(16))).encryptor()
+        return stream.update(bytes(count))
+
+    def below(self, bound: int, count: int) -> list[int]:
+        """`count` integers uniform in [0, bound), by rejection.
+
+        Raises:
+            UsageError: the bound is not positive.
+        """
+        if bound < 1:
+            raise UsageError(f"A random number below {bound} does not exist.")
+        width = ((bound - 1).bit_length() + 7) // 8
+        if not width:
+            return [0] * count
+        excess = 8 * width - (bound - 1).bit_length()
+        drawn: list[int] = []
+        while len(drawn) < count:
+            data = self.bytes(width * (count - len(drawn)))
+            tries = (int.from_bytes(data[i : i + width], "big") >> excess for i in range(0, len(data), width))
+            drawn += [value for value in tries if value < bound]
+        return drawn
+
+    def units(self, modulus: int, count: int) -> list[int]:
+        """`count` integers uniform among those in [1, modulus) that are prime to the modulus."""
+        drawn: list[int] = []
+        while len(drawn) < count:
+            drawn += [v for v in self.below(modulus, count - len(drawn)) if gcd(v, modulus) == 1]
+        return drawn
+
+    def bits(self, count: int) -> NDArray[np.uint8]:
+        """`count` uniform bits, one per byte of the array."""
+        packed = np.frombuffer(self.bytes((count + 7) // 8), dtype=np.uint8)
+        return np.unpackbits(packed, count=count)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """`count` uniform 64-bit words."""
+        return np.frombuffer(bytearray(self.bytes(8 * count)), dtype=np.uint64)
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """A uniformly permuted copy (Fisher-Yates)."""
+        result = list(items)
+        for last in range(len(result) - 1, 0, -1):
+            other = self.below(last + 1, 1)[0]
+            result[last], result[other] = result[other], result[last]
+        return result

@@ -1,0 +1,118 @@
+"""What one party holds of a batch of values.
+
+A value in form XX is two holdings, Alice's and Bob's; a protocol takes the own holding and returns the own
+holding. Integers are Python integers, so 128-bit values and residues modulo a Paillier N live side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from smc.errors import DomainError
+from smc.forms import Form, Holding, Role
+
+
+class CipherVector(Protocol):
+    """A batch of ciphertexts under one key."""
+
+    def __len__(self) -> int:
+        """How many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The values themselves, integers in [0, 2**bits) of the run."""
+
+    values: Sequence[int] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Additive shares: own + other's = value (mod `modulus`); modulus 2 is XOR (erratum 6)."""
+
+    values: Sequence[int] = field(repr=False)
+    modulus: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Encrypted:
+    """Ciphertexts under the other party's key."""
+
+    ciphertexts: CipherVector = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ciphertexts)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """Nothing but the secret key of `count` ciphertexts that the other party holds."""
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Nothing: `count` values lie with the other party."""
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+Value: TypeAlias = Plain | Share | Encrypted | KeyHolder | Nothing
+
+_TYPES = {
+    Holding.PLAIN: Plain,
+    Holding.SHARE: Share,
+    Holding.CIPHERTEXT: Encrypted,
+    Holding.SECRET_KEY: KeyHolder,
+    Holding.NOTHING: Nothing,
+}
+
+
+def check_value(value: Value, form: Form, role: Role, bits: int, name: str) -> None:
+    """Check that `value` is what `role` holds in `form`, and that plain values and shares fit.
+
+    Args:
+        value: the own holding.
+        form: the form that the type names.
+        role: the own role.
+        bits: bit bound of the plain values.
+        name: how error messages call the value, such as `x`.
+
+    Raises:
+        DomainError: the holding is of another kind, or a number lies outside its bound.
+    """
+    wanted = _TYPES[form.holding(role)]
+    if not isinstance(value, wanted):
+        raise DomainError(
+            f"{name} in form {form.value} is for {role.value} {form.holding(role).value}, "
+            f"not {type(value).__name__}.",
+            "Correct the type or the input.",
+        )
+    bound = None
+    if isinstance(value, Plain):
+        bound, meaning = 1 << bits, f"{bits} bits"
+    elif isinstance(value, Share):
+        bound, meaning = value.modulus, "its modulus"
+    if bound is not None and isinstance(value, Plain | Share):
+        for row, number in enumerate(value.values):
+            if not 0 <= number < bound:
+                raise DomainError(
+                    f"{name}, entry {row}: the number is outside [0, 2**bits) or [0, modulus), here {meaning}.",
+                    "Widen the bound or correct the data.",
+                )
