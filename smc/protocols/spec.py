@@ -11,30 +11,37 @@ from typing import Any
 from smc.forms import Form, Role
 
 
-class Direction(Enum):
-    """Who sends a message."""
+class Flight(Enum):
+    """Who sends a message: one party, or both without waiting for each other."""
 
-    A = Role.ALICE
-    B = Role.BOB
+    ALICE = "A"
+    BOB = "B"
+    BOTH = "AB"
 
     @property
-    def mirror(self) -> Direction:
-        """The other direction."""
-        return Direction.B if self is Direction.A else Direction.A
+    def senders(self) -> tuple[Role, ...]:
+        """The parties that send."""
+        return tuple(role for role in Role if role.name[0] in self.value)
+
+    @property
+    def mirror(self) -> Flight:
+        """The flight with Alice and Bob exchanged."""
+        return {Flight.ALICE: Flight.BOB, Flight.BOB: Flight.ALICE}.get(self, self)
 
 
-def count_rounds(flights: Iterable[Direction]) -> int:
+def count_rounds(flights: Iterable[Flight]) -> int:
     """The longest chain of dependent messages when `flights` happen in this order.
 
-    Two flights in the same direction without one between them need not wait for each other; nor do two in
-    opposite directions if neither sender had to wait, which `Channel` measures in the same way.
+    Flights in the same direction with none between them need not wait for each other. `Channel` measures
+    rounds in the same way, with a logical clock.
     """
     clock = {Role.ALICE: 0, Role.BOB: 0}
     longest = 0
     for flight in flights:
-        stamp = clock[flight.value] + 1
-        clock[flight.value.other] = max(clock[flight.value.other], stamp)
-        longest = max(longest, stamp)
+        stamps = {role: clock[role] + 1 for role in flight.senders}
+        for sender, stamp in stamps.items():
+            clock[sender.other] = max(clock[sender.other], stamp)
+            longest = max(longest, stamp)
     return longest
 
 
@@ -68,7 +75,7 @@ class Cost:
         bob_operations: the same for Bob.
     """
 
-    flights: tuple[Direction, ...] = ()
+    flights: tuple[Flight, ...] = ()
     alice_bytes: int = 0
     bob_bytes: int = 0
     alice_operations: Mapping[str, int] = field(default_factory=dict)

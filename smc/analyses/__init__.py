@@ -1,0 +1,1 @@
+"""What two institutions come for: comparison and joint statistics, each with a plain twin."""

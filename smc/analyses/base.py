@@ -1,0 +1,182 @@
+"""What every analysis is to a daemon: parameters, leakage, cost, a joint run and a plain twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from smc.channel.channel import Channel
+from smc.forms import Role
+from smc.protocols.session import Session
+
+Gate = Callable[[Channel], None]
+"""Called once, before the first result is opened. The daemon writes its ledger here and makes sure over the
+channel that the peer has written its own; it raises, and nothing is opened, if either could not."""
+
+
+def open_gate(channel: Channel) -> None:
+    """The gate of runs without a ledger: in-process runs and tests."""
+    del channel
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What both parties may know of a column: its declaration, never its content.
+
+    Attributes:
+        kind: `integer`, `decimal`, `category`, `share` or `ciphertext`.
+        scale: digits after the point of a decimal; values are held multiplied by 10**scale.
+        lower: least value, in held units (already multiplied by 10**scale).
+        upper: greatest value, in held units.
+        categories: the labels of a category column; values are held as indices into it.
+        modulus: modulus of a share column, a positive integer in decimal, or `alice` or `bob` for the
+            Paillier N of that party; empty for other kinds.
+        unit: the unit of measurement, for people.
+    """
+
+    kind: str
+    scale: int = 0
+    lower: int | None = None
+    upper: int | None = None
+    categories: tuple[str, ...] = ()
+    modulus: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as one party holds it: integers in held units, with their schema."""
+
+    values: Sequence[int] = field(repr=False)
+    schema: Schema
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+Data = Mapping[str, Column]
+"""The own columns of a job under the names that the job gives them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leakage:
+    """Who learns what from a run, for people and for tests.
+
+    Attributes:
+        alice: what Alice learns beyond her own input, one sentence each.
+        bob: what Bob learns.
+        public: what is public before the run, such as row counts and parameters.
+    """
+
+    alice: tuple[str, ...]
+    bob: tuple[str, ...]
+    public: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run will cost.
+
+    Attributes:
+        rounds: chain of dependent messages.
+        alice_bytes: bytes from Alice to Bob.
+        bob_bytes: bytes from Bob to Alice.
+        seconds: estimated wall time.
+        route: how it will be done, for people.
+    """
+
+    rounds: int
+    alice_bytes: int
+    bob_bytes: int
+    seconds: float
+    route: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A result table: columns of equal length, of integers, floats, strings or None."""
+
+    name: str
+    columns: Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one party gets from a run; JSON-representable throughout.
+
+    Attributes:
+        tables: the results; empty for a party that is no recipient.
+        notes: remarks for people: suppression, clamping, error bars explained.
+        details: route, noise scale, guarantees: names to plain JSON values.
+    """
+
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Analysis(Protocol):
+    """An analysis. Parameters are parsed once, on each side, into a frozen value that `run` trusts."""
+
+    @property
+    def name(self) -> str:
+        """The name in job files."""
+        ...
+
+    def parse(self, parameters: Mapping[str, Any]) -> Any:
+        """Check the `[parameters]` of a job file.
+
+        Raises:
+            UsageError: unknown, missing or impossible parameters, named with their place.
+        """
+        ...
+
+    def columns(self, parameters: Any, role: Role) -> tuple[str, ...]:
+        """The names of the columns that `role` must bring."""
+        ...
+
+    def check_schema(self, parameters: Any, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check that the declared columns of both sides fit the parameters and each other.
+
+        Raises:
+            UsageError: they do not; says which column of which side and how to mend it.
+        """
+        ...
+
+    def check_recipients(self, parameters: Any, recipients: frozenset[Role]) -> None:
+        """Check that the parameters allow these recipients.
+
+        Raises:
+            UsageError: a recipient would get, or be kept from, what the parameters say.
+        """
+        ...
+
+    def epsilon(self, parameters: Any) -> Fraction:
+        """The total privacy loss of the run; 0 if it releases nothing under differential privacy."""
+        ...
+
+    def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
+        """Who learns what."""
+        ...
+
+    def estimate(self, parameters: Any, rows: int, key_bits: int) -> Estimate:
+        """What a run over `rows` rows a side costs."""
+        ...
+
+    def run(
+        self, session: Session, parameters: Any, data: Data, recipients: frozenset[Role], gate: Gate = open_gate
+    ) -> Outcome:
+        """The joint run, one side.
+
+        Raises:
+            DuettoError: of the kind that the failure has.
+        """
+        ...
+
+    def run_plain(
+        self, parameters: Any, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The plain twin: what Alice and Bob would get from a trusted third party (without noise)."""
+        ...
