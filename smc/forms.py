@@ -100,15 +100,17 @@ class ComparisonType:
         if wanted.lower() in NAMED:
             return NAMED[wanted.lower()]
         parts = wanted.upper().split("-")
-        known = {form.value for form in Form}
-        if len(parts) != 3 or not set(parts) <= known:
+        bitwise = parts[0] in ("ES[BITS]", "SE[BITS]")
+        if bitwise:
+            parts[0] = parts[0].removesuffix("[BITS]")
+        if len(parts) != 3 or not set(parts) <= {form.value for form in Form}:
             raise UsageError(
                 f"{text!r} is not a comparison type.",
                 "Write three of ES, SE, SS, PN, NP, PP joined by hyphens, such as SS-SS-SS, "
                 "or a thesis name from 'type 1' to 'type 8'.",
             )
         x, y, delta = (Form(part) for part in parts)
-        return cls(x, y, delta)
+        return cls(x, y, delta, bitwise)
 
     def __str__(self) -> str:
         bits = "[bits]" if self.bitwise else ""

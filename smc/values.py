@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 from smc.errors import DomainError
 from smc.forms import Form, Holding, Role
@@ -19,6 +19,15 @@ class CipherVector(Protocol):
 
     def __len__(self) -> int:
         """How many."""
+        ...
+
+    def __getitem__(self, part: slice, /) -> Self:
+        """The ciphertexts of a part of the batch."""
+        ...
+
+    @classmethod
+    def concat(cls, parts: Sequence[Self], /) -> Self:
+        """One batch of all parts, in order."""
         ...
 
 
@@ -74,6 +83,34 @@ class Nothing:
 
 
 Value: TypeAlias = Plain | Share | Encrypted | KeyHolder | Nothing
+
+def part_of(value: Value, part: slice) -> Value:
+    """What the holding says of a part of the batch; `part` has a start and a stop."""
+    match value:
+        case Plain(values):
+            return Plain(values[part])
+        case Share(values, modulus):
+            return Share(values[part], modulus)
+        case Encrypted(ciphertexts):
+            return Encrypted(ciphertexts[part])
+        case KeyHolder() | Nothing():
+            return type(value)(part.stop - part.start)
+
+
+def join(parts: Sequence[Value]) -> Value:
+    """One holding from the holdings of consecutive parts, which are all of one kind."""
+    first = parts[0]
+    match first:
+        case Plain():
+            return Plain([v for piece in parts if isinstance(piece, Plain) for v in piece.values])
+        case Share(_, modulus):
+            return Share([v for piece in parts if isinstance(piece, Share) for v in piece.values], modulus)
+        case Encrypted(ciphertexts):
+            vectors = [piece.ciphertexts for piece in parts if isinstance(piece, Encrypted)]
+            return Encrypted(type(ciphertexts).concat(vectors))
+        case KeyHolder() | Nothing():
+            return type(first)(sum(len(piece) for piece in parts))
+
 
 _TYPES = {
     Holding.PLAIN: Plain,

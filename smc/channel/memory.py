@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from queue import Empty, Full, Queue
+from queue import Empty, Queue
 
 from smc.channel.message import Frame
 from smc.errors import PeerLost
 
-_WINDOW = 64
-
 
 class MemoryTransport:
-    """One end of a pair of bounded queues.
+    """One end of a pair of queues.
+
+    The queues are not bounded: a batch is, and its whole traffic may be under way at once.
 
     Args:
         outgoing: frames to the peer.
         incoming: frames from the peer.
-        timeout: seconds that a send or receive may wait.
+        timeout: seconds that a receive may wait.
     """
 
-    def __init__(
-        self, outgoing: Queue[Frame | None], incoming: Queue[Frame | None], timeout: float
-    ) -> None:
+    def __init__(self, outgoing: Queue[Frame | None], incoming: Queue[Frame | None], timeout: float) -> None:
         self._outgoing = outgoing
         self._incoming = incoming
         self._timeout = timeout
 
     def send(self, frame: Frame) -> None:
         """Put a frame into the peer's queue."""
-        try:
-            self._outgoing.put(frame, timeout=self._timeout)
-        except Full:
-            raise PeerLost(f"The peer read nothing for {self._timeout:g} seconds.") from None
+        self._outgoing.put(frame)
 
     def receive(self) -> Frame:
         """Take the next frame from the own queue."""
@@ -46,11 +41,8 @@ class MemoryTransport:
 
     def close(self) -> None:
         """Wake both ends."""
-        for queue in (self._incoming, self._outgoing):
-            try:
-                queue.put_nowait(None)
-            except Full:
-                continue
+        self._incoming.put(None)
+        self._outgoing.put(None)
 
 
 def memory_pair(timeout: float = 60.0) -> tuple[MemoryTransport, MemoryTransport]:
@@ -59,6 +51,6 @@ def memory_pair(timeout: float = 60.0) -> tuple[MemoryTransport, MemoryTransport
     Args:
         timeout: seconds that either end waits for the other.
     """
-    there: Queue[Frame | None] = Queue(_WINDOW)
-    back: Queue[Frame | None] = Queue(_WINDOW)
+    there: Queue[Frame | None] = Queue()
+    back: Queue[Frame | None] = Queue()
     return MemoryTransport(there, back, timeout), MemoryTransport(back, there, timeout)

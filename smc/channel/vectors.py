@@ -16,15 +16,22 @@ def byte_width(modulus: int) -> int:
     return max(1, ((modulus - 1).bit_length() + 7) // 8)
 
 
+def residues_bytes(modulus: int, count: int) -> int:
+    """Bytes of `count` integers in [0, modulus): eight to a byte if they are bits."""
+    return (count + 7) // 8 if modulus == 2 else byte_width(modulus) * count
+
+
 @dataclass(frozen=True, slots=True)
 class Residues:
-    """Integers in [0, modulus), each in the same number of bytes."""
+    """Integers in [0, modulus), each in the same number of bytes; bits are packed."""
 
     values: Sequence[int] = field(repr=False)
     modulus: int
 
     def encode(self) -> bytes:
-        """Big-endian integers of `byte_width(modulus)` bytes."""
+        """Big-endian integers of `byte_width(modulus)` bytes, or packed bits."""
+        if self.modulus == 2:
+            return Bits(np.array(self.values, dtype=np.uint8)).encode()
         width = byte_width(self.modulus)
         return b"".join(int(value).to_bytes(width, "big") for value in self.values)
 
@@ -39,7 +46,7 @@ class ExpectedResidues:
     @property
     def size(self) -> int:
         """Bytes."""
-        return byte_width(self.modulus) * self.count
+        return residues_bytes(self.modulus, self.count)
 
     def decode(self, data: bytes) -> list[int]:
         """The integers.
@@ -47,6 +54,8 @@ class ExpectedResidues:
         Raises:
             ProtocolViolation: one lies outside [0, modulus).
         """
+        if self.modulus == 2:
+            return [int(bit) for bit in ExpectedBits(self.count).decode(data)]
         width = byte_width(self.modulus)
         values = [int.from_bytes(data[i : i + width], "big") for i in range(0, len(data), width)]
         if any(value >= self.modulus for value in values):

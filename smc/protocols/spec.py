@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from smc.forms import Form, Role
+from smc.channel.vectors import residues_bytes
+from smc.errors import UsageError
+from smc.forms import ComparisonType, Form, Role
 
 
 class Flight(Enum):
@@ -45,22 +47,64 @@ def count_rounds(flights: Iterable[Flight]) -> int:
     return longest
 
 
+Modulus = int | Role
+"""The modulus of shares: a number, or the Paillier N of a party while the key itself is not at hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The public parameters of a run, on which every cost depends and nothing else does.
+    """The public parameters of a step, on which every cost depends and nothing else does.
 
     Attributes:
         count: values in the batch.
-        bits: bit bound of x and y, 1 to 128.
-        key_bits: size of the Paillier keys.
-        modulus: modulus of the shares of x and y, or None where none are shared; the Paillier N of a
-            party is a modulus like any other.
+        bits: bit bound of the values that go in, 1 to 128; 1 for delta.
+        alice_key_bits: size of Alice's Paillier key.
+        bob_key_bits: size of Bob's Paillier key.
+        modulus: modulus of the shares that go in or come out, or None where none do.
     """
 
     count: int
     bits: int
-    key_bits: int
-    modulus: int | None = None
+    alice_key_bits: int
+    bob_key_bits: int
+    modulus: Modulus | None = None
+
+    @property
+    def mirror(self) -> Parameters:
+        """The same step with Alice and Bob exchanged."""
+        modulus = self.modulus.other if isinstance(self.modulus, Role) else self.modulus
+        return replace(
+            self, alice_key_bits=self.bob_key_bits, bob_key_bits=self.alice_key_bits, modulus=modulus
+        )
+
+    @property
+    def share_modulus(self) -> int:
+        """The modulus as a number.
+
+        Raises:
+            UsageError: the step has none, or it still stands for a party's key.
+        """
+        if not isinstance(self.modulus, int):
+            raise UsageError("This step needs a share modulus that is a number.", "Resolve it from the keys.")
+        return self.modulus
+
+    @property
+    def share_bytes(self) -> int:
+        """Bytes of one party's shares."""
+        if isinstance(self.modulus, Role):
+            bits = self.alice_key_bits if self.modulus is Role.ALICE else self.bob_key_bits
+            return (bits + 7) // 8 * self.count
+        return residues_bytes(self.share_modulus, self.count)
+
+    @property
+    def alice_ciphertext_bytes(self) -> int:
+        """Bytes of one ciphertext under Alice's key."""
+        return 2 * ((self.alice_key_bits + 7) // 8)
+
+    @property
+    def bob_ciphertext_bytes(self) -> int:
+        """Bytes of one ciphertext under Bob's key."""
+        return 2 * ((self.bob_key_bits + 7) // 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +152,40 @@ class Cost:
 
 
 RoleCode = Callable[..., Any]
-"""`alice(session, parameters, *holdings)` or `bob(...)`: own holdings in, own holding out."""
+"""`alice(session, parameters, *holdings)` or `bob(...)`: own holdings in, own holding out.
+
+A comparison with a subprotocol gets one more argument, `inner(parameters, x, y)`, which runs it."""
+
+
+class Sharing(Enum):
+    """Which share moduli a conversion works with."""
+
+    ANY = "any modulus"
+    ALICE_KEY = "the N of Alice's key"
+    XOR = "modulus 2"
+
+
+@dataclass(frozen=True, slots=True)
+class Subprotocol:
+    """The comparison that a protocol is given to run inside.
+
+    Attributes:
+        type: its forms.
+        parameters: its public parameters, from those of the protocol around it.
+    """
+
+    type: ComparisonType
+    parameters: Callable[[Parameters], Parameters] = field(repr=False)
+
+
+def _always(parameters: Parameters) -> bool:
+    del parameters
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A protocol or conversion.
+    """A comparison protocol (two inputs) or a conversion (one input).
 
     Attributes:
         name: unique and stable.
@@ -121,13 +193,16 @@ class Spec:
         output: the form of the result.
         alice: Alice's code.
         bob: Bob's code.
-        cost: the exact cost for given parameters.
-        opens: the parties that newly see the plain value of the result.
+        cost: the exact cost for given parameters, without that of a subprotocol.
         learns: who learns what, one sentence.
         security: assumption and adversary.
         reference: paper, section, errata.
-        engine: the family a comparison belongs to; empty for conversions and what every engine may use.
-        subprotocol: the input forms and output of the comparison that this one is given to run inside, if any.
+        opens: the parties that newly see the plain value of the result.
+        sharing: which moduli the shares may have that go in or come out.
+        engine: the family of a comparison that works on plain values; empty for all others.
+        subprotocol: the comparison that runs inside, if any.
+        bitwise: the input is encrypted bit by bit.
+        applies: whether the parameters allow the protocol.
     """
 
     name: str
@@ -140,5 +215,8 @@ class Spec:
     security: str
     reference: str
     opens: frozenset[Role] = frozenset()
+    sharing: Sharing = Sharing.ANY
     engine: str = ""
-    subprotocol: Sequence[Form] = ()
+    subprotocol: Subprotocol | None = None
+    bitwise: bool = False
+    applies: Callable[[Parameters], bool] = field(default=_always, repr=False)

@@ -1,0 +1,15 @@
+"""All analyses, listed plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from smc.analyses.base import Analysis
+from smc.analyses.comparison import COMPARISON
+from smc.analyses.statistics.analysis import STATISTICS
+
+ANALYSES: Final[Mapping[str, Analysis]] = MappingProxyType(
+    {analysis.name: analysis for analysis in (COMPARISON, STATISTICS)}
+)

@@ -1,0 +1,72 @@
+"""Both parties in one process: the test bed, and the way to try a protocol in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from smc.channel.channel import Channel
+from smc.channel.memory import memory_pair
+from smc.ciphers.keys import PrivateKey
+from smc.errors import PeerAborted, PeerLost
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.protocols.session import Session
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def run_pair(
+    alice: Callable[[Session], A],
+    bob: Callable[[Session], B],
+    *,
+    keys: tuple[PrivateKey | None, PrivateKey | None] = (None, None),
+    timeout: float = 60.0,
+    workers: int = 2,
+    randomness: tuple[Randomness, Randomness] | None = None,
+) -> tuple[A, B]:
+    """Run two role functions against each other in threads of this process.
+
+    Args:
+        alice: called with Alice's session.
+        bob: called with Bob's session.
+        keys: Alice's and Bob's private Paillier keys; each session gets its own and the other's public one.
+        timeout: seconds that a party waits for a message.
+        workers: threads for the arithmetic of both.
+        randomness: other sources than the operating system, for tests.
+
+    Returns:
+        What both functions returned.
+
+    Raises:
+        Exception: the error of the side that failed first; the other side is ended by it.
+    """
+    alice_key, bob_key = keys
+    sources = randomness or (Randomness(), Randomness())
+    transports = memory_pair(timeout)
+    with ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(2) as parties:
+        sessions = [
+            Session(role, Channel(transport), pool, own, other.public if other else None, source)
+            for role, transport, own, other, source in zip(
+                Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
+            )
+        ]
+        first: Future[A] = parties.submit(_finish, alice, sessions[0])
+        second: Future[B] = parties.submit(_finish, bob, sessions[1])
+        done, _ = wait((first, second), return_when=FIRST_COMPLETED)
+        if any(future.exception() for future in done):
+            for transport in transports:
+                transport.close()
+        wait((first, second))
+        errors = [error for future in (first, second) if (error := future.exception()) is not None]
+        for error in sorted(errors, key=lambda e: isinstance(e, PeerAborted | PeerLost)):
+            raise error
+        return first.result(), second.result()
+
+
+def _finish(role: Callable[[Session], A], session: Session) -> A:
+    result = role(session)
+    session.channel.finish()
+    return result

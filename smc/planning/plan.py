@@ -1,0 +1,168 @@
+"""A route as a value: printable, hashable, priced."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from smc.forms import ComparisonType, Form, Role
+from smc.planning.registry import spec_named
+from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.spec import Cost, Modulus, Parameters, Spec
+
+_CHUNK_BYTES = 48 << 20
+_CHUNK_MOST = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A form with what belongs to it.
+
+    Attributes:
+        form: the form.
+        modulus: of the shares, if the form is SS.
+        bitwise: encrypted bit by bit.
+    """
+
+    form: Form
+    modulus: Modulus | None = None
+    bitwise: bool = False
+
+    @property
+    def mirror(self) -> State:
+        """The state with Alice and Bob exchanged."""
+        modulus = self.modulus.other if isinstance(self.modulus, Role) else self.modulus
+        return State(self.form.mirror, modulus, self.bitwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One conversion, or the comparison itself.
+
+    Attributes:
+        name: of the protocol.
+        mirrored: Alice does Bob's part and Bob does Alice's.
+        modulus: of the shares that go in or come out.
+    """
+
+    name: str
+    mirrored: bool
+    modulus: Modulus | None = None
+
+    @property
+    def spec(self) -> Spec:
+        """The protocol's record."""
+        return spec_named(self.name)
+
+    def cost(self, parameters: Parameters) -> Cost:
+        """The step's own cost for parameters seen from the parties, not from the protocol."""
+        given = replace(parameters, modulus=self.modulus)
+        return self.spec.cost(given.mirror).mirror if self.mirrored else self.spec.cost(given)
+
+    def __str__(self) -> str:
+        return f"{self.name}{'*' if self.mirrored else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A route for one comparison type; an asterisk in its text marks a mirrored step.
+
+    Attributes:
+        type: the comparison type.
+        bits: bit bound of x and y.
+        x_steps: conversions of x.
+        y_steps: conversions of y.
+        comparison: the comparison itself.
+        inner: the plan of what runs inside the comparison, in the comparison's own orientation.
+        delta_steps: conversions of delta.
+    """
+
+    type: ComparisonType
+    bits: int
+    x_steps: tuple[Step, ...]
+    y_steps: tuple[Step, ...]
+    comparison: Step
+    inner: Plan | None
+    delta_steps: tuple[Step, ...]
+
+    @property
+    def engine(self) -> str:
+        """The family of the comparison on plain values at the bottom; `none` where nothing is hidden."""
+        if self.inner is not None:
+            return self.inner.engine
+        return self.comparison.spec.engine or "none"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the route, by which two parties see that they have the same."""
+        return hashlib.sha256(f"duetto plan v1\0{self.type}\0{self.bits}\0{self.route}".encode()).hexdigest()
+
+    @property
+    def route(self) -> str:
+        """The route in one line."""
+        parts = [f"{name}: {_arrows(steps)}" for name, steps in (("x", self.x_steps), ("y", self.y_steps)) if steps]
+        inside = f" [{self.inner.route}]" if self.inner is not None else ""
+        parts.append(f"{self.comparison}{inside}")
+        if self.delta_steps:
+            parts.append(f"delta: {_arrows(self.delta_steps)}")
+        return "; ".join(parts)
+
+    def steps(self) -> Iterator[Step]:
+        """All steps, those inside the comparison included, in their own orientations."""
+        yield from self.x_steps
+        yield from self.y_steps
+        yield self.comparison
+        if self.inner is not None:
+            yield from self.inner.steps()
+        yield from self.delta_steps
+
+    @property
+    def needs_keys(self) -> frozenset[Role]:
+        """The parties whose Paillier keys the route uses.
+
+        A route that uses any is given both: which of the two an inner, mirrored step needs follows from its
+        orientation, and the parties hold both anyway.
+        """
+        operations = self.once(Parameters(1, self.bits, 2048, 2048))
+        used = {*operations.alice_operations, *operations.bob_operations} - {"ot"}
+        return frozenset(Role) if used else frozenset()
+
+    def once(self, parameters: Parameters) -> Cost:
+        """The cost of one chunk of `parameters.count` comparisons."""
+        total = Cost()
+        for step in (*self.x_steps, *self.y_steps, self.comparison):
+            total += step.cost(parameters)
+        subprotocol = self.comparison.spec.subprotocol
+        if self.inner is not None and subprotocol is not None:
+            outer = replace(parameters, modulus=self.comparison.modulus)
+            if self.comparison.mirrored:
+                total += self.inner.once(subprotocol.parameters(outer.mirror)).mirror
+            else:
+                total += self.inner.once(subprotocol.parameters(outer))
+        for step in self.delta_steps:
+            total += step.cost(replace(parameters, bits=1))
+        return total
+
+    def chunk(self, parameters: Parameters) -> int:
+        """How many comparisons run at once: what keeps one flight below about 48 MiB."""
+        one = self.once(replace(parameters, count=1))
+        largest = max(one.alice_bytes, one.bob_bytes, 1)
+        return max(1, min(_CHUNK_MOST, _CHUNK_BYTES // largest))
+
+    def cost(self, parameters: Parameters) -> Cost:
+        """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
+        full, rest = divmod(parameters.count, size := self.chunk(parameters))
+        total = Cost()
+        for count in (*[size] * full, *([rest] if rest else [])):
+            total += self.once(replace(parameters, count=count))
+        return total
+
+    @property
+    def setup(self) -> Cost:
+        """What the first comparison of a session costs besides."""
+        return SETUP_COST if self.engine == "oblivious" else Cost()
+
+
+def _arrows(steps: tuple[Step, ...]) -> str:
+    return " > ".join(str(step) for step in steps)

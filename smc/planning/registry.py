@@ -1,0 +1,66 @@
+"""All protocols and conversions, listed plainly. Their mirror images are derived, not listed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.protocols.comparison import encrypted, known, oblivious, shared, tree
+from smc.protocols.conversion import (
+    bit_to_encrypted,
+    bits_to_encrypted,
+    encrypted_to_encrypted,
+    encrypted_to_plain,
+    encrypted_to_shared,
+    narrowed,
+    plain_to_encrypted,
+    plain_to_shared,
+    shared_to_encrypted,
+    shared_to_plain,
+    told,
+)
+from smc.protocols.spec import Spec
+
+COMPARISONS: Final[tuple[Spec, ...]] = (
+    known.SPEC,
+    known.SPEC_BOTH,
+    tree.SPEC,
+    tree.SPEC_ALICE_LEARNS,
+    tree.SPEC_BOB_LEARNS,
+    oblivious.SPEC,
+    encrypted.SPEC,
+    shared.SPEC,
+)
+
+CONVERSIONS: Final[tuple[Spec, ...]] = (
+    plain_to_shared.SPEC,
+    shared_to_plain.SPEC,
+    shared_to_plain.SPEC_BOTH,
+    shared_to_encrypted.SPEC,
+    encrypted_to_shared.SPEC,
+    bit_to_encrypted.SPEC,
+    plain_to_encrypted.SPEC_FROM_ALICE,
+    plain_to_encrypted.SPEC_FROM_BOB,
+    encrypted_to_plain.SPEC,
+    encrypted_to_encrypted.SPEC,
+    told.SPEC_BOTH,
+    told.SPEC_BOB,
+    narrowed.SPEC_PLAIN,
+    narrowed.SPEC_SHARED,
+    bits_to_encrypted.SPEC,
+)
+
+ENGINES: Final[tuple[str, ...]] = (
+    *sorted({spec.engine for spec in COMPARISONS if spec.engine}),
+    "auto",
+)
+"""Names that `engine` takes: the families of comparisons on plain values, and the planner's own choice."""
+
+DEFAULT_ENGINE: Final = "paillier"
+"""The thesis's protocol, which is the reference."""
+
+_BY_NAME: Final = {spec.name: spec for spec in (*COMPARISONS, *CONVERSIONS)}
+
+
+def spec_named(name: str) -> Spec:
+    """The protocol or conversion of that name."""
+    return _BY_NAME[name]

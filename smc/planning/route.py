@@ -1,0 +1,198 @@
+"""The search for a route: every native comparison, reached by the cheapest allowed conversions.
+
+An edge may be taken only if it shows nobody a value that the type's forms do not show already: a conversion of
+x may open x only to parties whom the form of x names, and whatever opens delta only to those whom the form of
+delta names. This is a filter on records, not a matter of review.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count as counter
+
+from smc.errors import DomainError, NoRouteError, UsageError
+from smc.forms import ComparisonType, Form, Role
+from smc.planning.cost import LAN, Network, estimate_seconds
+from smc.planning.plan import Plan, State, Step
+from smc.planning.registry import COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES
+from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+
+MOST_BITS = 128
+
+_XOR = 2
+
+
+def plan_comparison(
+    kind: ComparisonType,
+    parameters: Parameters,
+    *,
+    engine: str = DEFAULT_ENGINE,
+    network: Network = LAN,
+    x_modulus: Modulus = Role.ALICE,
+    y_modulus: Modulus = Role.ALICE,
+    delta_modulus: Modulus = _XOR,
+) -> Plan:
+    """The cheapest allowed route.
+
+    Args:
+        kind: the comparison type.
+        parameters: count, bits and key sizes; its modulus is not used.
+        engine: one of `ENGINES`.
+        network: the link, for the price.
+        x_modulus: modulus of the shares of x, if x is shared: a number, or whose Paillier N.
+        y_modulus: the same for y.
+        delta_modulus: modulus of the shares of delta, if it is to be shared; 2 is XOR.
+
+    Raises:
+        UsageError: no such engine.
+        DomainError: bits are not in [1, 128].
+        NoRouteError: the moduli and the engine leave no route.
+    """
+    if engine not in ENGINES:
+        raise UsageError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(ENGINES)}.")
+    if not 1 <= parameters.bits <= MOST_BITS:
+        raise DomainError(
+            f"Numbers of {parameters.bits} bits cannot be compared.", f"Use 1 to {MOST_BITS} bits."
+        )
+    search = _Search(kind, parameters, engine, network)
+    return search.best(
+        State(kind.x, x_modulus if kind.x is Form.SS else None, kind.bitwise),
+        State(kind.y, y_modulus if kind.y is Form.SS else None),
+        State(kind.delta, delta_modulus if kind.delta is Form.SS else None),
+    )
+
+
+class _Search:
+    """Looks for plans; a `nested` search, for what runs inside, stays with comparisons of plain values."""
+
+    def __init__(
+        self,
+        kind: ComparisonType,
+        parameters: Parameters,
+        engine: str,
+        network: Network,
+        *,
+        nested: bool = False,
+    ) -> None:
+        self._kind = kind
+        self._nested = nested
+        self._parameters = replace(parameters, modulus=None)
+        self._engine = engine
+        self._network = network
+
+    def best(self, x: State, y: State, delta: State) -> Plan:
+        plans = list(self._plans(x, y, delta))
+        if not plans:
+            raise NoRouteError(
+                f"{self._kind} with {self._parameters.bits} bits has no route with engine {self._engine!r} "
+                "and these share moduli.",
+                "Shares of x and y need one common modulus, either a party's Paillier N or a number from "
+                f"2**{self._parameters.bits + 1} to 2**256.",
+            )
+        return min(plans, key=self._price)
+
+    def _price(self, plan: Plan) -> tuple[float, int, str]:
+        cost = plan.cost(self._parameters) + plan.setup
+        return estimate_seconds(cost, self._parameters, self._network), cost.rounds, plan.route
+
+    def _plans(self, x: State, y: State, delta: State) -> Iterator[Plan]:
+        moduli = {s.modulus for s in (x, y, delta) if s.modulus is not None} | {_XOR}
+        bits = self._parameters.bits
+        x_paths = self._paths(x, bits, moduli, x.form.sees)
+        y_paths = self._paths(y, bits, moduli, y.form.sees)
+        delta_paths: dict[State, dict[State, tuple[Step, ...]]] = {}
+        for spec, mirrored, modulus in self._natives(moduli):
+            inputs = [State(_form(f, mirrored), modulus if f is Form.SS else None) for f in spec.inputs]
+            result = State(_form(spec.output, mirrored), _XOR if spec.output is Form.SS else None)
+            opens = _roles(spec, mirrored)
+            if inputs[0] not in x_paths or inputs[1] not in y_paths or not opens <= delta.form.sees:
+                continue
+            if result not in delta_paths:
+                delta_paths[result] = self._paths(result, 1, moduli, delta.form.sees)
+            if delta not in delta_paths[result]:
+                continue
+            step = Step(spec.name, mirrored, modulus)
+            yield Plan(
+                self._kind,
+                bits,
+                x_paths[inputs[0]],
+                y_paths[inputs[1]],
+                step,
+                self._inner(step),
+                delta_paths[result][delta],
+            )
+
+    def _natives(self, moduli: set[Modulus]) -> Iterator[tuple[Spec, bool, Modulus | None]]:
+        for spec in COMPARISONS:
+            if spec.engine not in ("", self._engine) and self._engine != "auto":
+                continue
+            if self._nested and spec.subprotocol is not None:
+                continue
+            for mirrored in (False, True):
+                for modulus in sorted(moduli, key=str) if Form.SS in spec.inputs else [None]:
+                    if spec.applies(replace(self._parameters, modulus=modulus)):
+                        yield spec, mirrored, modulus
+
+    def _inner(self, step: Step) -> Plan | None:
+        """The best plan for what runs inside, as the comparison's own Alice and Bob see it."""
+        subprotocol = step.spec.subprotocol
+        if subprotocol is None:
+            return None
+        outer = replace(self._parameters, modulus=step.modulus)
+        inside = subprotocol.parameters(outer.mirror if step.mirrored else outer)
+        kind = subprotocol.type
+        search = _Search(kind, inside, self._engine, self._network, nested=True)
+        return search.best(
+            State(kind.x), State(kind.y), State(kind.delta, _XOR if kind.delta is Form.SS else None)
+        )
+
+    def _paths(
+        self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]
+    ) -> dict[State, tuple[Step, ...]]:
+        """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra)."""
+        parameters = replace(self._parameters, bits=bits)
+        order = counter()
+        done: dict[State, tuple[Step, ...]] = {}
+        heap: list[tuple[float, int, int, State, tuple[Step, ...]]] = [(0.0, 0, next(order), start, ())]
+        while heap:
+            price, length, _, state, steps = heapq.heappop(heap)
+            if state in done:
+                continue
+            done[state] = steps
+            for step, after in _edges(state, moduli, sees):
+                cost = step.cost(parameters)
+                seconds = price + estimate_seconds(cost, parameters, self._network)
+                heapq.heappush(heap, (seconds, length + 1, next(order), after, (*steps, step)))
+        return done
+
+
+def _form(form: Form, mirrored: bool) -> Form:
+    return form.mirror if mirrored else form
+
+
+def _roles(spec: Spec, mirrored: bool) -> frozenset[Role]:
+    return frozenset(role.other for role in spec.opens) if mirrored else spec.opens
+
+
+def _edges(state: State, moduli: set[Modulus], sees: frozenset[Role]) -> Iterator[tuple[Step, State]]:
+    for spec in CONVERSIONS:
+        for mirrored in (False, True):
+            seen = state.mirror if mirrored else state
+            if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
+                continue
+            if not _roles(spec, mirrored) <= sees or not _shares_fit(spec, seen.modulus):
+                continue
+            form = _form(spec.output, mirrored)
+            if form is not Form.SS:
+                yield Step(spec.name, mirrored, state.modulus), State(form)
+                continue
+            for modulus in sorted(moduli, key=str):
+                yield Step(spec.name, mirrored, modulus), State(form, modulus)
+
+
+def _shares_fit(spec: Spec, modulus: Modulus | None) -> bool:
+    if spec.inputs[0] is not Form.SS or spec.sharing is Sharing.ANY:
+        return True
+    return modulus == (2 if spec.sharing is Sharing.XOR else Role.ALICE)

@@ -1,0 +1,117 @@
+"""Running a plan: one side of it, chunk by chunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smc.errors import KeyMaterialError, UsageError
+from smc.forms import Role
+from smc.planning.plan import Plan, Step
+from smc.protocols.session import Session
+from smc.protocols.spec import Modulus, Parameters
+from smc.values import Value, check_value, join, part_of
+
+
+def session_parameters(session: Session, count: int, bits: int) -> Parameters:
+    """The public parameters of a run in this session.
+
+    Args:
+        session: the own side.
+        count: comparisons.
+        bits: bit bound of x and y.
+    """
+    own = session.own_key.public.bits if session.own_key is not None else 0
+    peer = session.peer_key.bits if session.peer_key is not None else 0
+    alice, bob = (own, peer) if session.role is Role.ALICE else (peer, own)
+    return Parameters(count, bits, alice, bob)
+
+
+def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
+    """Run one side of a plan.
+
+    Args:
+        plan: the same on both sides.
+        session: the own side.
+        x: the own holding of x, one entry per comparison (`bits` entries if x is encrypted bit by bit).
+        y: the own holding of y.
+
+    Returns:
+        The own holding of delta.
+
+    Raises:
+        DomainError: a holding is not what the type says, or a number is outside its bound.
+        UsageError: x and y differ in length.
+        PeerError: of the kind that the failure has.
+    """
+    check_value(x, plan.type.x, session.role, plan.bits, "x")
+    check_value(y, plan.type.y, session.role, plan.bits, "y")
+    width = plan.bits if plan.type.bitwise else 1
+    if len(x) != width * len(y) or not len(y):
+        raise UsageError(
+            f"x has {len(x)} entries where {width * len(y)} are needed for {len(y)} of y.",
+            "Compare as many values as there are partners, at least one.",
+        )
+    parameters = session_parameters(session, len(y), plan.bits)
+    size = plan.chunk(parameters)
+    results: list[Value] = []
+    for start in range(0, len(y), size):
+        stop = min(start + size, len(y))
+        holdings = part_of(x, slice(width * start, width * stop)), part_of(y, slice(start, stop))
+        results.append(_run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False))
+        session.report("comparisons", stop, len(y))
+    return join(results)
+
+
+def _run(
+    plan: Plan, session: Session, parameters: Parameters, x: Value, y: Value, *, flipped: bool
+) -> Value:
+    """Run a plan whose Alice is Bob if `flipped`; parameters are in the plan's own orientation."""
+    runner = _Runner(session, flipped)
+    for step in plan.x_steps:
+        x = runner.convert(step, parameters, x)
+    for step in plan.y_steps:
+        y = runner.convert(step, parameters, y)
+    delta = runner.compare(plan, parameters, x, y)
+    for step in plan.delta_steps:
+        delta = runner.convert(step, replace(parameters, bits=1), delta)
+    return delta
+
+
+class _Runner:
+    def __init__(self, session: Session, flipped: bool) -> None:
+        self._session = session
+        self._flipped = flipped
+
+    def convert(self, step: Step, parameters: Parameters, value: Value) -> Value:
+        return self._call(step, parameters, value)
+
+    def compare(self, plan: Plan, parameters: Parameters, x: Value, y: Value) -> Value:
+        inside = plan.inner
+        if inside is None:
+            return self._call(plan.comparison, parameters, x, y)
+        flipped = self._flipped ^ plan.comparison.mirrored
+
+        def inner(within: Parameters, inner_x: Value, inner_y: Value) -> Value:
+            return _run(inside, self._session, within, inner_x, inner_y, flipped=flipped)
+
+        return self._call(plan.comparison, parameters, x, y, inner)
+
+    def _call(self, step: Step, parameters: Parameters, *arguments: object) -> Value:
+        given = replace(parameters, modulus=self._resolve(step.modulus))
+        if step.mirrored:
+            given = given.mirror
+        plays_alice = (self._session.role is Role.ALICE) ^ self._flipped ^ step.mirrored
+        code = step.spec.alice if plays_alice else step.spec.bob
+        result: Value = code(self._session, given, *arguments)
+        return result
+
+    def _resolve(self, modulus: Modulus | None) -> int | None:
+        if not isinstance(modulus, Role):
+            return modulus
+        role = modulus.other if self._flipped else modulus
+        key = self._session.own_key.public if self._session.own_key is not None else None
+        if role is not self._session.role:
+            key = self._session.peer_key
+        if key is None:
+            raise KeyMaterialError(f"This run needs {role.value}'s Paillier key.", "Give the session both keys.")
+        return int(key.n)

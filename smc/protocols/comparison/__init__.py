@@ -1,0 +1,1 @@
+"""Comparison protocols: delta = (x >= y) from forms of x and y."""

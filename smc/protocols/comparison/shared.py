@@ -1,0 +1,110 @@
+"""Comparison of shares modulo any M by one or two comparisons of plain values.
+
+    Alice (x^A, y^A)                                  Bob (x^B, y^B)
+      d^A = x^A - y^A mod M                             d^B = x^B - y^B mod M
+    delta = 1  iff  d = d^A + d^B mod M lies in [0, M/2)
+
+    M = 2**k:  delta = msb(d^A) xor msb(d^B) xor [2**(k-1) - 1 - low(d^A) >= low(d^B)]
+    other M:   delta = [d^A >= L] xor [d^A >= R] xor [L > R],  L = -d^B mod M,  R = ceil(M/2) - d^B mod M
+
+Inputs: SS-SS, shares modulo M of integers of `bits` bits, 2**(bits+1) <= M <= 2**256.
+Outputs: SS with modulus 2.
+Learns: nobody anything; the inner comparison's inputs are functions of the own shares.
+Assumes: what the inner comparison assumes.
+Cost: that of the inner comparison, once for k - 1 bits if M = 2**k, else twice for the bits of M, in one batch.
+Reference: this house; the bridge from shares modulo 2**k asked for by erratum 6. The sign of the difference is
+    compared, as in eq. 3.4 of the thesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from smc.forms import ComparisonType, Form
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters, Spec, Subprotocol
+from smc.values import Nothing, Plain, Share
+
+Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
+
+MODULUS_BITS = 256
+"""The largest M is 2**256; larger moduli, such as a Paillier N, go through ciphertexts."""
+
+
+def applies(parameters: Parameters) -> bool:
+    """Whether the modulus is a number and large enough to tell the sign of a difference."""
+    modulus = parameters.modulus
+    return isinstance(modulus, int) and 2 << parameters.bits <= modulus <= 1 << MODULUS_BITS
+
+
+def _is_power_of_two(modulus: int) -> bool:
+    return modulus & (modulus - 1) == 0
+
+
+def alice(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inner) -> Share:
+    """Alice: has the points of the inner comparison."""
+    del session
+    modulus = parameters.share_modulus
+    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
+    within = inner_parameters(parameters)
+    if _is_power_of_two(modulus):
+        half = modulus // 2
+        low = inner(within, Plain([half - 1 - d % half for d in differences]), Nothing(len(x)))
+        return Share([d // half ^ b for d, b in zip(differences, low.values, strict=True)], 2)
+    ends = inner(within, Plain(differences + differences), Nothing(within.count))
+    return Share([a ^ b for a, b in zip(ends.values[: len(x)], ends.values[len(x) :], strict=True)], 2)
+
+
+def bob(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inner) -> Share:
+    """Bob: has the thresholds of the inner comparison."""
+    del session
+    modulus = parameters.share_modulus
+    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
+    within = inner_parameters(parameters)
+    if _is_power_of_two(modulus):
+        half = modulus // 2
+        low = inner(within, Nothing(len(x)), Plain([d % half for d in differences]))
+        return Share([d // half ^ b for d, b in zip(differences, low.values, strict=True)], 2)
+    starts = [-d % modulus for d in differences]
+    stops = [((modulus + 1) // 2 - d) % modulus for d in differences]
+    ends = inner(within, Nothing(within.count), Plain(starts + stops))
+    return Share(
+        [
+            a ^ b ^ int(start > stop)
+            for a, b, start, stop in zip(
+                ends.values[: len(x)], ends.values[len(x) :], starts, stops, strict=True
+            )
+        ],
+        2,
+    )
+
+
+def inner_parameters(parameters: Parameters) -> Parameters:
+    """Once k - 1 bits for M = 2**k, else twice the bits of M - 1."""
+    modulus = parameters.share_modulus
+    width = (modulus - 1).bit_length()
+    if _is_power_of_two(modulus):
+        return replace(parameters, bits=width - 1, modulus=None)
+    return replace(parameters, count=2 * parameters.count, bits=width, modulus=None)
+
+
+def cost(parameters: Parameters) -> Cost:
+    """Nothing besides the inner comparison."""
+    del parameters
+    return Cost()
+
+
+SPEC = Spec(
+    name="shared",
+    inputs=(Form.SS, Form.SS),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Nobody learns anything.",
+    security="that of the inner comparison",
+    reference="this house; thesis, eq. 3.4; erratum 6",
+    subprotocol=Subprotocol(ComparisonType(Form.PN, Form.NP, Form.SS), inner_parameters),
+    applies=applies,
+)

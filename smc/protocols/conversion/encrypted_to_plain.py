@@ -1,0 +1,65 @@
+"""Encrypted to plain for the key's owner.
+
+    Alice (sk)                        Bob (E(z))
+      z              <-- Returned --  E(z), fresh
+
+Inputs: SE.
+Outputs: PN.
+Learns: Alice z, and by the re-randomisation nothing on how Bob came to it (erratum 3).
+Assumes: semi-honest parties; DCR.
+Cost: 1 flight; one ciphertext, one re-randomisation and one decryption per value.
+Reference: immediate from decryption; erratum 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smc.channel.message import Message
+from smc.ciphers.paillier import Fresh
+from smc.forms import Form, Role
+from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.values import Encrypted, KeyHolder, Nothing, Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Returned(Message):
+    """Bob to Alice."""
+
+    values: Fresh
+
+
+def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Plain:
+    """Alice: decrypts."""
+    del parameters
+    return Plain(session.own.decrypt(session.channel.recv(Returned, session.own.expected(len(value)))))
+
+
+def bob(session: Session, parameters: Parameters, value: Encrypted) -> Nothing:
+    """Bob: re-randomises and returns."""
+    del parameters
+    session.channel.send(Returned(session.peer.refresh(ciphertexts_of(value, session.peer))))
+    return Nothing(len(value))
+
+
+def cost(parameters: Parameters) -> Cost:
+    """One ciphertext per value."""
+    count = parameters.count
+    size = count * parameters.alice_ciphertext_bytes
+    return Cost((Flight.BOB,), 0, size, {"decrypt": count}, {"mask": count})
+
+
+SPEC = Spec(
+    name="encrypted-to-plain",
+    inputs=(Form.SE,),
+    output=Form.PN,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Alice learns the value.",
+    security="semi-honest; DCR",
+    reference="immediate from decryption; erratum 3",
+    opens=frozenset({Role.ALICE}),
+)

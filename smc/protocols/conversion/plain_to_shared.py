@@ -1,0 +1,64 @@
+"""Plain to shared: Conversion 1.
+
+    Alice (z)                         Bob
+      z^A uniform mod M
+      z - z^A mod M     -- Part -->   z^B
+
+Inputs: PN.
+Outputs: SS modulo any M.
+Learns: nobody anything; Bob's share is uniform.
+Assumes: nothing.
+Cost: 1 flight, one residue per value, bits packed.
+Reference: thesis, section 2.3.3, Conversion 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedResidues, Residues
+from smc.forms import Form
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.values import Nothing, Plain, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Message):
+    """Alice to Bob: his shares."""
+
+    shares: Residues
+
+
+def alice(session: Session, parameters: Parameters, value: Plain) -> Share:
+    """Alice: splits."""
+    modulus = parameters.share_modulus
+    own = session.random.below(modulus, len(value))
+    others = [(z - a) % modulus for z, a in zip(value.values, own, strict=True)]
+    session.channel.send(Part(Residues(others, modulus)))
+    return Share(own, modulus)
+
+
+def bob(session: Session, parameters: Parameters, value: Nothing) -> Share:
+    """Bob: takes his share."""
+    modulus = parameters.share_modulus
+    return Share(session.channel.recv(Part, ExpectedResidues(modulus, len(value))), modulus)
+
+
+def cost(parameters: Parameters) -> Cost:
+    """One residue per value."""
+    return Cost((Flight.ALICE,), parameters.share_bytes, 0)
+
+
+SPEC = Spec(
+    name="plain-to-shared",
+    inputs=(Form.PN,),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Nobody learns anything.",
+    security="unconditional",
+    reference="thesis, 2.3.3, Conversion 1",
+)

@@ -1,0 +1,90 @@
+"""Shared to plain: Conversion 2, to one party or to both.
+
+    Alice (z^A)                       Bob (z^B)
+                     <-- Part --      z^B
+      z = z^A + z^B mod M
+                     -- Part -->      (to both: at the same time)
+
+Inputs: SS modulo M.
+Outputs: PN, or PP.
+Learns: Alice z; Bob too if the output is PP.
+Assumes: nothing.
+Cost: 1 flight (to both: one message each way, at once), one residue per value and message, bits packed.
+Reference: thesis, section 2.3.3, Conversion 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedResidues, Residues
+from smc.forms import Form, Role
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.values import Nothing, Plain, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Message):
+    """The sender's shares."""
+
+    shares: Residues
+
+
+def alice(session: Session, parameters: Parameters, value: Share) -> Plain:
+    """Alice: adds Bob's share to hers."""
+    expected = ExpectedResidues(parameters.share_modulus, len(value))
+    others = session.channel.recv(Part, expected)
+    return Plain([(a + b) % value.modulus for a, b in zip(value.values, others, strict=True)])
+
+
+def bob(session: Session, parameters: Parameters, value: Share) -> Nothing:
+    """Bob: gives his share away."""
+    del parameters
+    session.channel.send(Part(Residues(value.values, value.modulus)))
+    return Nothing(len(value))
+
+
+def both(session: Session, parameters: Parameters, value: Share) -> Plain:
+    """Either party, when both are to know: gives and takes."""
+    bob(session, parameters, value)
+    return alice(session, parameters, value)
+
+
+def cost(parameters: Parameters) -> Cost:
+    """One residue per value, from Bob."""
+    return Cost((Flight.BOB,), 0, parameters.share_bytes)
+
+
+def cost_both(parameters: Parameters) -> Cost:
+    """One residue per value, each way."""
+    size = parameters.share_bytes
+    return Cost((Flight.BOTH,), size, size)
+
+
+SPEC = Spec(
+    name="shared-to-plain",
+    inputs=(Form.SS,),
+    output=Form.PN,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Alice learns the value.",
+    security="unconditional",
+    reference="thesis, 2.3.3, Conversion 2",
+    opens=frozenset({Role.ALICE}),
+)
+
+SPEC_BOTH = Spec(
+    name="shared-to-both",
+    inputs=(Form.SS,),
+    output=Form.PP,
+    alice=both,
+    bob=both,
+    cost=cost_both,
+    learns="Both learn the value.",
+    security="unconditional",
+    reference="thesis, 2.3.3, Conversion 2 and the remark after Lemma 2.1",
+    opens=frozenset(Role),
+)

@@ -1,0 +1,149 @@
+"""All 216 types between two parties: right results, and exactly the declared rounds, bytes and operations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from smc.channel.channel import Traffic
+from smc.forms import ComparisonType, Form, Role, all_types
+from smc.pair import run_pair
+from smc.planning.plan import Plan
+from smc.planning.route import plan_comparison
+from smc.planning.run import run_plan
+from smc.protocols.session import Session
+from smc.protocols.spec import Modulus, Parameters
+from smc.values import Value
+from tests.support.holdings import Keys, deal, edge_pairs, number, opened
+from tests.support.keys import paper, real, toy
+
+TOY = (toy(Role.ALICE), toy(Role.BOB))
+
+
+def compare(
+    kind: ComparisonType,
+    pairs: Sequence[tuple[int, int]],
+    bits: int,
+    keys: Keys = TOY,
+    *,
+    engine: str = "paillier",
+    modulus: Modulus = Role.ALICE,
+    delta_modulus: Modulus = 2,
+) -> tuple[list[int], Plan]:
+    """Run a type on pairs and check what it cost; returns the opened results and the plan."""
+    given = Parameters(len(pairs), bits, keys[0].public.bits, keys[1].public.bits)
+    resolved = number(modulus, keys) if isinstance(modulus, int) else modulus
+    plan = plan_comparison(
+        kind, given, engine=engine, x_modulus=resolved, y_modulus=resolved, delta_modulus=delta_modulus
+    )
+    x = deal([a for a, _ in pairs], kind.x, keys, modulus, bits if kind.bitwise else None)
+    y = deal([b for _, b in pairs], kind.y, keys, modulus)
+
+    def party(index: int):
+        def run(session: Session) -> tuple[Value, Traffic, Counter[str]]:
+            if plan.engine == "oblivious":
+                session.oblivious.setup()
+            before = session.channel.traffic
+            delta = run_plan(plan, session, x[index], y[index])
+            done = session.own.operations + session.peer.operations
+            return delta, session.channel.traffic.since(before), done
+
+        return run
+
+    (a, traffic_a, work_a), (b, traffic_b, work_b) = run_pair(party(0), party(1), keys=keys)
+    cost = plan.cost(given)
+    assert (traffic_a.sent, traffic_b.sent) == (cost.alice_bytes, cost.bob_bytes)
+    assert (traffic_a.received, traffic_b.received) == (cost.bob_bytes, cost.alice_bytes)
+    assert max(traffic_a.rounds, traffic_b.rounds) == cost.rounds
+    assert work_a == Counter({k: v for k, v in cost.alice_operations.items() if k != "ot"})
+    assert work_b == Counter({k: v for k, v in cost.bob_operations.items() if k != "ot"})
+    return opened(kind.delta, a, b, keys), plan
+
+
+def expected(pairs: Sequence[tuple[int, int]]) -> list[int]:
+    return [int(a >= b) for a, b in pairs]
+
+
+@pytest.mark.parametrize("kind", list(all_types()), ids=str)
+def test_type_on_edge_values(kind: ComparisonType) -> None:
+    pairs = edge_pairs(5)
+    results, plan = compare(kind, pairs, 5)
+    assert results == expected(pairs)
+    if not kind.is_trivial:
+        assert plan.cost(Parameters(1, 5, 512, 512)).rounds >= 2
+
+
+@pytest.mark.parametrize("kind", list(all_types()), ids=str)
+def test_type_with_the_oblivious_engine(kind: ComparisonType) -> None:
+    pairs = edge_pairs(9)
+    modulus = 1 << 64 if Form.SS in (kind.x, kind.y) else Role.ALICE
+    results, _ = compare(kind, pairs, 9, engine="oblivious", modulus=modulus)
+    assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 31, 32, 64, 127, 128])
+@pytest.mark.parametrize("name", ["SS-SS-SS", "PN-NP-NP", "ES-NP-SE"])
+def test_widths(name: str, bits: int) -> None:
+    pairs = edge_pairs(bits) if bits > 2 else [(a, b) for a in range(1 << bits) for b in range(1 << bits)]
+    assert compare(ComparisonType.parse(name), pairs, bits)[0] == expected(pairs)
+
+
+@pytest.mark.parametrize("modulus", [1 << 10, 1 << 64, 1 << 256, 1025, 3**40, Role.ALICE, Role.BOB], ids=str)
+@pytest.mark.parametrize("engine", ["paillier", "oblivious"])
+@pytest.mark.parametrize("name", ["SS-SS-SS", "SS-NP-PN", "SE-SS-ES", "PP-SS-PP"])
+def test_share_moduli(name: str, engine: str, modulus: Modulus) -> None:
+    pairs = edge_pairs(8)
+    if engine == "paillier":
+        pairs = pairs[:6]
+    results, _ = compare(ComparisonType.parse(name), pairs, 8, engine=engine, modulus=modulus)
+    assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("delta_modulus", [2, 1 << 64, 10**9 + 7, Role.ALICE, Role.BOB], ids=str)
+@pytest.mark.parametrize("name", ["SS-SS-SS", "PN-NP-SS", "PN-PP-SS", "ES-SE-SS"])
+def test_share_moduli_of_the_result(name: str, delta_modulus: Modulus) -> None:
+    pairs = edge_pairs(4)
+    results, _ = compare(ComparisonType.parse(name), pairs, 4, delta_modulus=delta_modulus)
+    assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("name", ["type 8", "ES[bits]-NP-PP"])
+def test_bitwise_encrypted_input(name: str) -> None:
+    pairs = edge_pairs(6)
+    assert compare(ComparisonType.parse(name), pairs, 6)[0] == expected(pairs)
+
+
+@pytest.mark.parametrize("name", ["type 1", "type 2", "type 4", "type 5", "ES-PN-PP"])
+def test_different_key_sizes(name: str) -> None:
+    pairs = edge_pairs(5)
+    keys = (paper(Role.ALICE), toy(Role.BOB))
+    assert compare(ComparisonType.parse(name), pairs, 5, keys)[0] == expected(pairs)
+
+
+def test_type_1_in_the_thesis_route_with_a_real_key() -> None:
+    keys = (real(Role.ALICE), real(Role.BOB))
+    pairs = [(5, 6), (6, 5), (7, 7), (2**32 - 1, 0)]
+    results, plan = compare(ComparisonType.parse("type 1"), pairs, 32, keys)
+    assert results == expected(pairs)
+    assert plan.cost(Parameters(4, 32, 2048, 2048)).rounds <= 6
+    assert plan.route == (
+        "x: shared-to-encrypted; y: shared-to-encrypted; encrypted [tree; delta: bit-to-encrypted]; "
+        "delta: encrypted-to-shared"
+    )
+
+
+@pytest.mark.parametrize("engine", ["paillier", "oblivious"])
+@pytest.mark.parametrize("count", [1, 7, 200])
+def test_batches(engine: str, count: int) -> None:
+    pairs = [(i * 37 % 64, i * 11 % 64) for i in range(count)]
+    results, _ = compare(ComparisonType.parse("SS-SS-SS"), pairs, 6, engine=engine)
+    assert results == expected(pairs)
+
+
+def test_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plan, "chunk", lambda self, parameters: 7)
+    pairs = [(i % 8, i * 3 % 8) for i in range(24)]
+    for name in ("SS-SS-SS", "ES-NP-SE", "PN-NP-PP", "type 8"):
+        assert compare(ComparisonType.parse(name), pairs, 3)[0] == expected(pairs)
