@@ -1,1 +1,1 @@
-"""Numbers: modular powers in batches, randomness from the operating system, fixed point."""
+"""Numbers: modular powers in batches, randomness from the operating system."""

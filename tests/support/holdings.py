@@ -20,7 +20,7 @@ def key_of(keys: Keys, role: Role) -> PrivateKey:
 
 
 def number(modulus: Modulus, keys: Keys) -> int:
-    return key_of(keys, modulus).public.n if isinstance(modulus, Role) else modulus
+    return int(key_of(keys, modulus).public.n) if isinstance(modulus, Role) else modulus
 
 
 def encrypt(key: PublicKey, values: Sequence[int]) -> Ciphertexts:

@@ -91,9 +91,7 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
 
 def inner_parameters(parameters: Parameters) -> Parameters:
     """The inner comparison has as many pairs of as many bits."""
-    return Parameters(
-        parameters.count, parameters.bits, parameters.alice_key_bits, parameters.bob_key_bits
-    )
+    return Parameters(parameters.count, parameters.bits, parameters.alice_key_bits, parameters.bob_key_bits)
 
 
 def cost(parameters: Parameters) -> Cost:

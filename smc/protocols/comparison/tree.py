@@ -15,7 +15,7 @@ Outputs: PN or NP (Protocol 1), or SS with modulus 2 (Protocol 2, steps 1-3). St
     bring the shares to another modulus, are the conversions `bit-to-encrypted` and `encrypted-to-shared`.
 Learns: the point holder whether p lies in R, which is delta or delta xor a uniform bit of Bob's, and nothing on
     the place of the zero (shuffle) or the other values (uniform r_i in Z_N^*, erratum 5). The range holder nothing.
-Assumes: semi-honest parties; DCR, and the short-exponent assumption of the fixed-base encryption.
+Assumes: semi-honest parties; DCR.
     Every ciphertext that the range holder returns is re-randomised (erratum 3). The range holder does the same
     work on every layer, so neither sizes nor counts of operations depend on R.
 Cost: 2 flights, `bits` ciphertexts each way; `bits` encryptions and zero tests, `bits` powers and re-randomisations.
@@ -197,7 +197,7 @@ def _cost_bob_points(parameters: Parameters) -> Cost:
     return cost(parameters.mirror).mirror
 
 
-_SECURITY = "semi-honest; DCR with short exponents"
+_SECURITY = "semi-honest; DCR"
 
 SPEC = Spec(
     name="tree",

@@ -1,0 +1,1 @@
+"""Homomorphic ciphers: keys, ciphertexts that know their key, and what may leave a party."""

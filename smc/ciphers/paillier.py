@@ -1,0 +1,223 @@
+"""Paillier's cipher on batches (Paillier, Eurocrypt 1999), with generator 1 + n.
+
+E(m; r) = (1 + m n) r**n mod n**2. Plaintexts are integers modulo n; negative ones stand for n less their
+absolute value. `Paillier` is the cipher for whoever has the public key, `OwnPaillier` for the holder of the
+secret key, who computes modulo p**2 and q**2 and may decrypt.
+
+Both are semantically secure under the decisional composite residuosity assumption. Refreshing hides the past
+of a ciphertext from the key owner too, statistically (see `smc.ciphers.masks`). Running times depend on the
+numbers: decryption is not constant-time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Executor
+
+from gmpy2 import mpz
+
+from smc.ciphers.ciphertexts import Ciphertexts, ExpectedCiphertexts, Fresh, declare_fresh
+from smc.ciphers.keys import PrivateKey, PublicKey
+from smc.ciphers.masks import Masks
+from smc.errors import KeyMaterialError, UsageError
+from smc.numeric.modular import Integer, inverses, powers, products
+from smc.numeric.random import Randomness
+
+__all__ = [
+    "Ciphertexts",
+    "ExpectedCiphertexts",
+    "Fresh",
+    "OwnPaillier",
+    "Paillier",
+    "PrivateKey",
+    "PublicKey",
+]
+
+SMALL_POWER_BITS = 128
+"""Up to this size of all factors of a batch, scaling counts as `small_power`."""
+
+
+class Paillier:
+    """The cipher under a public key.
+
+    Args:
+        public: the key.
+        random: the source of randomness.
+        pool: where the work is done.
+
+    Attributes:
+        operations: how many group operations were done, by name, as a function of batch sizes alone:
+            `mask` (one fresh randomiser), `power` and `small_power` (one scaling; which of them is decided
+            by the largest factor of the batch), `inverse` (one subtraction), `decrypt`, `zero_test`.
+    """
+
+    def __init__(self, public: PublicKey, random: Randomness, pool: Executor) -> None:
+        self.public = public
+        self.operations: Counter[str] = Counter()
+        self._random = random
+        self._pool = pool
+        self._general_masks: Masks | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.public.bits} bits, {self.public.fingerprint[:16]})"
+
+    def encrypt(self, values: Sequence[Integer]) -> Fresh:
+        """Encrypt integers modulo n."""
+        return declare_fresh(self.public, self._multiply(self._plain(values), self._masks(len(values))))
+
+    def refresh(self, a: Ciphertexts) -> Fresh:
+        """Re-randomise: the same plaintexts under randomness that is independent of all before.
+
+        Raises:
+            KeyMaterialError: the ciphertexts are under another key.
+        """
+        self._check(a)
+        return declare_fresh(self.public, self._multiply(a.values, self._masks(len(a))))
+
+    def add(self, a: Ciphertexts, b: Ciphertexts) -> Ciphertexts:
+        """Ciphertexts of the sums.
+
+        Raises:
+            KeyMaterialError: ciphertexts are under another key.
+            UsageError: the lengths differ.
+        """
+        self._check(a, b)
+        return Ciphertexts(self.public, self._multiply(a.values, b.values))
+
+    def add_plain(self, a: Ciphertexts, values: Sequence[Integer]) -> Ciphertexts:
+        """Ciphertexts of the sums with known integers; for differences give negative ones.
+
+        Raises:
+            KeyMaterialError: the ciphertexts are under another key.
+            UsageError: the lengths differ.
+        """
+        self._check(a)
+        return Ciphertexts(self.public, self._multiply(a.values, self._plain(values)))
+
+    def subtract(self, a: Ciphertexts, b: Ciphertexts) -> Ciphertexts:
+        """Ciphertexts of the differences a - b.
+
+        Raises:
+            KeyMaterialError: ciphertexts are under another key.
+            UsageError: the lengths differ.
+        """
+        self._check(a, b)
+        _same_length(a, b.values)
+        self.operations["inverse"] += len(b)
+        negated = inverses(b.values, self.public.n_squared, self._pool)
+        return Ciphertexts(self.public, self._multiply(a.values, negated))
+
+    def scale(self, a: Ciphertexts, factors: Sequence[Integer]) -> Ciphertexts:
+        """Ciphertexts of the products with known integers.
+
+        Args:
+            a: the ciphertexts.
+            factors: one integer per ciphertext. Their size decides the time: -1 is cheap, n - 1 is not.
+
+        Raises:
+            KeyMaterialError: the ciphertexts are under another key.
+            UsageError: the lengths differ.
+        """
+        self._check(a)
+        _same_length(a, factors)
+        short = all(factor.bit_length() <= SMALL_POWER_BITS for factor in factors)
+        self.operations["small_power" if short else "power"] += len(a)
+        bases = list(a.values)
+        negative = [row for row, factor in enumerate(factors) if factor < 0]
+        turned = inverses([bases[row] for row in negative], self.public.n_squared, self._pool)
+        for row, base in zip(negative, turned, strict=True):
+            bases[row] = base
+        exponents = [abs(mpz(factor)) % self.public.n for factor in factors]
+        return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self._pool))
+
+    def expected(self, count: int) -> ExpectedCiphertexts:
+        """What to demand of a message field with `count` ciphertexts under this key."""
+        return ExpectedCiphertexts(self.public, count)
+
+    def _check(self, *batches: Ciphertexts) -> None:
+        if any(batch.key != self.public for batch in batches):
+            raise KeyMaterialError(
+                f"Ciphertexts under another key than {self.public.fingerprint[:16]} were given.",
+                "Use the cipher of the key that encrypted them.",
+            )
+
+    def _plain(self, values: Sequence[Integer]) -> list[mpz]:
+        """The ciphertexts of randomness 1."""
+        n = self.public.n
+        return [1 + value % n * n for value in values]
+
+    def _multiply(self, left: Sequence[mpz], right: Sequence[mpz]) -> list[mpz]:
+        return products(left, right, self.public.n_squared, self._pool)
+
+    def _masks(self, count: int) -> list[mpz]:
+        """Uniform n-th residues modulo n**2."""
+        self.operations["mask"] += count
+        if self._general_masks is None:
+            key = self.public
+            self._general_masks = Masks(key.n, key.n, key.n_squared, self._random, self._pool)
+        return self._general_masks.draw(count)
+
+
+class OwnPaillier(Paillier):
+    """The cipher for the holder of the secret key.
+
+    Args:
+        private: the key.
+        random: the source of randomness.
+        pool: where the work is done.
+    """
+
+    def __init__(self, private: PrivateKey, random: Randomness, pool: Executor) -> None:
+        super().__init__(private.public, random, pool)
+        self._private = private
+        # n-th residues modulo p**2 are p-th powers, because q is prime to p (p - 1); so too with q
+        self._masks_p = Masks(private.p, private.p, private.p_squared, random, pool)
+        self._masks_q = Masks(private.q, private.q, private.q_squared, random, pool)
+
+    def decrypt(self, a: Ciphertexts) -> list[int]:
+        """The plaintexts, integers in [0, n).
+
+        Raises:
+            KeyMaterialError: the ciphertexts are under another key.
+        """
+        self._check(a)
+        self.operations["decrypt"] += len(a)
+        key = self._private
+        left = powers(a.values, key.p - 1, key.p_squared, self._pool)
+        right = powers(a.values, key.q - 1, key.q_squared, self._pool)
+        plain = []
+        for power_p, power_q in zip(left, right, strict=True):
+            m_p = (power_p - 1) // key.p * key.decryption_p % key.p
+            m_q = (power_q - 1) // key.q * key.decryption_q % key.q
+            plain.append(int(m_p + (m_q - m_p) * key.p_inverse % key.q * key.p))
+        return plain
+
+    def is_zero(self, a: Ciphertexts) -> list[bool]:
+        """Whether each plaintext is 0, at half the cost of decrypting.
+
+        Decides whether the plaintext is 0 modulo p, the smaller prime. That is exact for plaintexts of
+        absolute value below p, and wrong with probability about 1 / p for uniform ones; a plaintext that
+        somebody made a multiple of p passes for 0, but to make one is to factor n.
+
+        Raises:
+            KeyMaterialError: the ciphertexts are under another key.
+        """
+        self._check(a)
+        self.operations["zero_test"] += len(a)
+        key = self._private
+        return [power == 1 for power in powers(a.values, key.p - 1, key.p_squared, self._pool)]
+
+    def _masks(self, count: int) -> list[mpz]:
+        self.operations["mask"] += count
+        key = self._private
+        pairs = zip(self._masks_p.draw(count), self._masks_q.draw(count), strict=True)
+        return [
+            left + (right - left) * key.p_squared_inverse % key.q_squared * key.p_squared
+            for left, right in pairs
+        ]
+
+
+def _same_length(a: Ciphertexts, others: Sequence[Integer]) -> None:
+    if len(a) != len(others):
+        raise UsageError(f"{len(a)} ciphertexts and {len(others)} numbers do not go together.")

@@ -1,0 +1,259 @@
+"""Modular arithmetic in batches, spread over an executor.
+
+Powers and products of numbers of thousands of bits are where the ciphers spend their time. Every function
+here cuts its batch into `PIECES`, whatever the machine, and runs the pieces on the caller's executor with
+gmpy2 told to release the interpreter lock, so that threads are enough. Running times depend on the numbers:
+neither gmpy2 nor Python is constant-time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from typing import Any, TypeAlias, TypeVar
+
+import gmpy2
+import numpy as np
+from gmpy2 import mpz
+from numpy.typing import NDArray
+
+from smc.errors import DomainError, UsageError
+
+T = TypeVar("T")
+
+Integer: TypeAlias = int | mpz
+"""What the functions of this module take; they return `mpz`."""
+
+PIECES = 8
+"""Into how many tasks a batch is cut; enough for eight cores and few enough to cost nothing on one."""
+
+_INLINE = 2
+_RELEASE_BITS = 2048  # measured: below, handing the lock over costs more than one product
+
+
+def powers(
+    bases: Sequence[Integer], exponents: Sequence[Integer] | Integer, modulus: Integer, pool: Executor
+) -> list[mpz]:
+    """`bases[i] ** exponents[i] % modulus` for every i.
+
+    Args:
+        bases: the bases, of any size.
+        exponents: one non-negative exponent per base, or one for all.
+        modulus: positive.
+        pool: where the work is done.
+
+    Raises:
+        UsageError: the lengths differ, or an exponent is negative.
+    """
+    if isinstance(exponents, int | mpz):
+        if exponents < 0:
+            raise UsageError("A negative exponent was given.", "Invert the base instead.")
+        return _spread(_powers_of_one_exponent, len(bases), pool, (bases,), (mpz(exponents), mpz(modulus)))
+    _same_length(bases, exponents)
+    if any(exponent < 0 for exponent in exponents):
+        raise UsageError("A negative exponent was given.", "Invert the base instead.")
+    return _spread(_powers, len(bases), pool, (bases, exponents), (mpz(modulus),))
+
+
+def products(
+    left: Sequence[Integer], right: Sequence[Integer], modulus: Integer, pool: Executor
+) -> list[mpz]:
+    """`left[i] * right[i] % modulus` for every i.
+
+    Raises:
+        UsageError: the lengths differ.
+    """
+    _same_length(left, right)
+    return _spread(_products, len(left), pool, (left, right), (mpz(modulus),))
+
+
+def inverses(values: Sequence[Integer], modulus: Integer, pool: Executor) -> list[mpz]:
+    """The inverses modulo `modulus`, with one inversion per piece (Montgomery's trick).
+
+    Raises:
+        DomainError: a value has no inverse.
+    """
+    return _spread(_inverses, len(values), pool, (values,), (mpz(modulus),))
+
+
+class FixedBases:
+    """Tables for products of powers of fixed bases, `prod(base[j] ** e[j])` modulo one modulus.
+
+    An exponent is a row of digits in base 2**window, the least significant first; a product costs one
+    multiplication per digit and no squaring (Brickell, Gordon, McCurley, Wilson: Fast exponentiation with
+    precomputation, Eurocrypt 1992). The table takes `len(bases) * digits * 2**window` residues.
+
+    Args:
+        bases: the bases.
+        modulus: positive.
+        digits: digits per exponent, at least 1.
+        window: bits per digit, 1 to 8.
+        pool: where the tables are computed.
+
+    Raises:
+        UsageError: no bases, no digits, or a window outside 1 to 8.
+    """
+
+    def __init__(
+        self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, pool: Executor
+    ) -> None:
+        if not bases or digits < 1 or not 1 <= window <= 8:
+            raise UsageError("A table needs a base, a digit and a window of 1 to 8 bits.")
+        self.modulus = mpz(modulus)
+        self.window = window
+        tables: list[list[list[mpz]]] = _spread(
+            _tables, len(bases), pool, (bases,), (digits, window, self.modulus)
+        )
+        self._rows = [row for table in tables for row in table]
+
+    def __repr__(self) -> str:
+        bits = self.modulus.bit_length()
+        return f"FixedBases(rows={self.width}, window={self.window}, modulus={bits} bits)"
+
+    @property
+    def width(self) -> int:
+        """Digits that a product takes: those of the first base's exponent, then the second's, and so on."""
+        return len(self._rows)
+
+    def combine(self, digits: NDArray[np.uint8], pool: Executor) -> list[mpz]:
+        """One product of powers per row of digits.
+
+        Args:
+            digits: shape (count, width), each digit below 2**window.
+            pool: where the work is done.
+
+        Raises:
+            UsageError: the shape does not fit.
+            DomainError: a digit is too large.
+        """
+        if digits.ndim != 2 or digits.shape[1] != self.width:
+            raise UsageError(f"A product takes rows of {self.width} digits.")
+        if digits.size and int(digits.max()) >> self.window:
+            raise DomainError(f"A digit has more than {self.window} bits.")
+        lines = [line.tobytes() for line in digits]
+        return _spread(_combine, len(lines), pool, (lines,), (self._rows, self.modulus))
+
+
+class FixedBase:
+    """Powers of one base, see `FixedBases`.
+
+    Args:
+        base: the base.
+        modulus: positive.
+        exponent_bits: bit bound of the exponents, at least 1.
+        window: bits per digit, 1 to 8.
+        pool: where the table is computed.
+    """
+
+    def __init__(
+        self, base: Integer, modulus: Integer, exponent_bits: int, window: int, pool: Executor
+    ) -> None:
+        self._bits = exponent_bits
+        self._table = FixedBases([base], modulus, -(-exponent_bits // window), window, pool)
+
+    def power(self, exponents: Sequence[Integer], pool: Executor) -> list[mpz]:
+        """`base ** exponent % modulus` for every exponent.
+
+        Raises:
+            DomainError: an exponent is outside [0, 2**exponent_bits).
+        """
+        if any(exponent < 0 or exponent.bit_length() > self._bits for exponent in exponents):
+            raise DomainError(f"An exponent is outside [0, 2**{self._bits}).", "Reduce it first.")
+        return self._table.combine(self._digits(exponents), pool)
+
+    def _digits(self, exponents: Sequence[Integer]) -> NDArray[np.uint8]:
+        window, width = self._table.window, self._table.width
+        size = (window * width + 7) // 8
+        data = b"".join(int(exponent).to_bytes(size, "little") for exponent in exponents)
+        packed = np.frombuffer(data, dtype=np.uint8).reshape(len(exponents), size)
+        bits = np.unpackbits(packed, axis=1, count=window * width, bitorder="little")
+        digits = np.packbits(bits.reshape(-1, window), axis=1, bitorder="little")
+        return digits.reshape(len(exponents), width)
+
+
+def _same_length(left: Sequence[Any], right: Sequence[Any]) -> None:
+    if len(left) != len(right):
+        raise UsageError(f"Batches of {len(left)} and {len(right)} numbers do not go together.")
+
+
+def _spread(
+    work: Callable[..., list[T]],
+    count: int,
+    pool: Executor,
+    batches: Iterable[Sequence[Any]],
+    fixed: tuple[Any, ...],
+) -> list[T]:
+    """Run `work` on pieces of the batches, in order; small batches stay in the calling thread."""
+    if count <= _INLINE:
+        return work(*batches, *fixed)
+    size = -(-count // PIECES)
+    tasks = [
+        pool.submit(work, *(batch[start : start + size] for batch in batches), *fixed)
+        for start in range(0, count, size)
+    ]
+    return [result for task in tasks for result in task.result()]
+
+
+def _released(modulus: mpz) -> Any:
+    """A gmpy2 context for the calling thread; it releases the interpreter lock where that pays."""
+    return gmpy2.context(gmpy2.get_context(), allow_release_gil=modulus.bit_length() >= _RELEASE_BITS)
+
+
+def _powers_of_one_exponent(bases: Sequence[Integer], exponent: mpz, modulus: mpz) -> list[mpz]:
+    found: list[mpz] = gmpy2.powmod_base_list([mpz(base) for base in bases], exponent, modulus)
+    return found
+
+
+def _powers(bases: Sequence[Integer], exponents: Sequence[Integer], modulus: mpz) -> list[mpz]:
+    with gmpy2.context(gmpy2.get_context(), allow_release_gil=True):
+        return [gmpy2.powmod(base, power, modulus) for base, power in zip(bases, exponents, strict=True)]
+
+
+def _products(left: Sequence[Integer], right: Sequence[Integer], modulus: mpz) -> list[mpz]:
+    with _released(modulus):
+        return [mpz(a) * b % modulus for a, b in zip(left, right, strict=True)]
+
+
+def _inverses(values: Sequence[Integer], modulus: mpz) -> list[mpz]:
+    if not values:
+        return []
+    with _released(modulus):
+        running = [mpz(1)]
+        for value in values:
+            running.append(running[-1] * value % modulus)
+        try:
+            inverse = gmpy2.invert(running.pop(), modulus)
+        except ZeroDivisionError:
+            raise DomainError("A number has no inverse: it is not prime to the modulus.") from None
+        found = []
+        for value in reversed(values):
+            found.append(inverse * running.pop() % modulus)
+            inverse = inverse * value % modulus
+    return found[::-1]
+
+
+def _tables(bases: Sequence[Integer], digits: int, window: int, modulus: mpz) -> list[list[list[mpz]]]:
+    with _released(modulus):
+        return [_table(mpz(base) % modulus, digits, window, modulus) for base in bases]
+
+
+def _table(base: mpz, digits: int, window: int, modulus: mpz) -> list[list[mpz]]:
+    rows = []
+    for _ in range(digits):
+        row = [mpz(1) % modulus]
+        for _ in range((1 << window) - 1):
+            row.append(row[-1] * base % modulus)
+        base = row[-1] * base % modulus
+        rows.append(row)
+    return rows
+
+
+def _combine(lines: Sequence[bytes], rows: Sequence[Sequence[mpz]], modulus: mpz) -> list[mpz]:
+    found = []
+    with _released(modulus):
+        for line in lines:
+            product = rows[0][line[0]]
+            for row, digit in zip(rows[1:], line[1:], strict=True):
+                product = product * row[digit] % modulus
+            found.append(product)
+    return found

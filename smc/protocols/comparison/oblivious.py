@@ -1,0 +1,102 @@
+"""Comparison by oblivious transfer: PN x NP -> SS, XOR shares of x >= y.
+
+    Alice (x)                                 Bob (y)
+      choices: not x, random    -- matrices --  choices: random       (both at once)
+                                <- y, masked --                       leaves: y and not x, for every bit
+      carry tree over the bits  -- openings --  carry tree            ceil(log2 bits) times, both at once
+      d_A = 1 ^ [x < y]_A                       d_B = [x < y]_B       d_A ^ d_B = (x >= y)
+
+Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
+Outputs: XOR shares (modulus 2) of x >= y, n each.
+Learns: neither party anything; every message is masked by fresh transfers.
+Assumes: semi-honest parties; 128-bit oblivious transfer as in `smc.oblivious.base` (computational
+Diffie-Hellman, random oracle) and `smc.oblivious.extension` (AES).
+Cost: 2 + ceil(log2 bits) rounds per block of about 2**18 / (2 bits - 1) pairs; 16 bytes per transfer; Alice
+receives 2 bits - 1 transfers per pair and Bob bits - 1. The first use in a session costs `SETUP_COST` on top.
+Reference: leaves and tree as in `smc.oblivious.circuits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from smc.errors import UsageError
+from smc.forms import Form
+from smc.oblivious.cost import SETUP, Step, comparison, comparison_transfers
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.values import Nothing, Plain, Share
+
+_FLIGHTS: Final = {
+    (True, False): Flight.ALICE,
+    (False, True): Flight.BOB,
+    (True, True): Flight.BOTH,
+}
+
+
+def cost_of(steps: Iterable[Step]) -> Cost:
+    """The cost of steps of the oblivious engine whose first party is Alice."""
+    flights = []
+    alice = bob = 0
+    for step in steps:
+        flights.append(_FLIGHTS[step.first > 0, step.second > 0])
+        alice += step.first
+        bob += step.second
+    return Cost(tuple(flights), alice, bob)
+
+
+SETUP_COST: Final = cost_of(SETUP)
+"""What the first use of oblivious transfer in a session costs, whichever protocol it is."""
+
+
+def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+    """The side that holds x.
+
+    Raises:
+        UsageError: the batch is not of the declared size.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    _check_count(parameters, len(x), len(y))
+    return Share(session.oblivious.greater_equal_x(x.values, parameters.bits).tolist(), 2)
+
+
+def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+    """The side that holds y.
+
+    Raises:
+        UsageError: the batch is not of the declared size.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    _check_count(parameters, len(x), len(y))
+    return Share(session.oblivious.greater_equal_y(y.values, parameters.bits).tolist(), 2)
+
+
+def _check_count(parameters: Parameters, *lengths: int) -> None:
+    if any(length != parameters.count for length in lengths):
+        raise UsageError(
+            f"The batch was declared with {parameters.count} pairs; x and y have {lengths}.",
+            "Give x and y the declared length.",
+        )
+
+
+def cost(parameters: Parameters) -> Cost:
+    """Exact cost without the set-up; operations count the transfers that a party takes part in."""
+    transfers = parameters.count * sum(comparison_transfers(parameters.bits))
+    total = cost_of(comparison(parameters.count, parameters.bits))
+    return Cost(total.flights, total.alice_bytes, total.bob_bytes, {"ot": transfers}, {"ot": transfers})
+
+
+SPEC: Final = Spec(
+    name="oblivious",
+    inputs=(Form.PN, Form.NP),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Neither party learns anything.",
+    security="Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, "
+    "AES as an ideal cipher.",
+    reference="IKNP03 extension, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
+    engine="oblivious",
+)

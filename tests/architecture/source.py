@@ -1,0 +1,76 @@
+"""The source tree as the architecture tests read it: files, modules, imports. Nothing is imported or run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("smc", "parties", "anonymizer")
+FOLDERS = (*PACKAGES, "proto", "tests", "scripts", "docs", ".ci")
+GENERATED = Path("parties/rpc/pb")
+
+
+@dataclass(frozen=True)
+class Module:
+    """One Python file, parsed."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+
+def files(*folders: str) -> Iterator[Path]:
+    """The files below `folders`, relative to the root, without what tools leave behind."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix != ".pyc" and "__pycache__" not in path.parts:
+                yield path.relative_to(ROOT)
+
+
+def top_files() -> Iterator[Path]:
+    """The documents and settings at the root."""
+    for path in sorted(ROOT.iterdir()):
+        if path.is_file() and path.suffix in {"", ".md", ".toml", ".txt"} and path.name != ".coverage":
+            yield path.relative_to(ROOT)
+
+
+def is_generated(path: Path) -> bool:
+    """Whether the protobuf compiler wrote the file."""
+    return path.is_relative_to(GENERATED)
+
+
+def module_name(path: Path) -> str:
+    """The dotted name of a Python file; a package is named by its folder."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
+def modules(*packages: str) -> tuple[Module, ...]:
+    """The modules of `packages`, without generated code."""
+    return tuple(
+        Module(module_name(path), path, ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path)))
+        for path in files(*packages)
+        if path.suffix == ".py" and not is_generated(path)
+    )
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything a module imports, also inside functions.
+
+    `from a import b` counts as `a.b`, since b may be a module; a relative import starts with a dot.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
+
+
+def within(name: str, package: str) -> bool:
+    """Whether the dotted `name` is `package` or lies in it."""
+    return name == package or name.startswith(package + ".")

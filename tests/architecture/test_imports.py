@@ -1,0 +1,185 @@
+"""Imports point only downwards, and the house keeps away from what it must not use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source import PACKAGES, imports, modules, within
+
+FLOORS = (
+    ("smc.errors",),
+    ("smc.forms", "smc.numeric"),
+    ("smc.values",),
+    ("smc.channel",),
+    ("smc.ciphers", "smc.oblivious"),
+    ("smc.protocols",),
+    ("smc.planning",),
+    ("smc.secret",),
+    ("smc.analyses",),
+    ("smc.pair", "smc"),
+    ("parties",),
+)
+"""From the ground up. A room may import itself and the rooms of lower floors; rooms of one floor do not
+know each other. A new room of `smc` gets its place here, on purpose."""
+
+ONLY_IN_PARTIES = ("grpc", "grpc_health", "google")
+
+BANNED = ("random", "pickle", "marshal", "shelve", "dill", "yaml", "numpy.random")
+"""Never in `smc` and `parties`: other randomness, and readers of files that run what they read."""
+
+OUTSIDE_SMC = (
+    *ONLY_IN_PARTIES,
+    *("socket", "ssl", "http", "urllib", "asyncio", "subprocess", "importlib"),
+    *("pathlib", "io", "shutil", "tempfile", "sqlite3", "os.path", "os.environ", "os.getenv"),
+    *("time", "datetime"),
+)
+"""`smc` knows no sockets, files, clocks and environment variables."""
+
+BANNED_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
+ROOMS = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def room_of(name: str) -> str | None:
+    """The room in which the module `name` lies, the most particular one."""
+    return max((room for room in ROOMS if within(name, room)), key=len, default=None)
+
+
+def upward(name: str, tree: ast.AST) -> Iterator[str]:
+    """The imports of module `name` that do not point downwards."""
+    room = room_of(name)
+    assert room is not None
+    for line, target in imports(tree):
+        other = room_of(target)
+        if other is not None and other != room and ROOMS[other] >= ROOMS[room]:
+            yield f"{name}:{line} imports {target}; {other} does not lie below {room}"
+
+
+def banned_imports(name: str, tree: ast.AST, banned: tuple[str, ...]) -> Iterator[str]:
+    """The imports of modules in `banned`, and attributes such as `np.random` and `os.environ`."""
+    attributes = {entry.split(".")[1] for entry in banned if "." in entry}
+    for line, target in imports(tree):
+        if any(within(target, entry) for entry in banned):
+            yield f"{name}:{line} imports {target}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            base = {"np": "numpy"}.get(node.value.id, node.value.id)
+            if node.attr in attributes and f"{base}.{node.attr}" in banned:
+                yield f"{name}:{node.lineno} uses {base}.{node.attr}"
+
+
+def banned_calls(name: str, tree: ast.AST, banned: frozenset[str]) -> Iterator[str]:
+    """The calls of built-in functions in `banned`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in banned:
+            yield f"{name}:{node.lineno} calls {node.func.id}"
+
+
+def test_every_module_of_smc_has_a_floor() -> None:
+    homeless = [m.name for m in modules("smc") if m.name != "smc" and room_of(m.name) == "smc"]
+    assert not homeless, f"give these a place in FLOORS: {homeless}"
+
+
+def test_imports_point_downwards() -> None:
+    wrong = [text for m in modules("smc", "parties") for text in upward(m.name, m.tree)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_anonymizer_stands_alone() -> None:
+    wrong = [
+        text for m in modules("anonymizer") for text in banned_imports(m.name, m.tree, ("smc", "parties"))
+    ]
+    wrong += [text for m in modules("smc") for text in banned_imports(m.name, m.tree, ("anonymizer",))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_relative_imports() -> None:
+    wrong = [
+        f"{m.name}:{line}"
+        for m in modules(*PACKAGES, "tests", "scripts")
+        for line, target in imports(m.tree)
+        if target.startswith(".")
+    ]
+    assert not wrong, f"write the full name: {wrong}"
+
+
+def test_smc_knows_no_network_files_clocks_or_environment() -> None:
+    wrong = [text for m in modules("smc") for text in banned_imports(m.name, m.tree, OUTSIDE_SMC)]
+    wrong += [text for m in modules("smc") for text in banned_calls(m.name, m.tree, frozenset({"open"}))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_parties_knows_grpc_and_protobuf() -> None:
+    wrong = [
+        text for m in modules("smc", "anonymizer") for text in banned_imports(m.name, m.tree, ONLY_IN_PARTIES)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_other_randomness_and_no_object_readers() -> None:
+    wrong = [text for m in modules("smc", "parties") for text in banned_imports(m.name, m.tree, BANNED)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_is_evaluated() -> None:
+    wrong = [text for m in modules(*PACKAGES) for text in banned_calls(m.name, m.tree, BANNED_CALLS)]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("smc.errors", "from smc.forms import Role"),
+        ("smc.channel.vectors", "from smc import protocols"),
+        ("smc.ciphers.paillier", "def f():\n    import smc.oblivious.engine"),
+        ("smc.protocols.session", "import smc.planning.route"),
+        ("smc.analyses.base", "import parties.config"),
+    ],
+)
+def test_an_upward_import_is_found(name: str, code: str) -> None:
+    assert list(upward(name, ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("smc.protocols.session", "from smc.ciphers.paillier import Paillier"),
+        ("smc.channel.channel", "from smc.channel.message import Frame"),
+        ("parties.config", "import smc.analyses.base"),
+    ],
+)
+def test_a_downward_import_is_allowed(name: str, code: str) -> None:
+    assert not list(upward(name, ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import random",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "np.random.bytes(4)",
+        "import pickle as p",
+    ],
+)
+def test_a_banned_import_is_found(code: str) -> None:
+    assert list(banned_imports("smc.values", ast.parse(code), BANNED))
+
+
+@pytest.mark.parametrize(
+    "code", ["from smc.numeric import random", "session.random.bytes(4)", "import numpy"]
+)
+def test_the_own_randomness_is_not_banned(code: str) -> None:
+    assert not list(banned_imports("smc.values", ast.parse(code), BANNED))
+
+
+@pytest.mark.parametrize("code", ["from os import environ", "import os\nos.getenv('A')", "import time"])
+def test_the_outside_world_is_found(code: str) -> None:
+    assert list(banned_imports("smc.values", ast.parse(code), OUTSIDE_SMC))
+
+
+def test_a_call_of_eval_is_found() -> None:
+    assert list(banned_calls("smc.values", ast.parse("eval(text)"), BANNED_CALLS))
+    assert not list(banned_calls("smc.values", ast.parse("re.compile(text)"), BANNED_CALLS))

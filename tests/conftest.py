@@ -1,0 +1,28 @@
+"""Options and profiles of the whole test suite."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Deadlines and slowness say something about the machine, not about the code.
+settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag `--slow`."""
+    parser.addoption("--slow", action="store_true", help="run the long grids too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip tests marked slow unless asked for."""
+    if config.getoption("--slow"):
+        return
+    skip = pytest.mark.skip(reason="long grid: run with --slow")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)

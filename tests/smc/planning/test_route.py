@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+
+from smc.errors import DomainError, NoRouteError, UsageError
+from smc.forms import ComparisonType, Form, Role, all_types
+from smc.planning.cost import Network
+from smc.planning.plan import Plan, Step
+from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
+from smc.planning.route import plan_comparison
+from smc.protocols.spec import Cost, Flight, Parameters, count_rounds
+
+GIVEN = Parameters(1, 32, 2048, 2048)
+
+
+def opened_by(step: Step) -> set[Role]:
+    return {role.other if step.mirrored else role for role in step.spec.opens}
+
+
+@pytest.mark.parametrize("engine", ["paillier", "oblivious", "auto"])
+@pytest.mark.parametrize("kind", list(all_types()), ids=str)
+def test_no_route_shows_more_than_the_forms_do(kind: ComparisonType, engine: str) -> None:
+    plan = plan_comparison(kind, GIVEN, engine=engine)
+    assert all(opened_by(step) <= kind.x.sees for step in plan.x_steps)
+    assert all(opened_by(step) <= kind.y.sees for step in plan.y_steps)
+    assert all(opened_by(step) <= kind.delta.sees for step in (plan.comparison, *plan.delta_steps))
+    while plan.inner is not None:
+        plan = plan.inner
+        assert not any(step.spec.opens for step in plan.steps())
+
+
+@pytest.mark.parametrize("kind", list(all_types()), ids=str)
+def test_a_mirrored_type_costs_the_same_with_the_parties_exchanged(kind: ComparisonType) -> None:
+    there = plan_comparison(kind, GIVEN).cost(GIVEN)
+    back = plan_comparison(kind.mirror, GIVEN, x_modulus=Role.BOB, y_modulus=Role.BOB).cost(GIVEN).mirror
+    assert there.rounds == back.rounds
+    assert there.alice_bytes + there.bob_bytes == back.alice_bytes + back.bob_bytes
+
+
+def test_only_non_trivial_types_compare_in_secret() -> None:
+    secret = [k for k in all_types() if plan_comparison(k, GIVEN).engine != "none"]
+    assert len(secret) == 174
+    assert not any(k.is_trivial for k in secret)
+
+
+def test_cost_does_not_depend_on_anything_but_the_batch() -> None:
+    plan = plan_comparison(ComparisonType.parse("type 1"), GIVEN)
+    one, ten = plan.cost(GIVEN), plan.cost(Parameters(10, 32, 2048, 2048))
+    assert ten.alice_bytes == 10 * one.alice_bytes
+    assert ten.rounds == one.rounds == 6
+    assert plan.cost(Parameters(1000, 32, 2048, 2048)).rounds == 6
+
+
+def test_plans_are_values() -> None:
+    kind = ComparisonType.parse("type 6")
+    first, second = plan_comparison(kind, GIVEN), plan_comparison(kind, GIVEN)
+    assert first == second
+    assert len({first, second}) == 1
+    assert first.digest == second.digest
+    assert first.digest != plan_comparison(ComparisonType.parse("type 7"), GIVEN).digest
+
+
+def test_table_8_1_has_room_for_the_bytes() -> None:
+    printed = {5: 5.294, 10: 8.399, 25: 17.715, 50: 33.243, 100: 64.296}
+    for bits, kilobytes in printed.items():
+        given = Parameters(1, bits, 1024, 1024)
+        cost = plan_comparison(ComparisonType.parse("type 1"), given).cost(given)
+        assert cost.alice_bytes + cost.bob_bytes < 1000 * kilobytes
+
+
+def test_auto_weighs_the_network() -> None:
+    kind = ComparisonType.parse("PN-NP-SS")
+    many = Parameters(100_000, 32, 2048, 2048)
+    assert plan_comparison(kind, many, engine="auto").engine == "oblivious"
+    assert "auto" in ENGINES
+    for engine in ENGINES:
+        plan = plan_comparison(kind, many, engine=engine, network=Network(500, 1))
+        assert isinstance(plan, Plan)
+
+
+def test_names_are_unique() -> None:
+    names = [spec.name for spec in (*COMPARISONS, *CONVERSIONS)]
+    assert len(set(names)) == len(names)
+
+
+def test_rounds_of_flights() -> None:
+    a, b, both = Flight.ALICE, Flight.BOB, Flight.BOTH
+    assert count_rounds([]) == 0
+    assert count_rounds([a, a, a]) == 1
+    assert count_rounds([a, b, a]) == 3
+    assert count_rounds([a, b, b, a]) == 3
+    assert count_rounds([both]) == 1
+    assert count_rounds([both, a]) == 2
+    assert count_rounds([a, b, both]) == 3
+
+
+def test_costs_add_and_mirror() -> None:
+    cost = Cost((Flight.ALICE,), 5, 0, {"mask": 1}) + Cost((Flight.BOB,), 0, 7, {"mask": 2}, {"power": 3})
+    assert (cost.alice_bytes, cost.bob_bytes, cost.rounds) == (5, 7, 2)
+    assert cost.mirror.alice_operations == {"power": 3}
+    assert cost.mirror.bob_operations == {"mask": 3}
+    assert cost.mirror.flights == (Flight.BOB, Flight.ALICE)
+
+
+@pytest.mark.parametrize("bits", [0, 129, -1])
+def test_bits_out_of_range(bits: int) -> None:
+    with pytest.raises(DomainError, match="1 to 128"):
+        plan_comparison(ComparisonType.parse("type 1"), Parameters(1, bits, 2048, 2048))
+
+
+def test_unknown_engine() -> None:
+    with pytest.raises(UsageError, match="no engine"):
+        plan_comparison(ComparisonType.parse("type 1"), GIVEN, engine="steam")
+
+
+@pytest.mark.parametrize(("x", "y"), [(1 << 32, 1 << 32), (1 << 64, 1 << 65), (1 << 300, 1 << 300), (3, 3)])
+def test_moduli_without_a_route(x: int, y: int) -> None:
+    with pytest.raises(NoRouteError, match="common modulus"):
+        plan_comparison(ComparisonType.parse("type 1"), GIVEN, x_modulus=x, y_modulus=y)
+
+
+def test_forms_of_all_natives_exist() -> None:
+    assert {f for spec in COMPARISONS for f in (*spec.inputs, spec.output)} <= set(Form)
