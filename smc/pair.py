@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
@@ -55,12 +55,13 @@ def run_pair(
         ]
         first: Future[A] = parties.submit(_finish, alice, sessions[0])
         second: Future[B] = parties.submit(_finish, bob, sessions[1])
-        done, _ = wait((first, second), return_when=FIRST_COMPLETED)
+        both: list[Future[Any]] = [first, second]
+        done, _ = wait(both, return_when=FIRST_COMPLETED)
         if any(future.exception() for future in done):
             for transport in transports:
                 transport.close()
-        wait((first, second))
-        errors = [error for future in (first, second) if (error := future.exception()) is not None]
+        wait(both)
+        errors = [error for future in both if (error := future.exception()) is not None]
         for error in sorted(errors, key=lambda e: isinstance(e, PeerAborted | PeerLost)):
             raise error
         return first.result(), second.result()

@@ -84,6 +84,7 @@ class Nothing:
 
 Value: TypeAlias = Plain | Share | Encrypted | KeyHolder | Nothing
 
+
 def part_of(value: Value, part: slice) -> Value:
     """What the holding says of a part of the batch; `part` has a start and a stop."""
     match value:
@@ -143,13 +144,13 @@ def check_value(value: Value, form: Form, role: Role, bits: int, name: str) -> N
         )
     bound = None
     if isinstance(value, Plain):
-        bound, meaning = 1 << bits, f"{bits} bits"
+        bound, kind, meaning = 1 << bits, "number", f"2**{bits}"
     elif isinstance(value, Share):
-        bound, meaning = value.modulus, "its modulus"
+        bound, kind, meaning = value.modulus, "share", "modulus"
     if bound is not None and isinstance(value, Plain | Share):
         for row, number in enumerate(value.values):
             if not 0 <= number < bound:
                 raise DomainError(
-                    f"{name}, entry {row}: the number is outside [0, 2**bits) or [0, modulus), here {meaning}.",
+                    f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
                     "Widen the bound or correct the data.",
                 )

@@ -166,7 +166,12 @@ class Analysis(Protocol):
         ...
 
     def run(
-        self, session: Session, parameters: Any, data: Data, recipients: frozenset[Role], gate: Gate = open_gate
+        self,
+        session: Session,
+        parameters: Any,
+        data: Data,
+        recipients: frozenset[Role],
+        gate: Gate = open_gate,
     ) -> Outcome:
         """The joint run, one side.
 

@@ -50,4 +50,10 @@ def take(given: Mapping[str, Any], key: str, kind: type[T], place: str, default:
     return value
 
 
-_WORDS = {str: "a text in quotes", int: "a whole number", list: "a list", dict: "a table", bool: "true or false"}
+_WORDS = {
+    str: "a text in quotes",
+    int: "a whole number",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+}

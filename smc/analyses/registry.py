@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from smc.analyses.base import Analysis
-from smc.analyses.comparison import COMPARISON
+from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.statistics.analysis import STATISTICS
 
 ANALYSES: Final[Mapping[str, Analysis]] = MappingProxyType(

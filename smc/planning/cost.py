@@ -1,6 +1,7 @@
 """Seconds from costs: a network and the measured speed of this code's group operations.
 
-The figures steer the choice of a route and the estimates shown to people; nothing is correct or secret by them.
+The figures steer the choice of a route and the estimates shown to people; nothing is correct or secret by
+them.
 """
 
 from __future__ import annotations

@@ -101,7 +101,9 @@ class Plan:
     @property
     def route(self) -> str:
         """The route in one line."""
-        parts = [f"{name}: {_arrows(steps)}" for name, steps in (("x", self.x_steps), ("y", self.y_steps)) if steps]
+        parts = [
+            f"{name}: {_arrows(steps)}" for name, steps in (("x", self.x_steps), ("y", self.y_steps)) if steps
+        ]
         inside = f" [{self.inner.route}]" if self.inner is not None else ""
         parts.append(f"{self.comparison}{inside}")
         if self.delta_steps:

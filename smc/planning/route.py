@@ -1,8 +1,8 @@
 """The search for a route: every native comparison, reached by the cheapest allowed conversions.
 
-An edge may be taken only if it shows nobody a value that the type's forms do not show already: a conversion of
-x may open x only to parties whom the form of x names, and whatever opens delta only to those whom the form of
-delta names. This is a filter on records, not a matter of review.
+An edge may be taken only if it shows nobody a value that the type's forms do not show already: a conversion
+of x may open x only to parties whom the form of x names, and whatever opens delta only to those whom the form
+of delta names. This is a filter on records, not a matter of review.
 """
 
 from __future__ import annotations

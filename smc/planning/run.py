@@ -62,9 +62,7 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     return join(results)
 
 
-def _run(
-    plan: Plan, session: Session, parameters: Parameters, x: Value, y: Value, *, flipped: bool
-) -> Value:
+def _run(plan: Plan, session: Session, parameters: Parameters, x: Value, y: Value, *, flipped: bool) -> Value:
     """Run a plan whose Alice is Bob if `flipped`; parameters are in the plan's own orientation."""
     runner = _Runner(session, flipped)
     for step in plan.x_steps:
@@ -113,5 +111,7 @@ class _Runner:
         if role is not self._session.role:
             key = self._session.peer_key
         if key is None:
-            raise KeyMaterialError(f"This run needs {role.value}'s Paillier key.", "Give the session both keys.")
+            raise KeyMaterialError(
+                f"This run needs {role.value}'s Paillier key.", "Give the session both keys."
+            )
         return int(key.n)

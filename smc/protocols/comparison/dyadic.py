@@ -42,5 +42,5 @@ def cover_below(end: int, bits: int) -> Cover:
 
 
 def pack(layer: int, index: int, bits: int) -> int:
-    """An injective number for a node, in [0, 2**(bits + 8)) for bits <= 128 (erratum 4: no hash is needed)."""
+    """An injective number for a node, below 2**(2 * bits + 1) (erratum 4: no hash is needed)."""
     return layer << bits | index

@@ -12,9 +12,10 @@ Inputs: SE-SE, ciphertexts of integers of `bits` bits under Alice's key; n = 2**
 Outputs: SE.
 Learns: Alice s, which is within statistical distance 2n / N of uniform; Bob nothing.
 Assumes: semi-honest parties; DCR; what the inner comparison assumes.
-    b is drawn so that a + b cannot reach N: the wrong results of a wrap (erratum 7) do not happen with any key.
+    b is drawn so that a + b cannot reach N: no key gives the wrong results of a wrap (erratum 7).
 Cost: 2 flights and those of the inner comparison; one ciphertext each way and one decryption per value.
-Reference: thesis, section 3.2, Conversion 5 and Lemma 3.2, after [Veu14]; errata 3 and 7 (footnote 2 means 4n < N).
+Reference: thesis, section 3.2, Conversion 5 and Lemma 3.2, after [Veu14]; errata 3, 7
+    (its footnote 2 means 4n < N).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def mask_bound(key: PublicKey, bits: int) -> int:
             f"A key of {key.bits} bits is too small to compare numbers of {bits} bits.",
             "Use a larger key or fewer bits.",
         )
-    return key.n - (2 << bits)
+    return int(key.n) - (2 << bits)
 
 
 def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, inner: Inner) -> KeyHolder:

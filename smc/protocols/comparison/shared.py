@@ -11,9 +11,10 @@ Inputs: SS-SS, shares modulo M of integers of `bits` bits, 2**(bits+1) <= M <= 2
 Outputs: SS with modulus 2.
 Learns: nobody anything; the inner comparison's inputs are functions of the own shares.
 Assumes: what the inner comparison assumes.
-Cost: that of the inner comparison, once for k - 1 bits if M = 2**k, else twice for the bits of M, in one batch.
-Reference: this house; the bridge from shares modulo 2**k asked for by erratum 6. The sign of the difference is
-    compared, as in eq. 3.4 of the thesis.
+Cost: that of the inner comparison: once for k - 1 bits if M = 2**k, else twice for the bits of M, in one
+    batch.
+Reference: this house; the bridge from shares modulo 2**k asked for by erratum 6. It tells the sign of the
+    difference, as eq. 3.4 of the thesis does.
 """
 
 from __future__ import annotations

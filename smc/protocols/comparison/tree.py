@@ -2,8 +2,8 @@
 
     Point holder (sk, p)                        Range holder (pk, R)
       E(H(i, p >> i)), i < bits  -- Points -->
-                                 <-- Tests --   shuffled E(r_i (H(i, p >> i) - H(i, a_i)))  where R has a node (i, a_i)
-                                                         E(uniform)                         where it has none
+                                 <-- Tests --   E(r_i (H(i, p >> i) - H(i, a_i)))  if R has a node (i, a_i),
+                                                E(uniform)                         if not; shuffled
       p in R  iff  one of them is zero
 
     Protocol 1, delta to x's holder:  p = x, R = [y, n)
@@ -11,16 +11,19 @@
     Protocol 2, delta shared:         p = x, R = [y, n) xor-flipped to [0, y) by Bob's random s^B
 
 Inputs: PN-NP, plain integers of `bits` bits, any batch.
-Outputs: PN or NP (Protocol 1), or SS with modulus 2 (Protocol 2, steps 1-3). Steps 4 and 5 of Protocol 2, which
-    bring the shares to another modulus, are the conversions `bit-to-encrypted` and `encrypted-to-shared`.
-Learns: the point holder whether p lies in R, which is delta or delta xor a uniform bit of Bob's, and nothing on
-    the place of the zero (shuffle) or the other values (uniform r_i in Z_N^*, erratum 5). The range holder nothing.
+Outputs: PN or NP (Protocol 1), or SS with modulus 2 (Protocol 2, steps 1-3). Steps 4 and 5 of Protocol 2,
+    to shares modulo another number, are the conversions `bit-to-encrypted` and `encrypted-to-shared`.
+Learns: the point holder whether p lies in R, which is delta or delta xor a uniform bit of Bob's; nothing from
+    the place of the zero (shuffle) or the other values (uniform r_i in Z_N^*, erratum 5). The range holder
+    learns nothing.
 Assumes: semi-honest parties; DCR.
-    Every ciphertext that the range holder returns is re-randomised (erratum 3). The range holder does the same
-    work on every layer, so neither sizes nor counts of operations depend on R.
-Cost: 2 flights, `bits` ciphertexts each way; `bits` encryptions and zero tests, `bits` powers and re-randomisations.
-Reference: thesis, section 8.1.3, Protocols 1 and 2 and "Improvement", after [NNPC10]; errata 1, 3, 4, 5, 8, 9.
-    Protocol 1 is announced there for type 5, whose output goes to Bob, but as printed tells Alice; both are here.
+    Every ciphertext that the range holder returns is re-randomised (erratum 3). The range holder does the
+    same work on every layer, so neither sizes nor counts of operations depend on R.
+Cost: 2 flights, `bits` ciphertexts each way; `bits` encryptions and zero tests at the point holder, `bits`
+    powers and re-randomisations at the range holder.
+Reference: thesis, section 8.1.3, Protocols 1 and 2, "Improvement", after [NNPC10]; errata 1, 3-5, 8, 9.
+    Protocol 1 is announced there for type 5, whose output goes to Bob, but as printed it tells Alice; both are
+    here.
 """
 
 from __future__ import annotations
@@ -235,7 +238,7 @@ SPEC_BOB_LEARNS = Spec(
     cost=_cost_bob_points,
     learns="Bob learns delta, Alice nothing.",
     security=_SECURITY,
-    reference="thesis, 8.1.3, Protocol 1 with point and range exchanged, for its type 5; errata 1, 3, 4, 5, 9",
+    reference="thesis, 8.1.3, Protocol 1, point and range exchanged for its type 5; errata 1, 3, 4, 5, 9",
     opens=frozenset({Role.BOB}),
     engine="paillier",
 )

@@ -7,8 +7,8 @@ Inputs: SS with modulus 2.
 Outputs: SE; Bob's ciphertexts are not fresh and must be re-randomised before they go anywhere (erratum 3).
 Learns: nobody anything.
 Assumes: semi-honest parties; DCR.
-Cost: 1 flight, one ciphertext and one encryption per bit; Bob inverts every ciphertext and keeps what he needs,
-    so that his work does not depend on his bits.
+Cost: 1 flight, one ciphertext and one encryption per bit; Bob inverts every ciphertext and keeps what he
+    needs, so that his work does not depend on his bits.
 Reference: thesis, section 8.1.3, Protocol 2, steps 3 and 4 (where it is part of the comparison); erratum 6.
 """
 

@@ -1,0 +1,221 @@
+"""The analysis: checks, cost, the joint run and the plain twin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, open_gate
+from smc.analyses.comparison.holdings import (
+    agreed_rows,
+    holding_of,
+    notes,
+    plain_tables,
+    plain_values,
+    stretched,
+    tables,
+)
+from smc.analyses.comparison.parameters import (
+    NUMBERS,
+    ComparisonParameters,
+    check_bounds,
+    check_kind,
+    parse,
+)
+from smc.errors import DomainError, UsageError
+from smc.forms import Form, Holding, Role
+from smc.planning.cost import estimate_seconds
+from smc.planning.plan import Plan
+from smc.planning.route import plan_comparison
+from smc.planning.run import run_plan, session_parameters
+from smc.protocols.session import Session
+from smc.protocols.sizes import exchange_counts
+from smc.protocols.spec import Modulus, Parameters, parse_modulus
+from smc.values import Nothing, Plain, Share, Value
+
+
+class Comparison:
+    """See the module; fulfils `smc.analyses.base.Analysis`."""
+
+    name = "comparison"
+
+    def parse(self, parameters: Mapping[str, Any]) -> ComparisonParameters:
+        """See `smc.analyses.comparison.parameters.parse`."""
+        return parse(parameters)
+
+    def columns(self, parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
+        """x, y, or both: what the party holds of them besides keys and constants."""
+        names = [
+            name
+            for name in ("x", "y")
+            if name not in parameters.constants
+            and parameters.form(name).holding(role) in (Holding.PLAIN, Holding.SHARE, Holding.CIPHERTEXT)
+        ]
+        return tuple(names)
+
+    def check_schema(
+        self, parameters: ComparisonParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+    ) -> None:
+        """Check kinds, scales, bounds and share moduli.
+
+        Raises:
+            UsageError: names the side and the column.
+        """
+        scales: dict[tuple[str, int], str] = {}
+        for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
+            for name in self.columns(parameters, role):
+                schema = schemas[name]
+                place = f"{role.value}'s column {name}"
+                check_kind(schema, parameters.form(name).holding(role), place)
+                if schema.kind in NUMBERS:
+                    check_bounds(schema, parameters, place)
+                    scales[("date" if schema.kind == "date" else "number", schema.scale)] = place
+        if len(scales) > 1:
+            raise UsageError(
+                f"{' and '.join(scales.values())} hold different kinds of numbers or different numbers of "
+                "digits after the point.",
+                "Declare both columns with the same type and scale.",
+            )
+        for name in ("x", "y"):
+            if parameters.form(name) is Form.SS and alice[name].modulus != bob[name].modulus:
+                raise UsageError(
+                    f"Column {name} is shared modulo {alice[name].modulus} at alice and "
+                    f"{bob[name].modulus} at bob.",
+                    "Declare the same modulus on both sides.",
+                )
+        moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
+        self._plan(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli)
+
+    def check_recipients(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> None:
+        """Recipients are those who hold a part of delta by its form, and nobody else.
+
+        Raises:
+            UsageError: says who they must be.
+        """
+        form = parameters.type.delta
+        holders = frozenset(
+            role for role in Role if form.holding(role) not in (Holding.NOTHING, Holding.SECRET_KEY)
+        )
+        if recipients != holders:
+            names = ", ".join(f'"{role.value}"' for role in Role if role in holders)
+            raise UsageError(
+                f"A result in form {form.value} goes to {names}, and the job names other recipients.",
+                f"Write recipients = [{names}], or choose another form.",
+            )
+
+    def epsilon(self, parameters: ComparisonParameters) -> Fraction:
+        """0: comparison releases exact results, and only to whom the type says."""
+        del parameters
+        return Fraction(0)
+
+    def leakage(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Leakage:
+        """Who learns what."""
+        del recipients
+        learns = {
+            role: (f"whether x >= y, row by row, because the result has form {parameters.type.delta.value}",)
+            if role in parameters.type.delta.sees
+            else ()
+            for role in Role
+        }
+        public = ("the number of rows of x and of y", f"type {parameters.type}, {parameters.bits} bits")
+        return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
+
+    def estimate(self, parameters: ComparisonParameters, rows: int, key_bits: int) -> Estimate:
+        """The exact bytes and rounds of the route, one round for the row counts, and the likely time."""
+        given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
+        plan = self._plan(parameters, given, ())
+        cost = plan.setup + plan.cost(given)
+        return Estimate(
+            cost.rounds + 1,
+            cost.alice_bytes,
+            cost.bob_bytes,
+            estimate_seconds(cost, given),
+            plan.route,
+        )
+
+    def run(
+        self,
+        session: Session,
+        parameters: ComparisonParameters,
+        data: Data,
+        recipients: frozenset[Role],
+        gate: Gate = open_gate,
+    ) -> Outcome:
+        """The joint run, one side; both sides' columns have the same number of rows, or one has a single row.
+
+        Raises:
+            DomainError: the numbers of rows do not fit.
+        """
+        self.check_recipients(parameters, recipients)
+        own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
+        peer = exchange_counts(session, own)
+        width = parameters.bits if parameters.type.bitwise else 1
+        rows = [agreed_rows(n, a, b) for n, a, b in zip(("x", "y"), own, peer, strict=True)]
+        count_x, rest = divmod(rows[0], width)
+        if rest:
+            raise DomainError(f"x has {rows[0]} encrypted bits, not a multiple of {width}.")
+        count = max(count_x, rows[1])
+        for name, one in (("x", count_x), ("y", rows[1])):
+            if one not in (1, count) and name not in parameters.constants:
+                raise DomainError(
+                    f"x has {count_x} rows and y has {rows[1]}.",
+                    "Compare columns of the same length, or a column with a single value.",
+                )
+        holdings = {
+            name: holding_of(session, parameters, name, data.get(name), count * (width if name == "x" else 1))
+            for name in ("x", "y")
+        }
+        moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
+        given = session_parameters(session, count, parameters.bits)
+        plan = self._plan(parameters, given, moduli)
+        gate(session.channel)
+        delta = run_plan(plan, session, holdings["x"], holdings["y"])
+        return Outcome(
+            tables(session, delta),
+            notes(delta),
+            {"route": plan.route, "engine": plan.engine, "type": str(plan.type), "plan": plan.digest},
+        )
+
+    def run_plain(
+        self, parameters: ComparisonParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The plain twin, for columns that are plain or shared modulo a number.
+
+        Raises:
+            UsageError: a column is encrypted or shared modulo a key, which nobody can open here.
+        """
+        self.check_recipients(parameters, recipients)
+        x, y = (plain_values(parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
+        count = max(len(x), len(y))
+        pairs = zip(stretched(x, count), stretched(y, count), strict=True)
+        delta = [int(a >= b) for a, b in pairs]
+        form = parameters.type.delta
+        if form in (Form.ES, Form.SE):
+            raise UsageError(
+                "The plain twin has no keys to encrypt under.", "Choose a shared or plain result."
+            )
+        values: dict[Holding, tuple[Value, Value]] = {
+            Holding.PLAIN: (Plain(delta), Plain(delta)),
+            Holding.SHARE: (Share(delta, 2), Share([0] * count, 2)),
+            Holding.NOTHING: (Nothing(count), Nothing(count)),
+        }
+        results = [values[form.holding(role)][i] for i, role in enumerate(Role)]
+        first, second = (Outcome(plain_tables(result), notes(result)) for result in results)
+        return first, second
+
+    def _plan(self, parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
+        first = moduli[0] if moduli else Role.ALICE
+        last = moduli[-1] if moduli else Role.ALICE
+        return plan_comparison(
+            parameters.type,
+            given,
+            engine=parameters.engine,
+            x_modulus=first,
+            y_modulus=last,
+            delta_modulus=parameters.delta_modulus,
+        )
+
+
+COMPARISON = Comparison()
+"""The analysis, as the registry lists it."""

@@ -1,0 +1,1 @@
+"""Oblivious transfer between the two parties, and the XOR-shared circuits made from it."""

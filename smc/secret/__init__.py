@@ -1,0 +1,1 @@
+"""Computing on vectors that neither party sees: joint noise and opening to recipients."""
