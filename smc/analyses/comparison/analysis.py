@@ -62,7 +62,7 @@ class Comparison:
         Raises:
             UsageError: names the side and the column.
         """
-        scales: dict[tuple[str, int], str] = {}
+        measures: dict[tuple[int, str], str] = {}
         for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
             for name in self.columns(parameters, role):
                 schema = schemas[name]
@@ -70,12 +70,12 @@ class Comparison:
                 check_kind(schema, parameters.form(name).holding(role), place)
                 if schema.kind in NUMBERS:
                     check_bounds(schema, parameters, place)
-                    scales[("date" if schema.kind == "date" else "number", schema.scale)] = place
-        if len(scales) > 1:
+                    measures[schema.scale, schema.unit] = place
+        if len(measures) > 1:
             raise UsageError(
-                f"{' and '.join(scales.values())} hold different kinds of numbers or different numbers of "
-                "digits after the point.",
-                "Declare both columns with the same type and scale.",
+                f"{' and '.join(measures.values())} have different units or different numbers of digits after "
+                "the point.",
+                "Declare both columns with the same type, scale and unit.",
             )
         for name in ("x", "y"):
             if parameters.form(name) is Form.SS and alice[name].modulus != bob[name].modulus:

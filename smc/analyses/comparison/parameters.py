@@ -16,7 +16,7 @@ from smc.protocols.spec import Modulus, parse_modulus
 
 _PLACE = "[parameters]"
 _KEYS = ("type", "bits", "engine", "offset", "x", "y", "delta_modulus")
-NUMBERS = ("integer", "decimal", "date")
+NUMBERS = ("integer", "decimal")
 """Kinds of columns that hold plain numbers."""
 
 

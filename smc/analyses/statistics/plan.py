@@ -17,6 +17,9 @@ from smc.secret.laplace import DiscreteLaplace
 MOST_DELTA: Final = Decimal(1) / (1 << 40)
 """A plan whose delta would be larger is refused."""
 
+MOST_ENTRIES: Final = 100_000
+"""More numbers in one job are refused: they are opened in one message each way."""
+
 _NUMERIC: Final = ("integer", "decimal")
 
 
@@ -54,6 +57,10 @@ def plan(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> tup
         noisy = Noisy(statistic, tuple(laws[rate] for rate in statistic.rates))
         _check_room(noisy, parameters.max_rows)
         resolved.append(noisy)
+    if sum(len(noisy.laws) for noisy in resolved) > MOST_ENTRIES:
+        raise UsageError(
+            f"The queries ask for more than {MOST_ENTRIES} numbers.", "Use several jobs, or fewer bins."
+        )
     if sum((noisy.delta for noisy in resolved), Decimal(0)) > MOST_DELTA:
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.",
@@ -137,13 +144,13 @@ def _bins(query: Query, schema: Schema) -> tuple[tuple[str, ...], tuple[int, ...
 
 def _categories(query: Query, schema: Schema) -> tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]:
     labels = query.categories or schema.categories
-    unknown = [label for label in labels if label not in schema.categories]
-    if query.edges or unknown or not labels:
+    places = {label: index for index, label in enumerate(schema.categories)}
+    if query.edges or not labels or not places.keys() >= set(labels):
         raise UsageError(
             f"Query {query.name!r}: column {query.column!r} has labels; the query asks for others.",
             "Leave edges out, and take categories from the column's declaration.",
         )
-    return labels, (), tuple(schema.categories.index(label) for label in labels)
+    return labels, (), tuple(places[label] for label in labels)
 
 
 def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:

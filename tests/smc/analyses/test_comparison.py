@@ -188,8 +188,8 @@ def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
         ("PN-NP-PP", Schema("integer"), INTEGER, "no declared bounds"),
         ("PN-NP-PP", Schema("integer", lower=0, upper=256), INTEGER, "do not fit into 8 bits"),
         ("PN-NP-PP", Schema("integer", lower=-1, upper=2), INTEGER, "do not fit into 8 bits"),
-        ("PN-NP-PP", Schema("decimal", scale=1, lower=0, upper=25), INTEGER, "different kinds of numbers"),
-        ("PN-NP-PP", Schema("date", lower=0, upper=25), INTEGER, "different kinds of numbers"),
+        ("PN-NP-PP", Schema("decimal", scale=1, lower=0, upper=25), INTEGER, "different numbers of digits"),
+        ("PN-NP-PP", Schema("integer", lower=0, upper=25, unit="mm"), INTEGER, "different units"),
         ("ES-NP-PP", INTEGER, INTEGER, "the type needs ciphertext"),
     ],
 )

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from queue import Queue
+
 import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
-from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
+from smc.channel.memory import MemoryTransport
+from smc.channel.message import FRAME_BYTES
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import cost
-from smc.oblivious.base import BaseKeys
-from smc.oblivious.circuits import LeafCorrections, Openings
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.transfers import Pads, Triples
 from smc.pair import run_pair
 from smc.protocols.comparison.oblivious import SETUP_COST, SPEC, cost_of
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain
+from tests.smc.oblivious.engine_runs import both, compare
 
 RANDOM = Randomness()
-Z = 4.9  # standard deviations: a false alarm once in a million
-
-
-def both(alice, bob, **options):
-    """Results and traffic of both sides."""
-    return run_pair(
-        lambda s: (alice(s.oblivious), s.channel.traffic),
-        lambda s: (bob(s.oblivious), s.channel.traffic),
-        **options,
-    )
-
-
-def compare(x, y, bits):
-    """XOR of both sides' shares of x >= y, and both traffics."""
-    (a, there), (b, back) = both(
-        lambda e: e.greater_equal_x(x, bits), lambda e: e.greater_equal_y(y, bits)
-    )
-    return (a ^ b).tolist(), there, back
 
 
 def edge_pairs(bits):
@@ -201,212 +186,30 @@ def test_many_steps_in_one_session():
     assert (a + b).tolist() == [1, 1, 1]
 
 
-# What goes wrong
+def test_a_transport_that_holds_four_mebibytes_each_way_suffices():
+    count = 30_000
+    window = cost.matrix_bytes(cost.BLOCK_TRANSFERS) // FRAME_BYTES
+    there, back = Queue(window), Queue(window)
+    x, y = RANDOM.words(count), RANDOM.words(count)
+
+    def side(role, transport, compare_as, values):
+        engine = ObliviousEngine(role, Channel(transport), Randomness())
+        return compare_as(engine, values, 64)
+
+    with ThreadPoolExecutor(2) as pool:
+        runs = [
+            pool.submit(side, *arguments)
+            for arguments in (
+                (Role.ALICE, Windowed(there, back, 20), ObliviousEngine.greater_equal_x, x),
+                (Role.BOB, Windowed(back, there, 20), ObliviousEngine.greater_equal_y, y),
+            )
+        ]
+        shares = [run.result() for run in runs]
+    assert ((shares[0] ^ shares[1]) == (x >= y)).all()
 
 
-def spoil(monkeypatch, kind, change):
-    """Let Alice send `change(message)` in the place of every message of this kind."""
-    honest = Channel.send
+class Windowed(MemoryTransport):
+    """A transport whose sender waits, and not for ever, while its window is full."""
 
-    def send(self, message):
-        if type(message).__name__ == kind and self is channels[0]:
-            message = change(message)
-        honest(self, message)
-
-    channels: list[Channel] = []
-    monkeypatch.setattr(Channel, "send", send)
-    return channels
-
-
-@pytest.mark.parametrize("kind", ["Offer", "Choice", "Columns", "LeafCorrections", "Openings"])
-def test_truncated_messages_are_refused(monkeypatch, kind):
-    class Short:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            return self._message.encode()[:-1]
-
-    channels = spoil(monkeypatch, kind, Short)
-
-    def cheat(session):
-        channels.append(session.channel)
-        return session.oblivious.greater_equal_y([1, 2, 3], 8)
-
-    with pytest.raises(ProtocolViolation):
-        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 8))
-
-
-@pytest.mark.parametrize("kind", [LeafCorrections, Openings])
-def test_set_padding_is_refused(monkeypatch, kind):
-    class Padded:
-        def __init__(self, message):
-            self._message = message
-
-        def kind(self):
-            return type(self._message).kind()
-
-        def encode(self):
-            data = bytearray(self._message.encode())
-            data[-1] |= 1
-            return bytes(data)
-
-    channels = spoil(monkeypatch, kind.__name__, Padded)
-
-    def cheat(session):
-        channels.append(session.channel)
-        return session.oblivious.greater_equal_y([1, 2, 3], 3)
-
-    with pytest.raises(ProtocolViolation, match="padding"):
-        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 3))
-
-
-def test_a_message_out_of_order_is_refused():
-    with pytest.raises(ProtocolViolation):
-        run_pair(
-            lambda s: s.oblivious.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8)),
-            lambda s: (s.oblivious.setup(), s.channel.send(Openings(LeafBits))) and s.oblivious.setup(),
-        )
-
-
-class LeafBits:
-    @staticmethod
-    def encode():
-        return b"\x00"
-
-
-def test_sides_of_different_size_do_not_run():
-    with pytest.raises(PeerError):
-        run_pair(
-            lambda s: s.oblivious.greater_equal_x([1] * 100, 8),
-            lambda s: s.oblivious.greater_equal_y([1] * 200, 8),
-        )
-
-
-@pytest.mark.parametrize("step", ["compare", "words", "setup"])
-def test_an_engine_that_failed_is_not_used_again(step):
-    def failing(session):
-        engine = session.oblivious
-        engine.setup()
-        with pytest.raises(DomainError):
-            engine.greater_equal_x([16], 4)
-        with pytest.raises(UsageError, match="not used again"):
-            {
-                "compare": lambda: engine.greater_equal_x([1], 4),
-                "words": lambda: engine.to_words(np.ones(1, np.uint8)),
-                "setup": engine.setup,
-            }[step]()
-
-    run_pair(failing, lambda s: s.oblivious.setup())
-
-
-def test_an_engine_is_not_used_again_after_the_peer_broke_the_protocol():
-    def victim(session):
-        engine = session.oblivious
-        with pytest.raises(ProtocolViolation):
-            engine.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8))
-        sent = session.channel.traffic.sent
-        with pytest.raises(UsageError, match="not used again"):
-            engine.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8))
-        assert session.channel.traffic.sent == sent
-
-    def attacker(session):
-        session.oblivious.setup()
-        session.channel.send(Openings(LeafBits))
-
-    with pytest.raises(PeerError):  # the frames that the victim did not take
-        run_pair(victim, attacker)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda e: e.greater_equal_x([1], 0),
-        lambda e: e.greater_equal_x([-1], 4),
-        lambda e: e.and_bits(np.ones(2, np.uint8), np.ones(3, np.uint8)),
-        lambda e: e.and_bits(np.full(2, 2, np.uint8), np.ones(2, np.uint8)),
-        lambda e: e.to_words(np.ones(2, np.int64)),
-        lambda e: e.below(np.ones(2, np.uint64), np.ones(3, np.uint64)),
-    ],
-)
-def test_wrong_arguments_are_named(call):
-    engine = ObliviousEngine(Role.ALICE, None, RANDOM)  # fails before it needs a channel
-    with pytest.raises(UsageError):
-        call(engine)
-
-
-# What a party sees
-
-
-def recorded(monkeypatch):
-    """Bodies of all messages received, by receiving channel."""
-    honest = Channel._message
-    seen: dict[int, list[tuple[str, bytes]]] = {}
-
-    def message(self, kind, size):
-        data = honest(self, kind, size)
-        seen.setdefault(id(self), []).append((kind, data))
-        return data
-
-    monkeypatch.setattr(Channel, "_message", message)
-    return seen
-
-
-@pytest.mark.parametrize("value", [0, (1 << 32) - 1])
-def test_sizes_do_not_depend_on_inputs(monkeypatch, value):
-    seen = recorded(monkeypatch)
-    compare([value] * 33, [(1 << 32) - 1 - value] * 33, 32)
-    sizes = sorted([(kind, len(data)) for kind, data in rows] for rows in seen.values())
-    seen.clear()
-    compare(RANDOM.below(1 << 32, 33), RANDOM.below(1 << 32, 33), 32)
-    assert sizes == sorted([(kind, len(data)) for kind, data in rows] for rows in seen.values())
-
-
-@pytest.mark.parametrize(("x", "y"), [(0, 0), (0, 255), (255, 0), (255, 255)])
-def test_shares_and_views_are_uniform_for_constant_inputs(monkeypatch, x, y):
-    count = 20_000
-    seen = recorded(monkeypatch)
-    (a, _), (b, _) = both(
-        lambda e: e.greater_equal_x([x] * count, 8), lambda e: e.greater_equal_y([y] * count, 8)
-    )
-    for shares in (a, b):
-        assert abs(int(shares.sum()) - count / 2) < Z * (count / 4) ** 0.5
-    assert ((a ^ b) == (x >= y)).all()
-    for rows in seen.values():
-        for kind, data in rows:
-            if kind.endswith(("Offer", "Choice")):
-                continue  # points: uniform on the curve, not as bytes
-            bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8))
-            slack = 8 + 64 * 128  # padding of bit vectors and of matrices
-            assert abs(int(bits.sum()) - len(bits) / 2) < Z * (len(bits) / 4) ** 0.5 + slack * (len(bits) < 1e4)
-
-
-def test_shares_are_independent_of_the_result():
-    count = 40_000
-    x, y = RANDOM.below(4, count), RANDOM.below(4, count)
-    (a, _), (b, _) = both(lambda e: e.greater_equal_x(x, 2), lambda e: e.greater_equal_y(y, 2))
-    truth = np.array([i >= j for i, j in zip(x, y, strict=True)])
-    for shares in (a, b):
-        for part in (truth, ~truth):
-            ones, size = int(shares[part].sum()), int(part.sum())
-            assert abs(ones - size / 2) < Z * (size / 4) ** 0.5
-
-
-def test_word_shares_are_uniform_in_their_top_bits():
-    count = 40_000
-    bits = np.zeros(count, dtype=np.uint8)
-    for (shares, _) in both(lambda e: e.to_words(bits), lambda e: e.to_words(bits)):
-        counts = np.bincount((shares >> np.uint64(60)).astype(int), minlength=16)
-        statistic = float(((counts - count / 16) ** 2 / (count / 16)).sum())
-        assert statistic < 56.5  # chi-square with 15 degrees, 1e-6
-
-
-def test_secrets_are_not_in_reprs():
-    secret = np.array([123456789], dtype=np.uint64)
-    for record in (BaseKeys(b"s", [(b"k0", b"k1")], secret, [b"k0"]), Pads(secret, secret, secret),
-                   Triples(secret, secret, secret)):
-        assert "123456789" not in repr(record)
-        assert "k0" not in repr(record)
+    def send(self, frame):
+        self._outgoing.put(frame, timeout=20)

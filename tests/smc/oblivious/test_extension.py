@@ -121,7 +121,9 @@ def test_a_reflected_nonce_is_refused():
         exchanged((seeded(1), seeded(1)))
 
 
-@pytest.mark.parametrize("bad", [b"\x02" + b"\xff" * 32, bytes(33), b"\x04" + b"\x01" * 32, b"\x02" + bytes(32)])
+@pytest.mark.parametrize(
+    "bad", [b"\x02" + b"\xff" * 32, bytes(33), b"\x04" + b"\x01" * 32, b"\x02" + bytes(32)]
+)
 @pytest.mark.parametrize("place", ["offer", "choice"])
 def test_points_off_the_curve_are_refused(bad, place, monkeypatch):
     honest = base._rows

@@ -80,3 +80,9 @@ def test_impossible_rates_are_refused(rate):
 
 def test_the_smallest_rate_leaves_room_for_data():
     assert DiscreteLaplace.of(Fraction(1, 10**16)).digits <= MOST_DIGITS < 63
+
+
+def test_distance_counts_the_cut_and_the_rounding():
+    law = DiscreteLaplace.of(Fraction(7, 10))  # just above the cut: 0.7 * 64 > 64 ln 2
+    assert law.digits == 6
+    assert float(law.distance) == pytest.approx(2 * exp(-0.7 * 64) + 6 / 2**64, rel=1e-9, abs=0)

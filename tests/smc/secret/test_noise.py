@@ -20,7 +20,7 @@ from smc.secret.laplace import DiscreteLaplace
 
 RANDOM = Randomness()
 BOTH = frozenset(Role)
-CHI_SQUARE_1E6 = {3: 30.66, 14: 54.79}
+CHI_SQUARE_1E6 = {3: 30.67, 8: 42.71, 14: 54.64}  # critical values by degrees of freedom
 
 
 def drawn(laws):
@@ -58,16 +58,39 @@ def many():
     return drawn([DiscreteLaplace.of(Fraction(1))] * 20_000)
 
 
-def test_draws_follow_the_discrete_laplace_law(many):
-    values = signed(many[0] + many[1])
-    edge = 7  # bins -6..6 and both tails
+def law_test(values, edge):
+    """Chi-square statistic against the law of rate 1, bins 1-edge..edge-1 and both tails."""
     ratio = exp(-1)
     middle = [(1 - ratio) / (1 + ratio) * ratio ** abs(k) for k in range(1 - edge, edge)]
     tail = ratio**edge / (1 + ratio)
     expected = np.array([tail, *middle, tail]) * len(values)
     assert expected.sum() == pytest.approx(len(values))
     counts = np.bincount(np.clip(values, -edge, edge) + edge, minlength=2 * edge + 1)
-    assert ((counts - expected) ** 2 / expected).sum() < CHI_SQUARE_1E6[14]
+    return ((counts - expected) ** 2 / expected).sum()
+
+
+def test_draws_follow_the_discrete_laplace_law(many):
+    assert law_test(signed(many[0] + many[1]), 7) < CHI_SQUARE_1E6[14]
+
+
+@pytest.mark.parametrize("stuck", [0, 1])
+def test_one_good_generator_suffices(stuck):
+    class Stuck(Randomness):
+        def words(self, count):
+            return np.zeros(count, dtype=np.uint64)
+
+    randomness = [Randomness(), Randomness()]
+    randomness[stuck] = Stuck()
+    laws = [DiscreteLaplace.of(Fraction(1))] * 5000
+    a, b = run_pair(
+        lambda s: noise.draw(s, laws), lambda s: noise.draw(s, laws), randomness=tuple(randomness)
+    )
+    assert law_test(signed(a + b), 4) < CHI_SQUARE_1E6[8]
+
+
+def test_the_law_test_catches_another_rate():
+    a, b = drawn([DiscreteLaplace.of(Fraction(11, 10))] * 20_000)
+    assert law_test(signed(a + b), 7) > CHI_SQUARE_1E6[14]
 
 
 def test_draws_of_different_laws_stand_in_their_places():

@@ -1,0 +1,76 @@
+"""A statistics job over everything, tables for it, and joint runs."""
+
+from __future__ import annotations
+
+import tomllib
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.pair import run_pair
+
+RANDOM = Randomness()
+BOTH = frozenset(Role)
+
+AGE = Schema("integer", lower=0, upper=150, unit="years")
+WEIGHT = Schema("decimal", scale=1, lower=0, upper=2500, unit="kg")
+GROUP = Schema("category", categories=("A", "B", "AB", "0"))
+SCHEMAS = {"age": AGE, "weight": WEIGHT, "group": GROUP}
+
+EVERYTHING = """
+epsilon = "4.0"
+max_rows = 1000
+[[queries]]
+name = "patients"
+kind = "count"
+[[queries]]
+kind = "sum"
+column = "age"
+lower = "18"
+upper = 90
+[[queries]]
+kind = "sum"
+column = "weight"
+[[queries]]
+kind = "mean"
+column = "weight"
+lower = "40.5"
+upper = "120"
+[[queries]]
+kind = "histogram"
+column = "age"
+edges = [0, 20, 40, 60, 120]
+[[queries]]
+name = "groups"
+kind = "histogram"
+column = "group"
+categories = ["B", "0"]
+"""
+
+
+def parsed(text=EVERYTHING):
+    return STATISTICS.parse(tomllib.loads(text))
+
+
+def table(rows):
+    return {
+        "age": Column([30 + v for v in RANDOM.below(121, rows)], AGE),
+        "weight": Column(RANDOM.below(2501, rows), WEIGHT),
+        "group": Column(RANDOM.below(4, rows), GROUP),
+    }
+
+
+def joint(parameters, alice, bob, recipients=BOTH):
+    return run_pair(
+        lambda s: STATISTICS.run(s, parameters, alice, recipients),
+        lambda s: STATISTICS.run(s, parameters, bob, recipients),
+    )
+
+
+def results(outcome):
+    columns = outcome.tables[0].columns
+    return {
+        name: dict(zip(columns, row, strict=True))
+        for name, *row in ((row[0], *row) for row in zip(*columns.values(), strict=True))
+    }

@@ -1,0 +1,150 @@
+"""Peers that break the protocol, and engines that failed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smc.channel.channel import Channel
+from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious.circuits import LeafCorrections, Openings
+from smc.oblivious.engine import ObliviousEngine
+from smc.pair import run_pair
+
+RANDOM = Randomness()
+
+
+def spoil(monkeypatch, kind, change):
+    """Let Alice send `change(message)` in the place of every message of this kind."""
+    honest = Channel.send
+
+    def send(self, message):
+        if type(message).__name__ == kind and self is channels[0]:
+            message = change(message)
+        honest(self, message)
+
+    channels: list[Channel] = []
+    monkeypatch.setattr(Channel, "send", send)
+    return channels
+
+
+@pytest.mark.parametrize("kind", ["Offer", "Choice", "Columns", "LeafCorrections", "Openings"])
+def test_truncated_messages_are_refused(monkeypatch, kind):
+    class Short:
+        def __init__(self, message):
+            self._message = message
+
+        def kind(self):
+            return type(self._message).kind()
+
+        def encode(self):
+            return self._message.encode()[:-1]
+
+    channels = spoil(monkeypatch, kind, Short)
+
+    def cheat(session):
+        channels.append(session.channel)
+        return session.oblivious.greater_equal_y([1, 2, 3], 8)
+
+    with pytest.raises(ProtocolViolation):
+        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 8))
+
+
+@pytest.mark.parametrize("kind", [LeafCorrections, Openings])
+def test_set_padding_is_refused(monkeypatch, kind):
+    class Padded:
+        def __init__(self, message):
+            self._message = message
+
+        def kind(self):
+            return type(self._message).kind()
+
+        def encode(self):
+            data = bytearray(self._message.encode())
+            data[-1] |= 1
+            return bytes(data)
+
+    channels = spoil(monkeypatch, kind.__name__, Padded)
+
+    def cheat(session):
+        channels.append(session.channel)
+        return session.oblivious.greater_equal_y([1, 2, 3], 3)
+
+    with pytest.raises(ProtocolViolation, match="padding"):
+        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 3))
+
+
+def test_a_message_out_of_order_is_refused():
+    with pytest.raises(ProtocolViolation):
+        run_pair(
+            lambda s: s.oblivious.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8)),
+            lambda s: (s.oblivious.setup(), s.channel.send(Openings(LeafBits))) and s.oblivious.setup(),
+        )
+
+
+class LeafBits:
+    @staticmethod
+    def encode():
+        return b"\x00"
+
+
+def test_sides_of_different_size_do_not_run():
+    with pytest.raises(PeerError):
+        run_pair(
+            lambda s: s.oblivious.greater_equal_x([1] * 100, 8),
+            lambda s: s.oblivious.greater_equal_y([1] * 200, 8),
+        )
+
+
+@pytest.mark.parametrize("step", ["compare", "words", "setup"])
+def test_an_engine_that_failed_is_not_used_again(step):
+    def failing(session):
+        engine = session.oblivious
+        engine.setup()
+        with pytest.raises(DomainError):
+            engine.greater_equal_x([16], 4)
+        with pytest.raises(UsageError, match="not used again"):
+            {
+                "compare": lambda: engine.greater_equal_x([1], 4),
+                "words": lambda: engine.to_words(np.ones(1, np.uint8)),
+                "setup": engine.setup,
+            }[step]()
+
+    run_pair(failing, lambda s: s.oblivious.setup())
+
+
+def test_an_engine_is_not_used_again_after_the_peer_broke_the_protocol():
+    def victim(session):
+        engine = session.oblivious
+        with pytest.raises(ProtocolViolation):
+            engine.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8))
+        sent = session.channel.traffic.sent
+        with pytest.raises(UsageError, match="not used again"):
+            engine.and_bits(np.ones(9, np.uint8), np.ones(9, np.uint8))
+        assert session.channel.traffic.sent == sent
+
+    def attacker(session):
+        session.oblivious.setup()
+        session.channel.send(Openings(LeafBits))
+
+    with pytest.raises(PeerError):  # the frames that the victim did not take
+        run_pair(victim, attacker)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda e: e.greater_equal_x([1], 0),
+        lambda e: e.greater_equal_x([-1], 4),
+        lambda e: e.and_bits(np.ones(2, np.uint8), np.ones(3, np.uint8)),
+        lambda e: e.and_bits(np.full(2, 2, np.uint8), np.ones(2, np.uint8)),
+        lambda e: e.to_words(np.ones(2, np.int64)),
+        lambda e: e.below(np.ones(2, np.uint64), np.ones(3, np.uint64)),
+    ],
+)
+def test_wrong_arguments_are_named(call):
+    engine = ObliviousEngine(Role.ALICE, None, RANDOM)  # fails before it needs a channel
+    with pytest.raises(UsageError):
+        call(engine)
