@@ -1,0 +1,50 @@
+"""Named data sets with declared columns: what a party lets jobs use, and how it is read, strictly."""
+
+from __future__ import annotations
+
+EXAMPLE = """\
+# The data sets that jobs may name. A job sees declared columns only; the peer sees declarations only.
+#
+# [datasets.patients]
+# source = "patients.csv"            # .csv or .parquet, relative to this file
+# key = "patient_id"                 # optional: column, or list of columns, that is never empty or twice
+#
+# [datasets.patients.columns.age]
+# type = "integer"
+# lower = 0
+# upper = 120
+# unit = "years"
+#
+# [datasets.patients.columns.creatinine]
+# type = "decimal"                   # held as an integer times 10**-scale, never as a float
+# scale = 2
+# lower = "0.00"
+# upper = "20.00"
+#
+# [datasets.patients.columns.smoker]
+# type = "category"
+# values = ["no", "yes", "former"]
+#
+# [datasets.patients.columns.admitted]
+# type = "date"                      # ISO dates, held as days since 1970-01-01
+# lower = 2000-01-01
+# upper = 2030-12-31
+#
+# [datasets.visits]
+# kind = "sql"
+# url = "sqlite:///hospital.db"      # opened read-only; else driver = "psycopg", url_file = "db.url"
+# query = "select age from visits where year = 2024"
+# [datasets.visits.columns.age]
+# type = "integer"
+# lower = 0
+# upper = 120
+#
+# [datasets.limit]
+# kind = "value"                     # a single row, written here
+# values = { limit = 40 }
+# [datasets.limit.columns.limit]
+# type = "integer"
+# lower = 0
+# upper = 120
+"""
+"""The commented text of a new `catalog.toml`; it declares nothing."""

@@ -1,0 +1,132 @@
+"""From a cell to the integer that is held for it: exact, strict, without floats.
+
+The rule for floating-point cells (Parquet and SQL): a decimal column takes a float if the shortest decimal
+text that reads back as this float has no more digits after the point than the declared scale; nothing is
+rounded. All other columns refuse floats.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from parties.catalog.declaration import ColumnDeclaration
+
+Parse = Callable[[Any], int]
+"""The held integer of a cell; raises ValueError with a reason that names no value."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,2500}")
+_DECIMAL = re.compile(r"([+-]?)([0-9]{1,60})(?:\.([0-9]{1,60}))?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,4096})")
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def parser(column: ColumnDeclaration) -> Parse:
+    """The function that reads the cells of a column and checks their bounds."""
+    if column.type == "category":
+        return _category(column.schema.categories)
+    if column.type == "decimal":
+        return _bounded(_decimal(column.schema.scale), column)
+    if column.type == "date":
+        return _bounded(_date, column)
+    if column.type == "integer":
+        return _bounded(_integer, column)
+    if column.type == "ciphertext":
+        return _ciphertext
+    return _share(column.schema.modulus)
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a cell holds nothing."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _bounded(parse: Parse, column: ColumnDeclaration) -> Parse:
+    lower, upper = column.schema.lower, column.schema.upper
+
+    def bounded(cell: Any) -> int:
+        value = parse(cell)
+        if (lower is not None and value < lower) or (upper is not None and value > upper):
+            raise ValueError("is outside the declared bounds")
+        return value
+
+    return bounded
+
+
+def _integer(cell: Any) -> int:
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return cell
+    if isinstance(cell, Decimal) and cell == cell.to_integral_value():
+        return int(cell)
+    if isinstance(cell, str) and _INTEGER.fullmatch(cell.strip()):
+        return int(cell)
+    raise ValueError("is no integer")
+
+
+def _decimal(scale: int) -> Parse:
+    problem = f"is no number with at most {scale} digits after the point"
+
+    def decimal(cell: Any) -> int:
+        if isinstance(cell, bool):
+            raise ValueError(problem)
+        if isinstance(cell, int):
+            return cell * int(10**scale)
+        if isinstance(cell, float):
+            cell = format(Decimal(repr(cell)), "f")
+        elif isinstance(cell, Decimal):
+            cell = format(cell, "f")
+        found = _DECIMAL.fullmatch(cell.strip()) if isinstance(cell, str) else None
+        digits = (found[3] or "").rstrip("0") if found else ""
+        if found is None or len(digits) > scale:
+            raise ValueError(problem)
+        value = int(found[2] + digits.ljust(scale, "0"))
+        return -value if found[1] == "-" else value
+
+    return decimal
+
+
+def _date(cell: Any) -> int:
+    if isinstance(cell, date) and not isinstance(cell, datetime):
+        return cell.toordinal() - _EPOCH
+    if isinstance(cell, str) and _DAY.fullmatch(cell.strip()):
+        try:
+            return date.fromisoformat(cell.strip()).toordinal() - _EPOCH
+        except ValueError:
+            pass
+    raise ValueError("is no date of the form 1990-12-31")
+
+
+def _category(labels: tuple[str, ...]) -> Parse:
+    index = {label: number for number, label in enumerate(labels)}
+
+    def category(cell: Any) -> int:
+        whole = isinstance(cell, int) and not isinstance(cell, bool)
+        value = index.get(str(cell).strip()) if whole or isinstance(cell, str) else None
+        if value is None:
+            raise ValueError("is none of the declared labels")
+        return value
+
+    return category
+
+
+def _share(modulus: str) -> Parse:
+    bound = int(modulus) if modulus.isdigit() else None
+
+    def share(cell: Any) -> int:
+        value = _integer(cell)
+        if value < 0 or (bound is not None and value >= bound):
+            raise ValueError("is outside [0, modulus)")
+        return value
+
+    return share
+
+
+def _ciphertext(cell: Any) -> int:
+    found = _HEX.fullmatch(cell.strip()) if isinstance(cell, str) else None
+    if found is None or not int(found[1], 16):
+        raise ValueError("is no ciphertext in hexadecimal digits")
+    return int(found[1], 16)

@@ -1,0 +1,294 @@
+"""Commands about jobs; with those about data, policy and ledger."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from parties.cli import data as data_commands
+from parties.cli.data import local_examiner
+from parties.cli.options import config_option
+from parties.cli.output import emit, json_option, table, talk
+from parties.client import Job, Party, Result, job_text
+from parties.config import load
+from parties.errors import REFUSED
+from parties.jobs.reports import check_report, estimate_report
+from parties.jobs.state import State
+from parties.pki.home import own_pairing
+from smc.errors import UsageError
+
+ROWS_SHOWN = 40
+"""Rows of a result table that are printed; `--csv` writes all."""
+
+
+@click.group()
+def job() -> None:
+    """Jobs: check, submit, decide, watch, and get results."""
+
+
+@job.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@config_option
+@json_option
+def check(file: Path, config_path: Path | None, as_json: bool) -> None:
+    """Check the job in FILE against the own catalog, data and policy; needs no daemon."""
+    config = load(config_path)
+    report = check_report(local_examiner(config), job_text(file))
+    report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
+    verdict = report["verdict"]
+
+    def human(out: Console) -> None:
+        if not report["paired"]:
+            out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.", soft_wrap=True)
+        heads = ("column", "catalog column", "kind", "unit")
+        columns = [(name, c["column"], c["kind"], c["unit"]) for name, c in report["columns"].items()]
+        out.print(
+            f"{report['analysis']} with {report['peer']}; this party is {report['role']}.", soft_wrap=True
+        )
+        out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
+        out.print(f"epsilon {report['epsilon']}, at most {report['seconds']} seconds", soft_wrap=True)
+        _print_leakage(out, report["leakage"], "would learn")
+        if verdict["allowed"]:
+            person = "; a person has to approve it" if verdict["needs_person"] else ""
+            out.print(f"Allowed by rule {verdict['rule']!r}{person}.", soft_wrap=True)
+        for reason in () if verdict["allowed"] else verdict["reasons"]:
+            out.print(
+                f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}", soft_wrap=True
+            )
+
+    emit(report, human, as_json=as_json)
+    if not verdict["allowed"]:
+        raise SystemExit(REFUSED)
+
+
+@job.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--rows", type=click.IntRange(min=0), default=0, help="Rows a side; else those of the own data."
+)
+@click.option("--rtt-ms", type=click.FloatRange(min=0), default=0.0, help="Round trip of the network.")
+@click.option("--mbit", type=click.FloatRange(min=0), default=0.0, help="Rate of the network, Mbit/s.")
+@config_option
+@json_option
+def estimate(
+    file: Path, rows: int, rtt_ms: float, mbit: float, config_path: Path | None, as_json: bool
+) -> None:
+    """Tell what the job in FILE would cost; needs no daemon."""
+    config = load(config_path)
+    bits = own_pairing(config).identity.paillier.bits
+    examiner = local_examiner(config)
+    report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
+    names = ("rows", "rounds", "sent", "received", "seconds", "network_seconds", "key_bits", "route")
+    emit(
+        report,
+        lambda out: out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names])),
+        as_json=as_json,
+    )
+
+
+@job.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--wait", is_flag=True, help="Wait for the result and print it.")
+@config_option
+@json_option
+def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> None:
+    """Propose the job in FILE to the peer; it runs as soon as both sides have approved."""
+    with Party(config_path) as party:
+        found = party.submit(file)
+        if wait:
+            talk(f"job {found.id}: {found.state.value}")
+            _follow(found)
+            _print_result(found.result(), as_json=as_json)
+        else:
+            _print_job(found, as_json=as_json)
+
+
+@job.command(name="list")
+@config_option
+@json_option
+def list_jobs(config_path: Path | None, as_json: bool) -> None:
+    """List all jobs, the newest first."""
+    with Party(config_path) as party:
+        jobs = [found.describe() for found in party.jobs()]
+    heads = ("job_id", "state", "analysis", "peer", "title")
+    emit(
+        {"jobs": jobs},
+        lambda out: out.print(table("", heads, [[entry[head] for head in heads] for entry in jobs])),
+        as_json=as_json,
+    )
+
+
+@job.command()
+@click.argument("job_id")
+@config_option
+@json_option
+def show(job_id: str, config_path: Path | None, as_json: bool) -> None:
+    """Show a job, its contract and what it cost."""
+    with Party(config_path) as party:
+        found = party.job(job_id)
+        _print_job(found, as_json=as_json, contract=True)
+
+
+@job.command()
+@click.argument("job_id")
+@config_option
+@json_option
+def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
+    """Follow a job to its end; interrupting this does not touch the job."""
+    with Party(config_path) as party:
+        found = party.job(job_id)
+        _follow(found)
+        _print_job(found, as_json=as_json)
+
+
+@job.command()
+@click.argument("job_id")
+@click.option(
+    "--csv", "folder", type=click.Path(path_type=Path), help="Also write the tables to this folder."
+)
+@config_option
+@json_option
+def result(job_id: str, folder: Path | None, config_path: Path | None, as_json: bool) -> None:
+    """Print the own result of a finished job, with what it cost and who learned what."""
+    with Party(config_path) as party:
+        got = party.job(job_id).result()
+    if folder is not None:
+        for path in _write_csv(got, folder):
+            talk(f"wrote {path}")
+    _print_result(got, as_json=as_json)
+
+
+@job.command()
+@click.argument("job_id")
+@config_option
+@json_option
+def cancel(job_id: str, config_path: Path | None, as_json: bool) -> None:
+    """Give a job up, whatever it is doing, and tell the peer."""
+    with Party(config_path) as party:
+        _print_job(party.job(job_id).cancel(), as_json=as_json)
+
+
+@job.command()
+@click.argument("job_id")
+@config_option
+@json_option
+def approve(job_id: str, config_path: Path | None, as_json: bool) -> None:
+    """Allow a job that waits for a person here."""
+    with Party(config_path) as party:
+        _print_job(party.job(job_id).approve(), as_json=as_json)
+
+
+@job.command()
+@click.argument("job_id")
+@click.option("--reason", default="", help="Kept at home; the peer learns only that the job was denied.")
+@config_option
+@json_option
+def deny(job_id: str, reason: str, config_path: Path | None, as_json: bool) -> None:
+    """Refuse a job that waits for a person here."""
+    with Party(config_path) as party:
+        _print_job(party.job(job_id).deny(reason), as_json=as_json)
+
+
+COMMANDS: tuple[click.Command, ...] = (job, *data_commands.COMMANDS)
+
+
+def _follow(found: Job) -> None:
+    """Show progress on stderr until the job has ended; raise what ended it, unless it finished."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    console = Console(file=sys.stderr, markup=False, highlight=False)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(found.state.value, total=None)
+
+        def show_progress(now: Job) -> None:
+            stage, done, of = now.progress
+            bar.update(task, description=stage or now.state.value, completed=done, total=of or None)
+
+        found.wait(show_progress)
+
+
+def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
+    description: dict[str, Any] = found.describe()
+    if contract:
+        description |= {"contract": found.contract, "facts": found.facts}
+
+    def human(out: Console) -> None:
+        hidden = ("error", "contract", "facts", "stage", "done", "of")
+        shown = [(name, value) for name, value in description.items() if name not in hidden and value]
+        out.print(table("", ("job", found.id), shown[1:]))
+        if description["error"]:
+            out.print(f"{description['error']['what']} {description['error']['mend']}", soft_wrap=True)
+        if contract:
+            out.print_json(json.dumps(description["contract"]["spec"]))
+            _print_facts(out, found.facts)
+        if found.state is State.WAITING_OWN:
+            out.print(
+                f"Decide with: duetto job approve {found.id}, or duetto job deny {found.id}", soft_wrap=True
+            )
+
+    emit(description, human, as_json=as_json)
+
+
+def _print_result(got: Result, *, as_json: bool) -> None:
+    document = {
+        "job_id": got.job_id,
+        "tables": got.tables,
+        "notes": list(got.notes),
+        "details": got.details,
+        "traffic": got.traffic,
+        "leakage": got.leakage,
+    }
+
+    def human(out: Console) -> None:
+        for name, columns in got.tables.items():
+            rows = list(zip(*columns.values(), strict=True))
+            out.print(table(name, list(columns), rows[:ROWS_SHOWN]))
+            if len(rows) > ROWS_SHOWN:
+                out.print(f"... {len(rows) - ROWS_SHOWN} more rows; --csv DIR writes all.", soft_wrap=True)
+        if not got.tables:
+            out.print("This party gets no result, as the job says.", soft_wrap=True)
+        for note in got.notes:
+            out.print(f"note: {note}", soft_wrap=True)
+        _print_facts(out, got.traffic | {"leakage": got.leakage})
+
+    emit(document, human, as_json=as_json)
+
+
+def _print_facts(out: Console, facts: dict[str, Any]) -> None:
+    if not facts:
+        return
+    names = ("rounds", "sent", "received", "seconds")
+    cost = [(name, facts[name], round(facts["estimate"][name], 3)) for name in names]
+    out.print(table("cost (bytes as seen from here)", ("", "measured", "estimated"), cost))
+    if facts["route"]:
+        out.print(f"route: {facts['route']}", soft_wrap=True)
+    _print_leakage(out, facts["leakage"], "learned")
+
+
+def _print_leakage(out: Console, leakage: dict[str, list[str]], verb: str) -> None:
+    for who in ("alice", "bob"):
+        out.print(f"{who} {verb}: {'; '.join(leakage[who]) or 'nothing'}", soft_wrap=True)
+    out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}", soft_wrap=True)
+
+
+def _write_csv(got: Result, folder: Path) -> list[Path]:
+    paths = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, columns in got.tables.items():
+            path = folder / f"{got.job_id}-{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.csv"
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.writer(stream)
+                writer.writerow(columns)
+                writer.writerows(zip(*columns.values(), strict=True))
+            paths.append(path)
+    except OSError as problem:
+        raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None
+    return paths

@@ -1,0 +1,247 @@
+"""Commands about the own party and its peers: init, pair, keys, party, doctor."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from parties.cli.options import config_option
+from parties.cli.output import emit, json_option, table, talk
+from parties.config import Address, Config, load, user_folder
+from parties.doctor import Finding, Verdict, examine_peer, examine_self
+from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
+from parties.lock import only_one, running_pid
+from parties.pki import certificate, pairing
+from parties.pki.home import add_peer, make, own_pairing, socket_path
+from smc.ciphers.keys import DEFAULT_BITS, parse_size
+from smc.errors import UsageError
+
+_STOP_SECONDS: Final = 30.0
+_DEFAULT_PORT = "7443"
+
+
+@click.command()
+@click.argument("name")
+@click.option("--address", required=True, help="HOST:PORT at which peers reach this party.")
+@click.option("--listen", help="ADDRESS:PORT to listen on; all addresses of the machine unless given.")
+@click.option("--home", type=click.Path(path_type=Path), help="Folder of the party; else ~/.config/duetto.")
+@click.option("--key", default=str(DEFAULT_BITS), show_default=True, help="Bits of the Paillier key.")
+@json_option
+def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
+    """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
+    where = Address.parse(address if ":" in address else f"{address}:{_DEFAULT_PORT}")
+    folder = (home or user_folder()).absolute()
+    bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
+    own = make(name, folder, where, bound, parse_size(key))
+    file = folder / f"{name}.pair"
+    emit(
+        {"name": name, "home": str(folder), "pairing_file": str(file), "fingerprint": own.fingerprint},
+        lambda out: out.print(
+            f"Party {name} is made in {folder}.\n"
+            f"Give {file} to the peer, and run `duetto pair` with the peer's file.\n"
+            f"Fingerprint to compare by phone:  {own.fingerprint}",
+            soft_wrap=True,
+        ),
+        as_json=as_json,
+    )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--fingerprint", help="What the peer says its fingerprint is; asks nothing more if it agrees.")
+@click.option("--yes", is_flag=True, help="Do not ask; for files that came over a trusted way.")
+@config_option
+@json_option
+def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | None, as_json: bool) -> None:
+    """Accept a peer by its pairing FILE, after comparing the fingerprint by phone."""
+    config = load(config_path)
+    found = pairing.read(file)
+    if fingerprint is not None:
+        if not pairing.same_fingerprint(fingerprint, found.fingerprint):
+            raise PairingError(
+                f"The fingerprint of {file} is {found.fingerprint}, not the one given.",
+                "Ask the peer for its file again, over a way that nobody else can write to.",
+            )
+    elif not yes:
+        if as_json:
+            raise UsageError("With --json nobody can be asked.", "Give --fingerprint or --yes.")
+        talk(f"{found.identity.name} at {found.address}\nFingerprint:  {found.fingerprint}")
+        question = "Does the peer read out the same with `duetto keys show`?"
+        if not click.confirm(question, err=True):
+            raise PairingError(
+                "The fingerprint was not confirmed; nothing was stored.", "Ask for the file again."
+            )
+    peer = add_peer(config, found)
+    running = running_pid(config) is not None
+    emit(
+        {
+            "peer": peer.name,
+            "address": str(peer.address),
+            "fingerprint": found.fingerprint,
+            "restart_needed": running,
+        },
+        lambda out: out.print(
+            f"{peer.name} at {peer.address} is paired."
+            + (" Restart the daemon to take it up." if running else ""),
+            soft_wrap=True,
+        ),
+        as_json=as_json,
+    )
+
+
+@click.group()
+def keys() -> None:
+    """The own keys."""
+
+
+@keys.command()
+@config_option
+@json_option
+def show(config_path: Path | None, as_json: bool) -> None:
+    """Print the own fingerprint, to read out to the peer."""
+    config = load(config_path)
+    own = own_pairing(config)
+    days = certificate.days_left(own.identity.certificate)
+    bits = own.identity.paillier.bits
+    emit(
+        {
+            "name": config.name,
+            "fingerprint": own.fingerprint,
+            "pairing_file": str(config.home / f"{config.name}.pair"),
+            "paillier_bits": bits,
+            "certificate_days": days,
+        },
+        lambda out: out.print(f"{config.name}: {own.fingerprint}", soft_wrap=True),
+        as_json=as_json,
+    )
+
+
+@click.group()
+def party() -> None:
+    """The daemon of this party."""
+
+
+@party.command()
+@config_option
+@json_option
+def start(config_path: Path | None, as_json: bool) -> None:
+    """Run the daemon in the foreground until it is stopped."""
+    from parties.daemon import Daemon
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    config = load(config_path)
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    with only_one(config):
+        daemon = Daemon(config)
+        try:
+            daemon.start()
+            _say_ready(config, daemon.address, as_json=as_json)
+            while not stopping.wait(1.0):
+                pass
+        finally:
+            talk("stopping")
+            daemon.stop()
+
+
+@party.command()
+@config_option
+@json_option
+def status(config_path: Path | None, as_json: bool) -> None:
+    """Say whether the daemon runs; exit status 69 if it does not."""
+    config = load(config_path)
+    pid = running_pid(config)
+    if pid is None:
+        raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
+    emit(
+        {"name": config.name, "pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)},
+        lambda out: out.print(f"{config.name} runs as process {pid}, listening on {config.listen}."),
+        as_json=as_json,
+    )
+
+
+@party.command()
+@config_option
+@json_option
+def stop(config_path: Path | None, as_json: bool) -> None:
+    """Stop the daemon in order and wait until it has ended."""
+    config = load(config_path)
+    pid = running_pid(config)
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        until = time.monotonic() + _STOP_SECONDS
+        while running_pid(config) == pid:
+            if time.monotonic() > until:
+                raise DaemonUnavailable(f"Process {pid} does not end.", f"End it with `kill -9 {pid}`.")
+            time.sleep(0.05)
+    emit(
+        {"name": config.name, "stopped": pid is not None},
+        lambda out: out.print("stopped" if pid is not None else "did not run"),
+        as_json=as_json,
+    )
+
+
+@click.command()
+@click.option("--peer", "names", multiple=True, help="Check only this peer; may be given several times.")
+@config_option
+@json_option
+def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> None:
+    """Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer."""
+    config = load(config_path)
+    peers = [config.peer(name) for name in names] if names else list(config.peers)
+    findings = examine_self(config)
+    for peer in peers:
+        talk(f"asking {peer.name} at {peer.address}")
+        findings += examine_peer(config, peer)
+    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    emit(
+        {"healthy": not failed, "checks": [_plain(finding) for finding in findings]},
+        lambda out: out.print(
+            table(
+                "",
+                ("of", "check", "verdict", "found", "mend"),
+                [(f.subject, f.check, f.verdict.value, f.what, f.mend) for f in findings],
+            )
+        ),
+        as_json=as_json,
+    )
+    if failed:
+        raise SystemExit(CONFIG if any(finding.subject == "self" for finding in failed) else UNAVAILABLE)
+
+
+COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor, keys)
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {
+        "subject": finding.subject,
+        "check": finding.check,
+        "verdict": finding.verdict.value,
+        "what": finding.what,
+        "mend": finding.mend,
+    }
+
+
+def _say_ready(config: Config, address: Address, *, as_json: bool) -> None:
+    emit(
+        {"ready": True, "name": config.name, "listen": str(address), "pid": os.getpid()},
+        lambda out: out.print(f"ready: {config.name} listens on {address}"),
+        as_json=as_json,
+    )
+
+
+def _usual_listening_host(host: str) -> str:
+    """The loopback address for parties on one machine, else all addresses."""
+    if host == "localhost" or host.startswith("127."):
+        return "127.0.0.1"
+    return "[::1]" if host == "[::1]" else "0.0.0.0"  # noqa: S104 - a daemon is there to be reached

@@ -1,0 +1,356 @@
+"""Jobs from Python: scripts and notebooks talk to the party's running daemon.
+
+from parties.client import Party
+
+party = Party()
+job = party.submit("statistics.toml")
+print(job.wait().result().frame())
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import grpc
+import tomli_w
+
+from parties.config import load
+from parties.errors import ConfigError, DaemonUnavailable, JobError
+from parties.jobs.faults import METADATA, from_code, unpack
+from parties.jobs.state import State
+from parties.pki.home import socket_path
+from parties.rpc.pb.duetto.v1 import control_pb2 as pb
+from parties.rpc.pb.duetto.v1 import control_pb2_grpc
+
+CALL_SECONDS = 300.0
+"""How long one call may take; submitting reads the own data and waits for the peer's checks."""
+
+_SHOWN = (
+    *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
+    *("created", "updated", "stage", "done", "of"),
+)
+
+OnProgress = Callable[["Job"], None]
+
+
+class Party:
+    """The own party, by its running daemon. Usable as a context manager.
+
+    Args:
+        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+
+    Raises:
+        ConfigError: there is no configuration, or it is wrong.
+    """
+
+    def __init__(self, config_path: Path | str | None = None) -> None:
+        config = load(Path(config_path) if config_path is not None else None)
+        self.name = config.name
+        self._socket = socket_path(config)
+        self._channel = grpc.insecure_channel(f"unix:{self._socket}")
+        self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Party({self.name!r})"
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+    def submit(self, job: Path | str | Mapping[str, Any]) -> Job:
+        """Submit a job.
+
+        Args:
+            job: a job file's path, its text (a string of several lines), or its document as a mapping.
+
+        Raises:
+            DuettoError: the job is wrong, refused here or by the peer, or a daemon cannot be reached.
+        """
+        return Job(self, self.call("Submit", pb.JobText(toml=job_text(job))))
+
+    def check(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
+        """Check a job without submitting it: verdict, reasons, who would learn what. Raises as `submit`."""
+        return _document(self.call("Check", pb.JobText(toml=job_text(job))))
+
+    def estimate(
+        self, job: Path | str | Mapping[str, Any], rows: int = 0, rtt_ms: float = 0, mbit: float = 0
+    ) -> dict[str, Any]:
+        """What a job would cost.
+
+        Args:
+            job: as for `submit`.
+            rows: rows a side; 0 takes those of the own data.
+            rtt_ms: round trip of the network, in milliseconds.
+            mbit: rate of the network in Mbit/s; 0 is unlimited.
+        """
+        request = pb.EstimateRequest(toml=job_text(job), rows=rows, rtt_ms=rtt_ms, mbit=mbit)
+        return _document(self.call("Estimate", request))
+
+    def jobs(self) -> list[Job]:
+        """All jobs, the newest first."""
+        return [Job(self, state) for state in self.stream("List", pb.ListRequest(), CALL_SECONDS)]
+
+    def job(self, job_id: str) -> Job:
+        """A job by its name or the beginning of it.
+
+        Raises:
+            JobError: there is none, or several.
+        """
+        return Job(self, self.call("Show", pb.JobName(job_id=job_id)))
+
+    def status(self) -> dict[str, Any]:
+        """The daemon's peers, number of jobs by state, and whether the ledger is whole."""
+        reply = self.call("Status", pb.StatusRequest())
+        return {
+            "party": reply.party,
+            "peers": list(reply.peers),
+            "jobs": dict(reply.jobs),
+            "ledger_whole": reply.ledger_whole,
+            "ledger_problem": reply.ledger_problem,
+        }
+
+    def call(self, verb: str, request: Any) -> Any:
+        """One call of the control service.
+
+        Raises:
+            DuettoError: what the daemon raised.
+            DaemonUnavailable: it does not answer.
+        """
+        with self._translated():
+            return getattr(self._stub, verb)(request, timeout=CALL_SECONDS)
+
+    def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
+        """One call that is answered by a stream. Raises as `call`."""
+        with self._translated():
+            yield from getattr(self._stub, verb)(request, timeout=timeout)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except grpc.RpcError as problem:
+            metadata: Any = problem.trailing_metadata() or ()
+            packed = dict(metadata).get(METADATA)
+            if packed is not None:
+                raise unpack(packed) from None
+            if problem.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise JobError("The time to wait is over.", "Ask again later.", code="timeout") from None
+            raise DaemonUnavailable(
+                f"The daemon of {self.name} does not answer at {self._socket}.",
+                "Start it with `duetto party start`.",
+            ) from None
+
+
+class Job:
+    """A job as the daemon knows it; `refresh` and `wait` bring it up to date."""
+
+    def __init__(self, party: Party, message: pb.Job) -> None:
+        self._party = party
+        self._message = message
+
+    def __repr__(self) -> str:
+        return f"Job({self.id!r}, {self.analysis!r} with {self.peer!r}, {self.state.value})"
+
+    @property
+    def id(self) -> str:
+        """Its name on both sides."""
+        return self._message.job_id
+
+    @property
+    def state(self) -> State:
+        """Where it stood when last looked at."""
+        return State(self._message.state)
+
+    @property
+    def analysis(self) -> str:
+        """The name of the analysis."""
+        return self._message.analysis
+
+    @property
+    def peer(self) -> str:
+        """The other party."""
+        return self._message.peer
+
+    @property
+    def progress(self) -> tuple[str, int, int]:
+        """Stage, and how much of how much is done, while it runs."""
+        return self._message.stage, self._message.done, self._message.of
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the run cost, with the estimate, and who learned what; empty before the end."""
+        return json.loads(self._message.facts_json) if self._message.facts_json else {}
+
+    @property
+    def contract(self) -> dict[str, Any]:
+        """What was, or is to be, signed."""
+        document: dict[str, Any] = json.loads(self._message.contract_json)
+        return document
+
+    def describe(self) -> dict[str, Any]:
+        """All that the daemon says of the job, as plain values."""
+        message = self._message
+        error = {"code": message.error.code, "what": message.error.what, "mend": message.error.mend}
+        return {name: getattr(message, name) for name in _SHOWN} | {"error": error if error["code"] else None}
+
+    def refresh(self) -> Job:
+        """Look again."""
+        self._message = self._party.call("Show", pb.JobName(job_id=self.id))
+        return self
+
+    def watch(self, timeout: float | None = None) -> Iterator[Job]:
+        """This job now and after every change, until it has ended."""
+        for message in self._party.stream("Watch", pb.JobName(job_id=self.id), timeout):
+            self._message = message
+            yield self
+
+    def wait(self, progress: OnProgress | None = None, timeout: float | None = None) -> Job:
+        """Wait for the result.
+
+        Args:
+            progress: called with the job after every change.
+            timeout: seconds; None waits for ever.
+
+        Raises:
+            DuettoError: the job failed, was denied or cancelled; of the kind of what ended it.
+            JobError: it has not ended in time (code `timeout`); it goes on.
+        """
+        for job in self.watch(timeout):
+            if progress is not None:
+                progress(job)
+        if not self.state.is_final:
+            raise DaemonUnavailable("The daemon stopped while the job was watched.", "Start it again.")
+        if self.state is not State.FINISHED:
+            error = self._message.error
+            raise from_code(error.code, error.what or f"Job {self.id} is {self.state.value}.", error.mend)
+        return self
+
+    def result(self) -> Result:
+        """The own result.
+
+        Raises:
+            JobError: the job has not finished.
+        """
+        pieces = self._party.stream("Result", pb.JobName(job_id=self.id), CALL_SECONDS)
+        document = json.loads(b"".join(piece.data for piece in pieces))
+        return Result.from_document(document)
+
+    def cancel(self) -> Job:
+        """Give the job up; the peer is told."""
+        self._message = self._party.call("Cancel", pb.JobName(job_id=self.id))
+        return self
+
+    def approve(self) -> Job:
+        """Allow the job, where the own policy asks for a person."""
+        self._message = self._party.call("Approve", pb.JobName(job_id=self.id))
+        return self
+
+    def deny(self, reason: str = "") -> Job:
+        """Refuse the job, where the own policy asks for a person; the reason stays at home."""
+        self._message = self._party.call("Deny", pb.DenyRequest(job_id=self.id, reason=reason))
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The own result of a job.
+
+    Attributes:
+        job_id: the job.
+        tables: columns by name, by table.
+        notes: remarks for people.
+        details: what the analysis says of the run: route, noise, guarantees.
+        traffic: rounds, bytes sent and received, seconds, and the estimate of them.
+        leakage: what Alice and Bob learned, and what was public.
+    """
+
+    job_id: str
+    tables: dict[str, dict[str, list[Any]]]
+    notes: tuple[str, ...]
+    details: dict[str, Any]
+    traffic: dict[str, Any]
+    leakage: dict[str, list[str]]
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Result:
+        """The result in the daemon's JSON."""
+        outcome, facts = document["outcome"], dict(document["facts"])
+        leakage = facts.pop("leakage")
+        tables = {table["name"]: table["columns"] for table in outcome["tables"]}
+        notes = tuple(outcome["notes"])
+        return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage)
+
+    def frame(self, name: str | None = None) -> Any:
+        """A table as a pandas DataFrame.
+
+        Args:
+            name: the table; may be left out if there is only one.
+
+        Raises:
+            ConfigError: pandas is not installed.
+            JobError: there is no such table.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
+        if name is None and len(self.tables) == 1:
+            name = next(iter(self.tables))
+        if name not in self.tables:
+            known = ", ".join(self.tables) or "none; this party is no recipient"
+            raise JobError(f"There is no table {name!r}.", f"Tables: {known}.")
+        return pd.DataFrame(self.tables[name])
+
+    def _repr_html_(self) -> str:
+        parts = [_html_table(name, columns) for name, columns in self.tables.items()]
+        parts += [f"<p>{html.escape(note)}</p>" for note in self.notes]
+        cost = ", ".join(f"{self.traffic[key]} {key}" for key in ("rounds", "sent", "received", "seconds"))
+        return "".join([*parts, f"<p><small>{html.escape(cost)}</small></p>"])
+
+
+def job_text(job: Path | str | Mapping[str, Any]) -> str:
+    """The text of a job file.
+
+    Args:
+        job: a path, the text itself (a string of several lines), or the document as a mapping.
+
+    Raises:
+        JobError: the file cannot be read, or the document has no TOML form.
+    """
+    if isinstance(job, Mapping):
+        try:
+            return tomli_w.dumps(job)
+        except (TypeError, ValueError) as problem:
+            raise JobError(f"The job has no TOML form: {problem}.", "Use texts and integers.") from None
+    if isinstance(job, str) and "\n" in job:
+        return job
+    try:
+        return Path(job).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise JobError(f"{job} cannot be read: {type(problem).__name__}.", "Name a job file.") from None
+
+
+def _document(report: pb.Report) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(report.json)
+    return document
+
+
+def _html_table(name: str, columns: Mapping[str, list[Any]]) -> str:
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in zip(*columns.values(), strict=True)
+    )
+    return f"<table><caption>{html.escape(name)}</caption><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,281 @@
+"""The configuration of a party: one TOML file, checked strictly, as frozen values.
+
+Relative paths are taken from the folder of the file. Secrets are files in the party's home and never
+stand in the configuration. There is no switch for TLS.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from parties.catalog.toml import StrictTable, read
+from parties.errors import ConfigError
+
+CONFIG_NAME: Final = "duetto.toml"
+CONFIG_VARIABLE: Final = "DUETTO_CONFIG"
+
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+_KEEPALIVE_SECONDS = (2, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host and a TCP port; a listening port of 0 lets the system choose."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `host:port`; an IPv6 address stands in brackets.
+
+        Raises:
+            ConfigError: the text is no address.
+        """
+        host, _, port = text.rpartition(":")
+        if not _HOST.fullmatch(host) or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
+            raise ConfigError(
+                f"{text[:300]!r} is no address.",
+                "Write host:port, such as hospital.example:7443 or [::1]:7443.",
+            )
+        return cls(host, int(port))
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what this party spends for its peers.
+
+    Attributes:
+        sessions: sessions at once.
+        message_seconds: how long one send or receive may wait for the peer.
+        job_seconds: how long a session may last.
+        inbox_bytes: received and not yet used bytes of a session; the peer is held up beyond.
+    """
+
+    sessions: int = 4
+    message_seconds: int = 600
+    job_seconds: int = 86400
+    inbox_bytes: int = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Keepalive:
+    """How a silent loss of the peer is noticed.
+
+    Attributes:
+        seconds: pause between pings on a quiet connection.
+        timeout_seconds: how long an answer may take.
+    """
+
+    seconds: int = 20
+    timeout_seconds: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A paired party.
+
+    Attributes:
+        name: its name.
+        address: where its daemon listens.
+        pairing: its pairing file.
+        pin: the fingerprint of that file, as it was compared when pairing.
+    """
+
+    name: str
+    address: Address
+    pairing: Path
+    pin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of a party.
+
+    Attributes:
+        path: the file they were read from.
+        name: the party's name.
+        home: the folder of its keys, jobs and ledger.
+        listen: where the daemon listens for peers.
+        policy: the file of the policy.
+        catalog: the file of the catalog.
+        peers: the paired parties.
+    """
+
+    path: Path
+    name: str
+    home: Path
+    listen: Address
+    policy: Path
+    catalog: Path
+    limits: Limits = field(default_factory=Limits)
+    keepalive: Keepalive = field(default_factory=Keepalive)
+    peers: tuple[Peer, ...] = ()
+
+    def peer(self, name: str) -> Peer:
+        """The paired party of that name.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        for peer in self.peers:
+            if peer.name == name:
+                return peer
+        known = ", ".join(peer.name for peer in self.peers) or "none"
+        raise ConfigError(f"No peer {name!r} is paired; there are: {known}.", "Pair it with `duetto pair`.")
+
+
+def check_name(name: str) -> str:
+    """A party's name: up to 32 of a-z, 0-9 and hyphen, beginning with a letter.
+
+    Raises:
+        ConfigError: it is another text.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name[:64]!r} is no name of a party.",
+            "Use up to 32 of a-z, 0-9 and hyphen, beginning with a letter.",
+        )
+    return name
+
+
+def find(path: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
+    """The configuration file to use: `path`, or the variable `DUETTO_CONFIG`, or a default place.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    named = path or (Path(environment[CONFIG_VARIABLE]) if environment.get(CONFIG_VARIABLE) else None)
+    places = [named] if named else [Path(CONFIG_NAME), user_folder(environment) / CONFIG_NAME]
+    for place in places:
+        file = place / CONFIG_NAME if place.is_dir() else place
+        if file.is_file():
+            return file.resolve()
+    raise ConfigError(
+        f"No configuration at {' or '.join(str(place) for place in places)}.",
+        f"Make a party with `duetto init`, or name its file with --config or {CONFIG_VARIABLE}.",
+    )
+
+
+def load(path: Path | None = None) -> Config:
+    """Read and check the configuration.
+
+    Args:
+        path: the file, or its folder; None looks for it, see `find`.
+
+    Raises:
+        ConfigError: a key is unknown, missing or has an impossible value; says which and where.
+    """
+    found = find(path)
+    return parse(read(found, ConfigError), found)
+
+
+def parse(document: Mapping[str, Any], path: Path) -> Config:
+    """Check a parsed configuration that stands, or is to stand, at `path`. Raises as `load` does."""
+    top = StrictTable(document, path.name, ConfigError)
+    party = top.table("party")
+    listen = top.table("listen")
+    config = Config(
+        path=path,
+        name=_checked(party, "name", check_name),
+        home=path.parent / party.text("home", "."),
+        listen=_checked(listen, "address", Address.parse),
+        policy=_file(top, "policy", path.parent),
+        catalog=_file(top, "catalog", path.parent),
+        limits=_limits(top.table("limits", required=False)),
+        keepalive=_keepalive(top.table("keepalive", required=False)),
+        peers=_peers(top, path.parent),
+    )
+    for table in (party, listen, top):
+        table.close()
+    if any(peer.name == config.name for peer in config.peers):
+        raise ConfigError(f"{path.name}: a peer has the own name {config.name!r}.", "Remove it.")
+    return config
+
+
+def user_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder of the user's own party: `~/.config/duetto`, or below `XDG_CONFIG_HOME`."""
+    base = environment.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path("~/.config").expanduser()) / "duetto"
+
+
+def _checked(table: StrictTable, key: str, check: Any) -> Any:
+    try:
+        return check(table.text(key))
+    except ConfigError as error:
+        if error.what.startswith(table.place):
+            raise
+        raise ConfigError(f"{table.place}: {key}: {error.what}", error.mend) from None
+
+
+def _file(top: StrictTable, section: str, folder: Path) -> Path:
+    table = top.table(section, required=False)
+    path = folder / table.text("file", f"{section}.toml")
+    table.close()
+    return path
+
+
+def _between(table: StrictTable, key: str, default: int, least: int, most: int) -> int:
+    value = table.integer(key, default, least=least)
+    if value > most:
+        raise table.fail(key, f"is above {most}", f"Write {most} or less.")
+    return value
+
+
+def _limits(table: StrictTable) -> Limits:
+    usual = Limits()
+    limits = Limits(
+        sessions=_between(table, "sessions", usual.sessions, 1, 64),
+        message_seconds=_between(table, "message_seconds", usual.message_seconds, 1, 86400),
+        job_seconds=_between(table, "job_seconds", usual.job_seconds, 1, 30 * 86400),
+        inbox_bytes=_between(table, "inbox_bytes", usual.inbox_bytes, 2 << 20, 4 << 30),
+    )
+    table.close()
+    return limits
+
+
+def _keepalive(table: StrictTable) -> Keepalive:
+    usual = Keepalive()
+    keepalive = Keepalive(
+        seconds=_between(table, "seconds", usual.seconds, *_KEEPALIVE_SECONDS),
+        timeout_seconds=_between(table, "timeout_seconds", usual.timeout_seconds, 1, 120),
+    )
+    table.close()
+    return keepalive
+
+
+def _peers(top: StrictTable, folder: Path) -> tuple[Peer, ...]:
+    entries = top.raw("peers")
+    if entries is None:
+        return ()
+    if not isinstance(entries, list):
+        raise top.fail("peers", "has to be a list of tables", "Write each peer below its own [[peers]].")
+    peers = tuple(_peer(entry, number, folder, top.place) for number, entry in enumerate(entries, 1))
+    names = [peer.name for peer in peers]
+    for name in names:
+        if names.count(name) > 1:
+            raise top.fail("peers", f"names {name!r} twice", "Remove one of the two.")
+    return peers
+
+
+def _peer(entry: Any, number: int, folder: Path, place: str) -> Peer:
+    table = StrictTable(entry, f"{place}, peer {number}", ConfigError)
+    peer = Peer(
+        name=_checked(table, "name", check_name),
+        address=_checked(table, "address", Address.parse),
+        pairing=folder / table.text("pairing"),
+        pin=table.text("pin"),
+    )
+    if not peer.address.port:
+        raise table.fail("address", "has port 0", "Write the port on which the peer listens.")
+    table.close()
+    return peer

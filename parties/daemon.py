@@ -1,0 +1,132 @@
+"""The daemon of a party: the port for peers, the control socket, and the jobs between them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from parties.config import Address, Config
+from parties.errors import ConfigError
+from parties.jobs.control import add_control_service
+from parties.jobs.manager import open_manager
+from parties.pki import Identity, PeerIdentity, certificate
+from parties.pki.files import PRIVATE
+from parties.pki.home import load_identity, socket_path
+from parties.rpc.server import PeerServer
+from parties.session.directory import PeerDirectory, load_peers
+from parties.session.runner import SessionRunner
+from parties.session.terms import Terms
+from smc.errors import DuettoError
+
+GRACE_SECONDS: Final = 10.0
+"""How long running sessions may take to end when the daemon is stopped."""
+
+_CONTROL_THREADS = 16
+_READY_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+
+class Daemon:
+    """A party's daemon, made from its configuration; keys, peers and ports are checked before it serves.
+
+    Args:
+        config: the configuration.
+        terms: the versions and parameters that it speaks; its own unless a test passes others.
+
+    Raises:
+        ConfigError: a key file is open to others, a certificate has expired, or an address is in use.
+        PairingError: a peer's pairing file is not the pinned one.
+        KeyMaterialError: a Paillier key is too weak.
+    """
+
+    def __init__(self, config: Config, terms: Terms | None = None) -> None:
+        identity = load_identity(config)
+        check_dates(identity)
+        peers = load_peers(config)
+        terms = terms or Terms()
+        self._runner = SessionRunner(identity, peers, config.limits, terms)
+        self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
+        self._manager = open_manager(config, identity, self._directory)
+        self._directory.show_ledger(self._manager.ledger_head)
+        try:
+            self._open_ports(config, identity, peers, terms)
+        except DuettoError:
+            self._manager.stop()
+            raise
+
+    @property
+    def address(self) -> Address:
+        """Where peers are really listened to."""
+        return self._peer_server.address
+
+    def start(self) -> None:
+        """Serve; returns when both ports answer.
+
+        Raises:
+            ConfigError: a port does not answer, or the peers' port speaks an old TLS.
+        """
+        self._control.start()
+        self._socket.chmod(PRIVATE)
+        with grpc.insecure_channel(f"unix:{self._socket}") as channel:
+            try:
+                grpc.channel_ready_future(channel).result(timeout=_READY_SECONDS)
+            except grpc.FutureTimeoutError:
+                raise ConfigError(f"The control socket {self._socket} does not answer.") from None
+        self._peer_server.start()
+        self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+
+    def stop(self) -> None:
+        """Take no new work, end running sessions with the code `shutdown`, and close everything."""
+        self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+        self._peer_server.drain()
+        self._runner.stop()
+        if not self._runner.drain(GRACE_SECONDS):
+            log.warning("a session did not end within %g seconds", GRACE_SECONDS)
+        self._manager.stop()
+        self._peer_server.stop(1)
+        self._control.stop(1).wait()
+        self._directory.close()
+        self._runner.close()
+        self._socket.unlink(missing_ok=True)
+
+    def _open_ports(
+        self, config: Config, identity: Identity, peers: Mapping[str, PeerIdentity], terms: Terms
+    ) -> None:
+        self._peer_server = PeerServer(
+            config.listen,
+            identity,
+            peers,
+            keepalive=config.keepalive,
+            sessions=config.limits.sessions,
+            runner=self._runner,
+            port=self._manager,
+            terms=terms,
+        )
+        self._socket = socket_path(config)
+        self._control = grpc.server(ThreadPoolExecutor(_CONTROL_THREADS, thread_name_prefix="control"))
+        add_control_service(self._control, self._manager)
+        self._health = health.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
+        self._control.add_insecure_port(f"unix:{self._socket}")
+
+
+def check_dates(identity: Identity) -> None:
+    """Refuse an expired own certificate; warn of one that soon expires.
+
+    Raises:
+        ConfigError: it has expired.
+    """
+    days = certificate.days_left(identity.certificate)
+    if days < 0:
+        raise ConfigError(
+            "The certificate of this party has expired.",
+            "Make the party again with `duetto init` and pair again.",
+        )
+    if days < certificate.WARN_DAYS:
+        log.warning("the certificate of this party expires in %d days", days)

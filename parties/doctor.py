@@ -1,0 +1,188 @@
+"""`duetto doctor`: checks of the own party and of the way to a peer, each with a verdict and a mend."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from parties.config import Config, Peer
+from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
+from parties.lock import running_pid
+from parties.pki import Identity, PeerIdentity, certificate
+from parties.pki.home import check_config_file, load_identity, load_peer, socket_path
+from parties.rpc.client import PeerClient
+from parties.rpc.greeting import make_greeting
+from parties.rpc.reach import Stage, reach
+from parties.session.terms import Terms
+from smc.errors import DuettoError
+
+_LEAST_FREE_BYTES: Final = 1 << 30
+_CLOCK_SECONDS = 300
+_SLOW_RTT_MS = 200.0
+_SLOW_MBIT = 10.0
+
+
+class Verdict(Enum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check.
+
+    Attributes:
+        subject: `self`, or the name of a peer.
+        check: what was looked at.
+        verdict: how it came out.
+        what: what was found.
+        mend: what to do about it; empty if all is well.
+    """
+
+    subject: str
+    check: str
+    verdict: Verdict
+    what: str
+    mend: str = ""
+
+
+def examine_self(config: Config) -> list[Finding]:
+    """Check configuration, keys, dates, disk and daemon of the own party."""
+    return [
+        _attempt("self", "configuration", lambda: _configuration(config)),
+        _attempt("self", "keys", lambda: _keys(config)),
+        _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificate)),
+        _disk(config),
+        _attempt("self", "daemon", lambda: _daemon(config)),
+    ]
+
+
+def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
+    """Check the way to a peer, step by step; stops at the first step without which no other can be made."""
+    try:
+        identity, known = load_identity(config), load_peer(config, peer)
+    except DuettoError as error:
+        yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.mend)
+        return
+    yield Finding(peer.name, "pairing", Verdict.OK, "its pairing file is the pinned one")
+    yield _dates(peer.name, known.certificate)
+    found = reach(peer.address, known)
+    steps = (("name", Stage.NAME), ("reachability", Stage.TCP), ("tls", Stage.TLS), ("pin", Stage.PIN))
+    for check, stage in steps:
+        if found.stage is stage:
+            yield Finding(peer.name, check, Verdict.FAIL, found.what, found.mend)
+            return
+        yield Finding(peer.name, check, Verdict.OK, _GOOD[stage].format(address=peer.address))
+    yield from _talk(config, identity, known, peer)
+
+
+_GOOD: Final = {
+    Stage.NAME: "the address is known",
+    Stage.TCP: "{address} answers",
+    Stage.TLS: "TLS 1.3",
+    Stage.PIN: "it has the paired certificate",
+}
+
+
+def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -> Iterator[Finding]:
+    terms = Terms()
+    client = PeerClient(
+        identity,
+        known,
+        address=peer.address,
+        keepalive=config.keepalive,
+        greet=lambda: make_greeting(identity, terms, b""),
+        terms=terms,
+    )
+    try:
+        hello = client.hello()
+        yield Finding(
+            peer.name, "version", Verdict.OK, f"release {hello.release}, wire version {hello.version}"
+        )
+        yield _clock(peer.name, hello.clock_seconds)
+        line = client.measure()
+        yield _rated(
+            peer.name, "latency", f"{line.rtt_ms:.1f} ms there and back", good=line.rtt_ms <= _SLOW_RTT_MS
+        )
+        yield _rated(
+            peer.name,
+            "bandwidth",
+            f"{line.up_mbit:.0f} Mbit/s there, {line.down_mbit:.0f} Mbit/s back",
+            good=min(line.up_mbit, line.down_mbit) >= _SLOW_MBIT,
+        )
+    except DuettoError as error:
+        yield Finding(peer.name, _failed_check(error), Verdict.FAIL, error.what, error.mend)
+    finally:
+        client.close()
+
+
+def _failed_check(error: DuettoError) -> str:
+    if isinstance(error, VersionMismatch):
+        return "version"
+    if isinstance(error, PeerUntrusted):
+        return "trust"
+    return "service" if isinstance(error, PeerRefused) else "talk"
+
+
+def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
+    try:
+        return run()
+    except DuettoError as error:
+        return Finding(subject, check, Verdict.FAIL, error.what, error.mend)
+
+
+def _configuration(config: Config) -> Finding:
+    check_config_file(config)
+    return Finding("self", "configuration", Verdict.OK, f"{config.path} and the files it names can be read")
+
+
+def _keys(config: Config) -> Finding:
+    identity = load_identity(config)
+    bits = identity.paillier.public.bits
+    return Finding("self", "keys", Verdict.OK, f"private, and fit each other; Paillier has {bits} bits")
+
+
+def _dates(subject: str, pem: bytes) -> Finding:
+    days = certificate.days_left(pem)
+    what = f"expires in {days} days" if days >= 0 else "has expired"
+    if days >= certificate.WARN_DAYS:
+        return Finding(subject, "certificate", Verdict.OK, what)
+    verdict = Verdict.WARN if days >= 0 else Verdict.FAIL
+    return Finding(subject, "certificate", verdict, what, "Make new keys with `duetto init` and pair again.")
+
+
+def _disk(config: Config) -> Finding:
+    free = shutil.disk_usage(config.path.parent).free
+    what = f"{free / (1 << 30):.1f} GiB free"
+    if free >= _LEAST_FREE_BYTES:
+        return Finding("self", "disk", Verdict.OK, what)
+    return Finding(
+        "self", "disk", Verdict.WARN, what, "Make room; a full disk stops the ledger and all jobs."
+    )
+
+
+def _daemon(config: Config) -> Finding:
+    socket_path(config)
+    pid = running_pid(config)
+    if pid is None:
+        return Finding("self", "daemon", Verdict.WARN, "does not run", "Start it with `duetto party start`.")
+    return Finding("self", "daemon", Verdict.OK, f"runs as process {pid}")
+
+
+def _clock(peer: str, seconds: float) -> Finding:
+    what = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'behind'}"
+    if abs(seconds) <= _CLOCK_SECONDS:
+        return Finding(peer, "clock", Verdict.OK, what)
+    return Finding(peer, "clock", Verdict.WARN, what, "Let both machines take their time from the network.")
+
+
+def _rated(peer: str, check: str, what: str, *, good: bool) -> Finding:
+    if good:
+        return Finding(peer, check, Verdict.OK, what)
+    return Finding(peer, check, Verdict.WARN, what, "Jobs work but take longer; see `duetto job estimate`.")

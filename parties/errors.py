@@ -1,0 +1,147 @@
+"""The errors of the daemon and of its command line, below `smc.errors.DuettoError`, and their exit status.
+
+    DuettoError
+      ConfigError           the configuration file, or a file that it names
+        DaemonUnavailable   the own daemon does not run or does not answer
+      PairingError          a pairing file or a fingerprint
+      DataError             a data set of the catalog
+      PolicyError           refused by the own policy
+        BudgetError         refused because the privacy budget is spent
+      JobError              a job file, or a job in a state that does not allow what was asked
+      PeerError
+        PeerUnreachable     no connection
+        PeerUntrusted       a connection, but not with the certificate that was paired
+        VersionMismatch     the programs of the two sides do not speak the same version
+        PeerRefused         the peer answered with a refusal and its code
+          PeerBusy          ... because it has no room now
+
+What a peer is told of an error is its stable code and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.errors import (
+    Cancelled,
+    DomainError,
+    DuettoError,
+    FreshnessError,
+    KeyMaterialError,
+    PeerError,
+    UsageError,
+)
+
+
+class ConfigError(DuettoError):
+    """The configuration, or a file that it names, is wrong; correct the named place."""
+
+    code = "config"
+
+
+class DaemonUnavailable(ConfigError):  # noqa: N818 - a state, not a fault
+    """The own daemon does not answer; start it with `duetto party start`."""
+
+    code = "daemon-unavailable"
+
+
+class PairingError(DuettoError):
+    """A pairing file is malformed or not the one that was agreed on; ask the peer for a new one."""
+
+    code = "pairing"
+
+
+class DataError(DuettoError):
+    """A data set does not hold what the catalog declares; correct the named row or the declaration."""
+
+    code = "data"
+
+
+class PolicyError(DuettoError):
+    """The own policy does not allow it; change the named rule if it should."""
+
+    code = "policy"
+
+
+class BudgetError(PolicyError):
+    """The privacy budget of the data set does not cover the job; it is never refunded."""
+
+    code = "budget"
+
+
+class JobError(DuettoError):
+    """A job file is wrong, or a job is in a state that does not allow what was asked."""
+
+    code = "job"
+
+
+class PeerUnreachable(PeerError):  # noqa: N818 - a state, not a fault
+    """No connection to the peer comes about; start its daemon or correct its address."""
+
+    code = "peer-unreachable"
+
+
+class PeerUntrusted(PeerError):  # noqa: N818
+    """One side does not accept the other's certificate; pair the two parties again."""
+
+    code = "peer-untrusted"
+
+
+class VersionMismatch(PeerError):  # noqa: N818
+    """The two programs do not speak the same version; install the same release on both sides."""
+
+    code = "version"
+
+
+class PeerRefused(PeerError):  # noqa: N818
+    """The peer said no and gave a code; its own log has the reason."""
+
+    code = "peer-refused"
+
+
+class PeerBusy(PeerRefused):
+    """The peer, or this daemon, runs as many sessions as it may; try again later."""
+
+    code = "busy"
+
+
+OK: Final = 0
+USAGE: Final = 2
+BAD_DATA: Final = 65
+UNAVAILABLE: Final = 69
+INTERNAL: Final = 70
+RETRY: Final = 75
+REFUSED: Final = 77
+CONFIG: Final = 78
+INTERRUPTED: Final = 130
+
+_BY_CLASS: Final[dict[type[BaseException], int]] = {
+    DuettoError: INTERNAL,
+    UsageError: USAGE,
+    DomainError: BAD_DATA,
+    KeyMaterialError: CONFIG,
+    FreshnessError: INTERNAL,
+    Cancelled: INTERRUPTED,
+    ConfigError: CONFIG,
+    DaemonUnavailable: UNAVAILABLE,
+    PairingError: BAD_DATA,
+    DataError: BAD_DATA,
+    PolicyError: REFUSED,
+    JobError: BAD_DATA,
+    PeerError: UNAVAILABLE,
+    PeerBusy: RETRY,
+    KeyboardInterrupt: INTERRUPTED,
+}
+
+_BY_PEER_CODE: Final = {"policy": REFUSED, "budget": REFUSED, "denied": REFUSED, "busy": RETRY}
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit status of a command that ends with `error`, after sysexits.
+
+    The nearest listed base class decides; a refusal by the peer's policy or for lack of room counts like
+    one at home. What no class lists is a defect of the program: 70.
+    """
+    if isinstance(error, PeerRefused) and error.stable_code in _BY_PEER_CODE:
+        return _BY_PEER_CODE[error.stable_code]
+    return next((_BY_CLASS[base] for base in type(error).__mro__ if base in _BY_CLASS), INTERNAL)

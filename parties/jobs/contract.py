@@ -1,0 +1,176 @@
+"""The contract: a job with the schemas and keys of both parties. Both sign it; nothing else is run."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from parties.errors import JobError
+from parties.jobs import canonical
+from parties.jobs.spec import JobSpec, spec_from_document
+from smc.analyses.base import Schema
+from smc.errors import ProtocolViolation
+from smc.forms import Role
+
+FORMAT = 1
+CONTRACT_BYTES = 192 << 10
+"""The longest contract."""
+
+_DIGEST = b"duetto job contract v1\0"
+_SIGNATURE = b"duetto job contract signature v1\0"
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+Schemas = Mapping[str, Schema]
+"""Schemas of one party's columns, by their names in the job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What both parties agree to.
+
+    Attributes:
+        spec: the job.
+        proposer: the role of the party that proposes it.
+        nonce: 32 bytes of the proposer in hexadecimal, so that the same job can be run twice.
+        keys: fingerprints of the parties' Paillier keys.
+        schemas: declarations of the used columns; of the other party None until it has added them.
+    """
+
+    spec: JobSpec
+    proposer: Role
+    nonce: str
+    keys: Mapping[Role, str]
+    schemas: Mapping[Role, Schemas | None]
+
+    @property
+    def job_id(self) -> str:
+        """The job's name on both sides: 16 hexadecimal digits of the digest of the draft."""
+        return hashlib.sha256(_DIGEST + self.draft.encode()).hexdigest()[:16]
+
+    @property
+    def digest(self) -> bytes:
+        """What is signed, 32 bytes."""
+        return hashlib.sha256(_DIGEST + self.encode()).digest()
+
+    @property
+    def draft(self) -> Contract:
+        """The contract as it was proposed, without the other party's schemas."""
+        return replace(self, schemas={**self.schemas, self.proposer.other: None})
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether both parties' schemas are in it."""
+        return all(self.schemas[role] is not None for role in Role)
+
+    def completed(self, schemas: Schemas) -> Contract:
+        """The contract with the other party's schemas."""
+        return replace(self, schemas={**self.schemas, self.proposer.other: dict(schemas)})
+
+    def encode(self) -> bytes:
+        """Canonical JSON."""
+        return canonical.encode(
+            {
+                "format": FORMAT,
+                "spec": self.spec.document(),
+                "proposer": self.proposer.value,
+                "nonce": self.nonce,
+                "keys": {role.value: self.keys[role] for role in Role},
+                "schemas": {role.value: _schemas_document(self.schemas[role]) for role in Role},
+            }
+        )
+
+
+def parse_contract(data: bytes) -> Contract:
+    """Read a contract that a peer has sent or that the store has kept.
+
+    Raises:
+        ProtocolViolation: it is malformed in any way.
+    """
+    document = canonical.decode(data, CONTRACT_BYTES)
+    try:
+        if set(document) != {"format", "spec", "proposer", "nonce", "keys", "schemas"}:
+            raise ValueError
+        if document["format"] != FORMAT or not _HEX.fullmatch(document["nonce"]):
+            raise ValueError
+        keys, schemas = document["keys"], document["schemas"]
+        both = {role.value for role in Role}
+        if set(keys) != both or set(schemas) != both or not all(map(_HEX.fullmatch, keys.values())):
+            raise ValueError
+        contract = Contract(
+            spec_from_document(document["spec"], "contract"),
+            Role(document["proposer"]),
+            document["nonce"],
+            {role: keys[role.value] for role in Role},
+            {role: _parse_schemas(schemas[role.value]) for role in Role},
+        )
+    except JobError as error:
+        raise ProtocolViolation(f"The peer's contract is malformed: {error.what}") from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ProtocolViolation("The peer's contract is malformed.") from None
+    if contract.encode() != data:
+        raise ProtocolViolation("The peer's contract is not in canonical form.")
+    return contract
+
+
+def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:
+    """The signature of the party in `role`, 64 bytes.
+
+    Raises:
+        JobError: the contract lacks a party's schemas.
+    """
+    if not contract.is_complete:
+        raise JobError("A contract without the schemas of both parties is not signed.")
+    return key.sign(_signed_text(contract, role))
+
+
+def check_signature(contract: Contract, role: Role, key: Ed25519PublicKey, signature: bytes) -> None:
+    """Check the signature of the party in `role`.
+
+    Raises:
+        ProtocolViolation: it is not valid.
+    """
+    try:
+        key.verify(signature, _signed_text(contract, role))
+    except InvalidSignature:
+        raise ProtocolViolation("The peer's signature under the contract is not valid.") from None
+
+
+def _signed_text(contract: Contract, role: Role) -> bytes:
+    return _SIGNATURE + role.value.encode().ljust(8, b"\0") + contract.digest
+
+
+def _schemas_document(schemas: Schemas | None) -> dict[str, Any] | None:
+    if schemas is None:
+        return None
+    return {name: _schema_document(schema) for name, schema in schemas.items()}
+
+
+def _schema_document(schema: Schema) -> dict[str, Any]:
+    document = {field.name: getattr(schema, field.name) for field in fields(Schema)}
+    return document | {"categories": list(schema.categories)}
+
+
+def _parse_schemas(document: Any) -> Schemas | None:
+    return None if document is None else {name: _parse_schema(entry) for name, entry in document.items()}
+
+
+def _parse_schema(entry: Any) -> Schema:
+    if set(entry) != {field.name for field in fields(Schema)}:
+        raise ValueError
+    texts = [entry["kind"], entry["modulus"], entry["unit"], *entry["categories"]]
+    bounds = [entry["lower"], entry["upper"]]
+    if not all(isinstance(text, str) and len(text) <= 3000 for text in texts):
+        raise ValueError
+    if type(entry["scale"]) is not int or not 0 <= entry["scale"] <= 18:
+        raise ValueError
+    if not all(bound is None or (type(bound) is int and bound.bit_length() <= 8192) for bound in bounds):
+        raise ValueError
+    if entry["kind"] not in ("integer", "decimal", "category", "share", "ciphertext"):
+        raise ValueError
+    return Schema(**(entry | {"categories": tuple(entry["categories"])}))

@@ -1,0 +1,195 @@
+"""The control service: the own people's way to the jobs, over the party's Unix socket."""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import grpc
+
+from parties.jobs.faults import METADATA, pack, status
+from parties.jobs.manager import JobManager
+from parties.jobs.state import State
+from parties.jobs.store import Record
+from parties.rpc.pb.duetto.v1 import control_pb2 as pb
+from parties.rpc.pb.duetto.v1 import control_pb2_grpc
+from smc.errors import DuettoError, UsageError
+
+SERVICE = "duetto.v1.Control"
+"""The name of the service, for the health service."""
+
+R = TypeVar("R")
+_PIECE_BYTES = 1 << 20
+_LOG = logging.getLogger("duetto.control")
+
+
+def add_control_service(server: grpc.Server, manager: JobManager) -> None:
+    """Offer the jobs of `manager` on a server that only the own people reach."""
+    control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
+        ControlService(manager), server
+    )
+
+
+def _abort(context: grpc.ServicerContext, problem: Exception) -> None:
+    """End a call with an error; what is no `DuettoError` is a defect, told by type only."""
+    if isinstance(problem, DuettoError):
+        error = problem
+    else:
+        _LOG.exception("A control call failed by a defect of the program.")
+        error = DuettoError(
+            f"The daemon has a defect ({type(problem).__name__}).", "Its log has the trace.", code="internal"
+        )
+    context.set_trailing_metadata(((METADATA, pack(error)),))
+    context.abort(status(error), error.stable_code)
+
+
+def _guarded(
+    verb: Callable[[ControlService, Any, grpc.ServicerContext], R],
+) -> Callable[[ControlService, Any, grpc.ServicerContext], R | None]:
+    """Turn what a verb raises into the status and metadata of the call."""
+
+    @functools.wraps(verb)
+    def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> R | None:
+        try:
+            return verb(service, request, context)
+        except Exception as problem:
+            _abort(context, problem)
+            return None
+
+    return call
+
+
+def _guarded_stream(
+    verb: Callable[[ControlService, Any, grpc.ServicerContext], Iterator[R]],
+) -> Callable[[ControlService, Any, grpc.ServicerContext], Iterator[R]]:
+    """The same for a verb that answers with a stream."""
+
+    @functools.wraps(verb)
+    def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> Iterator[R]:
+        try:
+            yield from verb(service, request, context)
+        except Exception as problem:
+            _abort(context, problem)
+
+    return call
+
+
+class ControlService(control_pb2_grpc.ControlServicer):
+    """See control.proto; every verb is one of `JobManager`."""
+
+    def __init__(self, manager: JobManager) -> None:
+        self._manager = manager
+
+    @_guarded
+    def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """Submit a job."""
+        return self._job(self._manager.submit(request.toml))
+
+    @_guarded
+    def Check(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
+        """Check a job."""
+        return pb.Report(json=json.dumps(self._manager.check(request.toml)))
+
+    @_guarded
+    def Estimate(  # noqa: N802
+        self,
+        request: pb.EstimateRequest,
+        context: grpc.ServicerContext,  # noqa: ARG002
+    ) -> pb.Report:
+        """Estimate a job."""
+        if request.rtt_ms < 0 or request.mbit < 0 or request.rows > 1 << 40:
+            raise UsageError("Rows, round trip or rate are impossible.", "Give numbers of 0 or more.")
+        report = self._manager.estimate(request.toml, request.rows, request.rtt_ms, request.mbit)
+        return pb.Report(json=json.dumps(report))
+
+    @_guarded_stream
+    def List(  # noqa: N802
+        self,
+        request: pb.ListRequest,  # noqa: ARG002
+        context: grpc.ServicerContext,  # noqa: ARG002
+    ) -> Iterator[pb.Job]:
+        """All jobs."""
+        return map(self._job, self._manager.store.all())
+
+    @_guarded
+    def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """One job."""
+        return self._job(self._manager.store.find(request.job_id))
+
+    @_guarded_stream
+    def Watch(self, request: pb.JobName, context: grpc.ServicerContext) -> Iterator[pb.Job]:  # noqa: N802
+        """One job and its changes."""
+        return map(self._job, self._manager.watch(request.job_id, context.is_active))
+
+    @_guarded_stream
+    def Result(  # noqa: N802
+        self,
+        request: pb.JobName,
+        context: grpc.ServicerContext,  # noqa: ARG002
+    ) -> Iterator[pb.Piece]:
+        """The own result."""
+        data = self._manager.result(request.job_id).encode()
+        return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
+
+    @_guarded
+    def Cancel(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """Give a job up."""
+        return self._job(self._manager.cancel(request.job_id))
+
+    @_guarded
+    def Approve(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """Allow a job."""
+        return self._job(self._manager.approve(request.job_id))
+
+    @_guarded
+    def Deny(self, request: pb.DenyRequest, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """Refuse a job."""
+        return self._job(self._manager.deny(request.job_id, request.reason[:500]))
+
+    @_guarded
+    def Status(  # noqa: N802
+        self,
+        request: pb.StatusRequest,  # noqa: ARG002
+        context: grpc.ServicerContext,  # noqa: ARG002
+    ) -> pb.StatusReply:
+        """How the daemon is."""
+        problem = ""
+        try:
+            self._manager.ledger.entries()
+        except DuettoError as error:
+            problem = str(error)
+        states = Counter(record.state.value for record in self._manager.store.all())
+        return pb.StatusReply(
+            party=self._manager.name,
+            peers=self._manager.peer_names,
+            jobs=states,
+            ledger_whole=not problem,
+            ledger_problem=problem,
+        )
+
+    def _job(self, record: Record) -> pb.Job:
+        progress = self._manager.store.progress(record.job_id)
+        running = record.state is State.RUNNING
+        spec = record.contract.spec
+        return pb.Job(
+            job_id=record.job_id,
+            digest=record.contract.digest.hex() if record.contract.is_complete else "",
+            state=record.state.value,
+            analysis=spec.analysis,
+            title=spec.title,
+            role=record.role.value,
+            peer=record.peer,
+            direction="outgoing" if record.outgoing else "incoming",
+            created=record.created,
+            updated=record.updated,
+            stage=progress.stage if running else "",
+            done=progress.done if running else 0,
+            of=progress.of if running else 0,
+            error=pb.Failure(code=record.error_code, what=record.error_what, mend=record.error_mend),
+            contract_json=record.contract.encode().decode("ascii"),
+            facts_json=record.facts,
+        )

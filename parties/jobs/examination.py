@@ -1,0 +1,260 @@
+"""What a party checks on its own before it puts its name under a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from parties.catalog.declaration import Catalog, load_catalog
+from parties.catalog.loading import load
+from parties.catalog.toml import near
+from parties.errors import DataError, JobError
+from parties.jobs.contract import Contract, Schemas
+from parties.jobs.spec import JobSpec, Side
+from parties.ledger.book import Ledger
+from parties.policy.rules import load_policy
+from parties.policy.verdict import JobView, Verdict, evaluate
+from smc.analyses.base import Analysis, Column, Data, Estimate, Leakage
+from smc.errors import UsageError
+from smc.forms import ComparisonType, Role
+
+Moduli = Mapping[Role, int]
+"""The Paillier N of each party."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job as its analysis understands it.
+
+    Attributes:
+        spec: the job.
+        role: the own role.
+        analysis: the analysis.
+        parameters: its parsed parameters.
+    """
+
+    spec: JobSpec
+    role: Role
+    analysis: Analysis
+    parameters: Any
+
+    @property
+    def side(self) -> Side:
+        """The own part."""
+        return self.spec.side(self.role)
+
+    @property
+    def peer(self) -> str:
+        """The other party."""
+        return self.spec.side(self.role.other).party
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The privacy loss."""
+        return self.analysis.epsilon(self.parameters)
+
+    @property
+    def leakage(self) -> Leakage:
+        """Who learns what."""
+        return self.analysis.leakage(self.parameters, self.spec.recipients)
+
+    def estimate(self, rows: int, key_bits: int) -> Estimate:
+        """What a run over `rows` rows a side costs."""
+        return self.analysis.estimate(self.parameters, rows, key_bits)
+
+    def columns(self, role: Role) -> frozenset[str]:
+        """The names in the job of the columns that a party brings.
+
+        Raises:
+            JobError: the job file names too few or too many.
+        """
+        given = set(self.spec.side(role).columns)
+        wanted = set(self.analysis.columns(self.parameters, role))
+        if missing := sorted(wanted - given):
+            raise JobError(
+                f"The job names no column {missing[0]!r} for {role.value}.",
+                f"Add it to columns below [{role.value}]. {near(missing[0], sorted(given))}",
+            )
+        if wanted and given - wanted:
+            extra = sorted(given - wanted)[0]
+            raise JobError(
+                f"The job names a column {extra!r} for {role.value} that nothing uses.",
+                f"Remove it. {near(extra, sorted(wanted))}",
+            )
+        return frozenset(given)
+
+
+class Examiner:
+    """Judges jobs with the own catalog, policy and ledger, which are read afresh each time.
+
+    Args:
+        name: the own party.
+        catalog: the file of the catalog.
+        policy: the file of the policy.
+        ledger: the own ledger.
+        analyses: all analyses by name.
+        runs: counts the runs in 24 hours of a data set with a peer.
+        most_seconds: the longest deadline that the daemon grants.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        catalog: Path,
+        policy: Path,
+        ledger: Ledger,
+        analyses: Mapping[str, Analysis],
+        runs: Callable[[str, str], int],
+        most_seconds: int,
+    ) -> None:
+        self._name = name
+        self._catalog = catalog
+        self._policy = policy
+        self._ledger = ledger
+        self._analyses = analyses
+        self._runs = runs
+        self._most_seconds = most_seconds
+
+    def understand(self, spec: JobSpec) -> Task:
+        """Let the analysis parse a job.
+
+        Raises:
+            JobError: this party has no part in it, there is no such analysis, or columns do not fit.
+            UsageError: the parameters or recipients do not fit.
+        """
+        role = spec.role_of(self._name)
+        if spec.analysis not in self._analyses:
+            raise JobError(
+                f"There is no analysis {spec.analysis!r}.", near(spec.analysis, list(self._analyses))
+            )
+        if spec.seconds > self._most_seconds:
+            raise JobError(
+                f"The job asks for {spec.seconds} seconds; this daemon grants {self._most_seconds}.",
+                "Lower seconds below [limits], or raise job_seconds in duetto.toml.",
+            )
+        analysis = self._analyses[spec.analysis]
+        task = Task(spec, role, analysis, analysis.parse(spec.parameters))
+        for party in Role:
+            task.columns(party)
+        analysis.check_recipients(task.parameters, spec.recipients)
+        return task
+
+    def schemas(self, task: Task) -> Schemas:
+        """The declarations of the own columns, by their names in the job.
+
+        Raises:
+            DataError: the catalog lacks the data set or a column.
+            ConfigError: the catalog is wrong.
+        """
+        side = task.side
+        if not side.dataset:
+            return {}
+        catalog = self._load_catalog()
+        return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
+
+    def data(self, task: Task, moduli: Moduli | None = None) -> Data:
+        """Read the own columns, all of them or nothing.
+
+        Args:
+            task: the job.
+            moduli: the parties' Paillier N, to check shares and ciphertexts; None leaves that out.
+
+        Raises:
+            DataError: the data are not as declared.
+        """
+        side = task.side
+        if not side.dataset:
+            return {}
+        loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values())
+        data = {name: loaded[column] for name, column in side.columns.items()}
+        if moduli is not None:
+            for name, column in data.items():
+                _check_residues(side, name, column, task.role, moduli)
+        return data
+
+    def judge(self, task: Task, rows: int | None, under_way: int = 0) -> Verdict:
+        """The verdict of the own policy, with what has been spent so far.
+
+        Args:
+            task: the job.
+            rows: rows of the own data, or None before they have been read.
+            under_way: 1 if the job's own run is already counted among the runs.
+
+        Raises:
+            ConfigError: the policy is wrong.
+            LedgerError: the job spends and the ledger cannot be trusted.
+        """
+        epsilon = task.epsilon
+        spent = self._ledger.spent(task.side.dataset, task.peer) if epsilon else Fraction(0)
+        view = JobView(
+            analysis=task.analysis.name,
+            peer=task.peer,
+            dataset=task.side.dataset,
+            columns=frozenset(task.side.columns.values()),
+            recipients=frozenset("self" if role is task.role else "peer" for role in task.spec.recipients),
+            comparison_type=_comparison_type(task),
+            epsilon=epsilon,
+            rows=rows,
+            seconds=task.spec.seconds,
+            spent=spent,
+            runs=self._runs(task.side.dataset, task.peer) - under_way,
+        )
+        return evaluate(load_policy(self._policy), view)
+
+    def check_contract(self, task: Task, contract: Contract) -> None:
+        """Check that a complete contract carries the own declarations and that both sides' fit together.
+
+        Raises:
+            JobError: the own schemas in it are not those of the catalog, or the peer's are for other columns.
+            UsageError: the columns do not fit each other or the parameters.
+        """
+        own, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
+        if own is None or theirs is None or dict(own) != dict(self.schemas(task)):
+            raise JobError(
+                "The contract does not carry this party's declarations as they are now.",
+                "Submit the job again after a change of the catalog.",
+                code="contract",
+            )
+        if set(theirs) != task.columns(task.role.other):
+            raise JobError("The contract declares other columns than the job names.", code="contract")
+        alice, bob = (own, theirs) if task.role is Role.ALICE else (theirs, own)
+        task.analysis.check_schema(task.parameters, alice, bob)
+
+    def _load_catalog(self) -> Catalog:
+        return load_catalog(self._catalog)
+
+
+def count_rows(data: Data) -> int:
+    """The number of rows of loaded columns; 0 without any."""
+    return max((len(column) for column in data.values()), default=0)
+
+
+def _comparison_type(task: Task) -> str | None:
+    kind = task.spec.parameters.get("type")
+    if not isinstance(kind, str):
+        return None
+    try:
+        return str(ComparisonType.parse(kind))
+    except UsageError:
+        return None
+
+
+def _check_residues(side: Side, name: str, column: Column, role: Role, moduli: Moduli) -> None:
+    """Check shares modulo a Paillier N, and ciphertexts under the peer's key, against the real keys."""
+    if column.schema.kind == "ciphertext":
+        bound = moduli[role.other] ** 2
+    elif column.schema.kind == "share" and not column.schema.modulus.isdigit():
+        bound = moduli[Role(column.schema.modulus)]
+    else:
+        return
+    for row, value in enumerate(column.values, 1):
+        if value >= bound:
+            raise DataError(
+                f"Data set {side.dataset!r}, row {row}: the cell of column {side.columns[name]!r} is too "
+                "large for the key that it belongs to.",
+                "Check that the column was made with the keys of these two parties.",
+            )

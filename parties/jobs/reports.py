@@ -1,0 +1,83 @@
+"""What people are told about a job before it runs: checks, verdict, leakage, cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from parties.jobs.examination import Examiner, count_rows
+from parties.jobs.run import estimate_document, leakage_document
+from parties.jobs.spec import parse_spec
+from parties.policy.verdict import Verdict
+
+
+def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
+    """Check a job against the own catalog, data and policy.
+
+    Args:
+        examiner: the own checks.
+        toml: the job file.
+
+    Returns:
+        Role, peer, columns, rows, epsilon, verdict with reasons, and who would learn what.
+
+    Raises:
+        DuettoError: the job file or the own data are wrong; of its kind. A refusal by the policy is part
+            of the report.
+    """
+    task = examiner.understand(parse_spec(toml))
+    schemas = examiner.schemas(task)
+    rows = count_rows(examiner.data(task))
+    return {
+        "analysis": task.analysis.name,
+        "title": task.spec.title,
+        "role": task.role.value,
+        "peer": task.peer,
+        "recipients": sorted(role.value for role in task.spec.recipients),
+        "dataset": task.side.dataset,
+        "columns": {
+            name: {"column": task.side.columns[name], "kind": schema.kind, "unit": schema.unit}
+            for name, schema in schemas.items()
+        },
+        "rows": rows,
+        "epsilon": str(task.epsilon),
+        "seconds": task.spec.seconds,
+        "verdict": verdict_document(examiner.judge(task, rows)),
+        "leakage": leakage_document(task),
+    }
+
+
+def estimate_report(
+    examiner: Examiner, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
+) -> dict[str, Any]:
+    """What a run would cost.
+
+    Args:
+        examiner: the own checks.
+        toml: the job file.
+        rows: rows a side; 0 takes those of the own data.
+        key_bits: size of the Paillier keys.
+        rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, no network is counted.
+        mbit: rate of the network in Mbit/s; 0 is unlimited.
+
+    Raises:
+        DuettoError: the job file or the own data are wrong; of its kind.
+    """
+    task = examiner.understand(parse_spec(toml))
+    rows = rows or count_rows(examiner.data(task))
+    document = estimate_document(task, rows, key_bits)
+    bits = 8 * (document["alice_bytes"] + document["bob_bytes"])
+    network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
+    return document | {"key_bits": key_bits, "network_seconds": round(network, 6)}
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain JSON values."""
+    return {
+        "allowed": verdict.allowed,
+        "needs_person": verdict.allowed and verdict.needs_person,
+        "rule": verdict.rule,
+        "reasons": [
+            {"rule": reason.rule, "code": reason.code, "what": reason.what, "mend": reason.mend}
+            for reason in verdict.reasons
+        ],
+    }

@@ -1,0 +1,196 @@
+"""One run of a job in a session: own data in, result and facts out, kept only when both got to the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.errors import JobError
+from parties.jobs.examination import Examiner, Task, count_rows
+from parties.jobs.state import State
+from parties.jobs.store import JobStore, Progress, Record
+from parties.ledger.book import Ledger
+from parties.ledger.gate import LOSS_BYTES, Spending, make_gate
+from parties.pki.identity import PeerIdentity
+from parties.session.ports import SessionTask
+from smc.analyses.base import Gate, Outcome
+from smc.errors import Cancelled, DuettoError
+from smc.forms import Role
+from smc.protocols.session import Session
+
+_PROGRESS_SECONDS = 0.2
+
+
+class Run:
+    """The run of one job, as the session needs it.
+
+    Args:
+        record: the approved job, with both signatures.
+        store: where states and results are kept.
+        examiner: checks policy and data once more.
+        ledger: where a loss is written before results are opened.
+        signing: the own signing key.
+        peer: the peer's public keys.
+        own_modulus: the own Paillier N.
+        given_up: whether the run is to end, since the job was cancelled and the peer has been told.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        *,
+        store: JobStore,
+        examiner: Examiner,
+        ledger: Ledger,
+        signing: Ed25519PrivateKey,
+        peer: PeerIdentity,
+        own_modulus: int,
+        given_up: Callable[[], bool],
+    ) -> None:
+        self._record = record
+        self._store = store
+        self._examiner = examiner
+        self._ledger = ledger
+        self._signing = signing
+        self._peer = peer
+        self._key_bits = own_modulus.bit_length()
+        self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
+        self._given_up = given_up
+        self._begun = False
+        self._result: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._reported = 0.0
+
+    def session_task(self) -> SessionTask:
+        """What the network runs."""
+        record = self._record
+        return SessionTask(
+            job_id=record.job_id,
+            job_digest=record.contract.digest,
+            role=record.role,
+            run=self._run,
+            report=self._report,
+            deadline_seconds=float(record.contract.spec.seconds),
+            ended=self._ended,
+        )
+
+    def _run(self, session: Session) -> None:
+        self._store.move(self._record.job_id, State.RUNNING)
+        self._begun = True
+        spec = self._record.contract.spec
+        task = self._examiner.understand(spec)
+        self._report("loading", 0, 1)
+        data = self._examiner.data(task, self._moduli)
+        rows = count_rows(data)
+        verdict = self._examiner.judge(task, rows, under_way=1)
+        verdict.require()
+        self._examiner.check_contract(task, self._record.contract)
+        gate = make_gate(
+            self._ledger,
+            Spending(
+                job_digest=self._record.contract.digest,
+                role=task.role,
+                dataset=task.side.dataset,
+                peer=task.peer,
+                epsilon=task.epsilon,
+                limit=verdict.epsilon_total,
+                signing_key=self._signing,
+                peer_key=self._peer.signing,
+            ),
+        )
+        start = time.monotonic()
+        passed = _Once(gate, required=bool(task.epsilon))
+        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, passed)
+        passed.check()
+        traffic = session.channel.traffic
+        facts = {
+            "rounds": traffic.rounds,
+            "sent": traffic.sent,
+            "received": traffic.received,
+            "seconds": round(time.monotonic() - start, 6),
+            "rows": rows,
+            "route": str(outcome.details.get("route", "")),
+            "estimate": estimate_document(task, rows, self._key_bits),
+            "leakage": leakage_document(task),
+        }
+        self._result = (outcome_document(outcome), facts)
+
+    def _report(self, stage: str, done: int, of: int) -> None:
+        now = time.monotonic()
+        if done not in (0, of) and now - self._reported < _PROGRESS_SECONDS:
+            return
+        self._reported = now
+        if self._given_up():
+            raise Cancelled("The job was cancelled.")
+        self._store.set_progress(self._record.job_id, Progress(stage, done, of))
+
+    def _ended(self, error: DuettoError | None) -> None:
+        if not self._begun or self._store.get(self._record.job_id).state is not State.RUNNING:
+            return
+        if error is None and self._result is not None:
+            outcome, facts = self._result
+            self._store.move(self._record.job_id, State.FINISHED, outcome=outcome, facts=facts)
+        else:
+            self._store.fail(self._record.job_id, error or DuettoError("The session ended without a result."))
+
+
+class _Once:
+    """A gate that notices whether it was passed: a job that spends must not open results around it."""
+
+    def __init__(self, gate: Gate, *, required: bool) -> None:
+        self._gate = gate
+        self._required = required
+        self._passed = False
+
+    def __call__(self, channel: Any) -> None:
+        if self._passed:
+            raise JobError("The analysis asked twice to open results.", "Report it as a defect.", code="gate")
+        self._gate(channel)
+        self._passed = True
+
+    def check(self) -> None:
+        """Refuse results that came without passing the gate."""
+        if self._required and not self._passed:
+            raise JobError(
+                "The analysis opened results past the ledger.", "Report it as a defect.", code="gate"
+            )
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as plain JSON values."""
+    return {
+        "tables": [
+            {"name": t.name, "columns": {name: list(v) for name, v in t.columns.items()}}
+            for t in outcome.tables
+        ],
+        "notes": list(outcome.notes),
+        "details": dict(outcome.details),
+    }
+
+
+def leakage_document(task: Task) -> dict[str, list[str]]:
+    """Who learns what, as plain JSON values."""
+    leakage = task.leakage
+    return {
+        Role.ALICE.value: list(leakage.alice),
+        Role.BOB.value: list(leakage.bob),
+        "public": list(leakage.public),
+    }
+
+
+def estimate_document(task: Task, rows: int, key_bits: int) -> dict[str, Any]:
+    """The estimate for `rows` rows with the ledger's message, as plain JSON values.
+
+    `sent` and `received` are the bytes as seen from the own side.
+    """
+    document = asdict(task.estimate(max(1, rows), key_bits))
+    if task.epsilon:
+        document["rounds"] += 1
+        document["alice_bytes"] += LOSS_BYTES
+        document["bob_bytes"] += LOSS_BYTES
+    both = (document["alice_bytes"], document["bob_bytes"])
+    sent, received = both if task.role is Role.ALICE else both[::-1]
+    return document | {"sent": sent, "received": received, "rows": rows}

@@ -1,0 +1,212 @@
+"""The job file: what is to be computed, on which data, for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parties.catalog.declaration import NAME
+from parties.catalog.toml import StrictTable, parse
+from parties.errors import JobError
+from parties.jobs import canonical
+from smc.forms import Role
+
+SECONDS = 3600
+"""The deadline of a job that names none."""
+
+SPEC_BYTES = 64 << 10
+"""The longest job file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One party's part in a job.
+
+    Attributes:
+        party: the party's name.
+        dataset: its data set; empty if the analysis asks no data of it.
+        columns: names in the job to columns of its catalog.
+    """
+
+    party: str
+    dataset: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """A job file, checked for form.
+
+    Attributes:
+        analysis: name of the analysis.
+        alice: Alice's part.
+        bob: Bob's part.
+        recipients: who gets the plain results.
+        parameters: of the analysis, plain values without floats.
+        title: for people.
+        seconds: deadline of the run.
+    """
+
+    analysis: str
+    alice: Side
+    bob: Side
+    recipients: frozenset[Role]
+    parameters: Mapping[str, Any]
+    title: str = ""
+    seconds: int = SECONDS
+
+    def side(self, role: Role) -> Side:
+        """The part of a role."""
+        return self.alice if role is Role.ALICE else self.bob
+
+    def role_of(self, party: str) -> Role:
+        """The role of a party.
+
+        Raises:
+            JobError: it has none in this job.
+        """
+        for role in Role:
+            if self.side(role).party == party:
+                return role
+        raise JobError(
+            f"The job is between {self.alice.party!r} and {self.bob.party!r}; this party is {party!r}.",
+            "Correct alice and bob below [job].",
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The job as the document of a job file, complete and in one order."""
+        return {
+            "job": {
+                "analysis": self.analysis,
+                "title": self.title,
+                "alice": self.alice.party,
+                "bob": self.bob.party,
+                "recipients": sorted(role.value for role in self.recipients),
+            },
+            "alice": _side_document(self.alice),
+            "bob": _side_document(self.bob),
+            "parameters": dict(self.parameters),
+            "limits": {"seconds": self.seconds},
+        }
+
+
+def _side_document(side: Side) -> dict[str, Any]:
+    return {"dataset": side.dataset, "columns": dict(side.columns)}
+
+
+def read_spec(path: Path) -> JobSpec:
+    """Read a job file.
+
+    Raises:
+        JobError: it is missing, too long, or wrong; says where and how to mend it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise JobError(f"{path} cannot be read: {type(problem).__name__}.", "Name a job file.") from None
+    return parse_spec(text, path.name)
+
+
+def parse_spec(text: str, place: str = "job file") -> JobSpec:
+    """Read the text of a job file.
+
+    Raises:
+        JobError: it is wrong; says where and how to mend it.
+    """
+    if len(text.encode()) > SPEC_BYTES:
+        raise JobError(f"{place} is longer than {SPEC_BYTES} bytes.", "Shorten it.")
+    return spec_from_document(parse(text, place, JobError), place)
+
+
+def spec_from_document(document: Any, place: str) -> JobSpec:
+    """Check a parsed job file, or the document that a contract carries.
+
+    Raises:
+        JobError: it is wrong; says where and how to mend it.
+    """
+    top = StrictTable(document, place, JobError)
+    job = top.table("job")
+    limits = top.table("limits", required=False)
+    parameters = dict(top.table("parameters", required=False).items())
+    _check_parameters(parameters, f"{place}, parameters")
+    spec = JobSpec(
+        analysis=_name(job, "analysis"),
+        alice=_side(top, job, "alice"),
+        bob=_side(top, job, "bob"),
+        recipients=_recipients(job),
+        parameters=parameters,
+        title=_title(job),
+        seconds=limits.integer("seconds", SECONDS, least=1),
+    )
+    for table in (job, limits, top):
+        table.close()
+    if spec.alice.party == spec.bob.party:
+        raise job.fail("bob", "is the same party as alice", "Name the two parties.")
+    try:
+        canonical.encode({"contract": {"spec": spec.document()}})
+    except (TypeError, ValueError):
+        raise JobError(f"{place} is nested too deeply or has too large a number.", "Simplify it.") from None
+    return spec
+
+
+def _name(table: StrictTable, key: str) -> str:
+    name = table.text(key)
+    if not NAME.fullmatch(name):
+        raise table.fail(key, "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
+    return name
+
+
+def _title(job: StrictTable) -> str:
+    title = job.text("title", "")
+    if len(title) > 200 or (title and not title.isprintable()):
+        raise job.fail("title", "is over 200 characters or has unprintable ones", "Shorten it.")
+    return title
+
+
+def _recipients(job: StrictTable) -> frozenset[Role]:
+    names = job.texts("recipients")
+    if not set(names) <= {role.value for role in Role}:
+        raise job.fail("recipients", "has other entries than alice and bob", 'Write recipients = ["alice"].')
+    return frozenset(Role(name) for name in names)
+
+
+def _side(top: StrictTable, job: StrictTable, role: str) -> Side:
+    party = _name(job, role)
+    table = top.table(role, required=False)
+    dataset = table.text("dataset", "")
+    if dataset and not NAME.fullmatch(dataset):
+        raise table.fail("dataset", "is not a plain word", "Name a data set of the catalog, not a file.")
+    columns = {}
+    for name, column in table.table("columns", required=False).items():
+        if not NAME.fullmatch(name) or not isinstance(column, str) or not _is_column(column):
+            raise table.fail("columns", f"has an impossible entry {name!r}", 'Write columns = { x = "age" }.')
+        columns[name] = column
+    table.close()
+    if bool(columns) != bool(dataset):
+        raise table.fail("dataset", "and columns come together or not at all", "Add the missing one.")
+    return Side(party, dataset, columns)
+
+
+def _is_column(name: str) -> bool:
+    return 0 < len(name) <= 128 and name.isprintable()
+
+
+def _check_parameters(value: Any, place: str) -> None:
+    """Refuse what has no canonical form, floats above all."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check_parameters(inner, f"{place}, {key}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value, 1):
+            _check_parameters(inner, f"{place}, entry {number}")
+    elif not isinstance(value, str | bool | int):
+        raise JobError(
+            f"{place} is a {'number with a point' if _is_decimal(value) else type(value).__name__}.",
+            'Write it as a string, such as "0.5" or "1/2".',
+        )
+
+
+def _is_decimal(value: Any) -> bool:
+    return type(value).__name__ in ("Decimal", "float")

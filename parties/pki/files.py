@@ -1,0 +1,68 @@
+"""Files that must be whole or absent, and files that only their owner may read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from parties.errors import ConfigError
+
+PRIVATE: Final = 0o600
+PUBLIC: Final = 0o644
+PRIVATE_FOLDER: Final = 0o700
+
+
+def write_atomically(path: Path, data: bytes, mode: int = PUBLIC) -> None:
+    """Write a file so that a crash leaves the old one or the new one; both it and its folder are synced."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), mode)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def check_private(path: Path) -> None:
+    """Check that a file or folder with secrets belongs to this user and that nobody else may touch it.
+
+    Raises:
+        ConfigError: it is missing, belongs to another user, or is open to others.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read ({type(error).__name__}).", "Make the party again with `duetto init`."
+        ) from None
+    if status.st_uid != os.geteuid():
+        raise ConfigError(f"{path} belongs to another user.", "Run as the user who made the party.")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        mode = "700" if stat.S_ISDIR(status.st_mode) else "600"
+        raise ConfigError(f"{path} is open to other users.", f"Run `chmod {mode} {path}`.")
+
+
+def read_private(path: Path, most: int = 1 << 16) -> bytes:
+    """The content of a private file of at most `most` bytes.
+
+    Raises:
+        ConfigError: as `check_private`, or the file is too long.
+    """
+    check_private(path)
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ConfigError(f"{path} is longer than {most} bytes.", "Restore it from a copy.")
+    return data

@@ -1,0 +1,227 @@
+"""The folder of a party: made once by `make`, read by `load_identity`, extended by `add_peer`.
+
+    duetto.toml  policy.toml  catalog.toml  <name>.pair
+    keys/    tls.crt  tls.key  signing.key  paillier.json       nobody else may read these
+    peers/   <peer>.pair
+    run/     control.sock  daemon.pid
+
+Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import tomli_w
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties import catalog, policy
+from parties.catalog.toml import read
+from parties.config import CONFIG_NAME, Address, Config, Peer, check_name, parse
+from parties.errors import ConfigError, PairingError
+from parties.pki import certificate, pairing
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
+from parties.pki.identity import Identity, PeerIdentity
+from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
+from smc.ciphers import keys, phe_format
+from smc.errors import KeyMaterialError
+from smc.numeric.random import Randomness
+
+_SOCKET_PATH_BYTES: Final = 100
+_MAKE = "Make the party again with `duetto init`, or restore its keys folder from a copy."
+
+
+def socket_path(config: Config) -> Path:
+    """The Unix socket on which the daemon takes orders.
+
+    Raises:
+        ConfigError: the path is longer than the operating system allows.
+    """
+    path = (config.home / "run" / "control.sock").absolute()
+    if len(str(path).encode()) > _SOCKET_PATH_BYTES:
+        raise ConfigError(
+            f"The path of the control socket is too long: {path}.", "Move the party's home to a shorter path."
+        )
+    return path
+
+
+def pid_path(config: Config) -> Path:
+    """The file with the process id of the running daemon."""
+    return config.home / "run" / "daemon.pid"
+
+
+def make(name: str, home: Path, address: Address, listen: Address, key_bits: int) -> Pairing:
+    """Make a party: keys, certificate, configuration, empty policy and catalog, and its pairing file.
+
+    Args:
+        name: the party's name.
+        home: a folder that does not exist or is empty.
+        address: where peers reach the daemon.
+        listen: where the daemon listens.
+        key_bits: size of the Paillier key, 2048 or more.
+
+    Returns:
+        The own pairing file's content.
+
+    Raises:
+        ConfigError: the name is no name, or the folder holds something already.
+        KeyMaterialError: the key size is not allowed for a daemon.
+    """
+    check_name(name)
+    if key_bits < MINIMUM_PAILLIER_BITS:
+        raise KeyMaterialError(
+            f"A daemon does not use Paillier keys of {key_bits} bits.", f"Choose one of {keys.SIZES}."
+        )
+    if home.exists() and (not home.is_dir() or any(home.iterdir())):
+        raise ConfigError(f"{home} is not empty; nothing was changed.", "Name another folder with --home.")
+    paillier = keys.generate(key_bits, Randomness())
+    pem, tls_key = certificate.make(name)
+    identity = Identity(name, pem, tls_key, Ed25519PrivateKey.generate(), paillier)
+    for folder in (home, home / "keys", home / "peers", home / "run"):
+        folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        folder.chmod(PRIVATE_FOLDER)
+    _write_keys(home / "keys", identity)
+    own = pairing.describe(identity, address)
+    write_atomically(home / f"{name}.pair", own.text.encode() + b"\n")
+    write_atomically(home / "policy.toml", policy.EXAMPLE.encode())
+    write_atomically(home / "catalog.toml", catalog.EXAMPLE.encode())
+    document = {"party": {"name": name, "home": "."}, "listen": {"address": str(listen)}}
+    write_atomically(home / CONFIG_NAME, tomli_w.dumps(document).encode())
+    return own
+
+
+def load_identity(config: Config) -> Identity:
+    """Read the own keys and check that they are private, whole, strong enough and fit each other.
+
+    Raises:
+        ConfigError: a file is missing, malformed, or open to other users.
+        KeyMaterialError: the Paillier key is too weak.
+    """
+    folder = config.home / "keys"
+    check_private(folder)
+    pem, tls_key = read_private(folder / "tls.crt"), read_private(folder / "tls.key")
+    try:
+        own = certificate.check(pem, config.name)
+    except PairingError as error:
+        raise ConfigError(f"{folder / 'tls.crt'}: {error.what}", _MAKE) from None
+    secret = _private_key(folder / "tls.key", tls_key)
+    if not isinstance(secret, EllipticCurvePrivateKey) or secret.public_key() != own.public_key():
+        raise ConfigError(f"{folder / 'tls.key'} is not the key of the certificate.", _MAKE)
+    signing = _private_key(folder / "signing.key", read_private(folder / "signing.key"))
+    if not isinstance(signing, Ed25519PrivateKey):
+        raise ConfigError(f"{folder / 'signing.key'} is no Ed25519 key.", _MAKE)
+    paillier = phe_format.read_private_key(read_private(folder / "paillier.json").decode())
+    keys.check_public_key(paillier.public.n, MINIMUM_PAILLIER_BITS)
+    return Identity(config.name, pem, tls_key, signing, paillier)
+
+
+def own_pairing(config: Config) -> Pairing:
+    """The own pairing file.
+
+    Raises:
+        PairingError: it is damaged.
+    """
+    return pairing.read(config.home / f"{config.name}.pair")
+
+
+def load_peer(config: Config, peer: Peer) -> PeerIdentity:
+    """Read the pairing file of a configured peer and check it against the pin.
+
+    Raises:
+        PairingError: the file is damaged, made out to another name, or not the one that was pinned.
+    """
+    found = pairing.read(peer.pairing)
+    if found.identity.name != peer.name:
+        raise PairingError(
+            f"{peer.pairing} is made out to {found.identity.name!r}, not to {peer.name!r}.",
+            f"Correct the peer in {config.path.name}, or pair again.",
+        )
+    if not pairing.same_fingerprint(found.fingerprint, peer.pin):
+        raise PairingError(
+            f"The pin of peer {peer.name!r} in {config.path.name} is not the fingerprint of {peer.pairing}.",
+            f"Compare the fingerprint by phone and run `duetto pair` with the file of {peer.name!r} again.",
+        )
+    return found.identity
+
+
+def add_peer(config: Config, peer: Pairing) -> Peer:
+    """Store a checked and confirmed pairing file, in place of an earlier one of the same name.
+
+    Raises:
+        ConfigError: the peer has the own name.
+    """
+    name = peer.identity.name
+    if name == config.name:
+        raise ConfigError(
+            f"The pairing file is of a party named {name!r}, like this one.", "Give it to the peer instead."
+        )
+    stored = config.home / "peers" / f"{name}.pair"
+    entry = {
+        "name": name,
+        "address": str(peer.address),
+        "pairing": _relative(stored, config.path.parent),
+        "pin": peer.fingerprint,
+    }
+    text = _without_peer(config.path.read_text(encoding="utf-8"), name).rstrip("\n")
+    text += "\n\n[[peers]]\n" + tomli_w.dumps(entry)
+    changed = parse(tomllib.loads(text), config.path)
+    stored.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    write_atomically(stored, peer.text.encode() + b"\n")
+    write_atomically(config.path, text.encode())
+    return changed.peer(name)
+
+
+def check_config_file(config: Config) -> None:
+    """Check that the files that the configuration names can be read.
+
+    Raises:
+        ConfigError: one cannot.
+    """
+    for path in (config.policy, config.catalog):
+        read(path, ConfigError)
+
+
+def _write_keys(folder: Path, identity: Identity) -> None:
+    signing = identity.signing.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    paillier = phe_format.write_private_key(identity.paillier).encode()
+    for name, data in (
+        ("tls.crt", identity.certificate),
+        ("tls.key", identity.tls_key),
+        ("signing.key", signing),
+        ("paillier.json", paillier),
+    ):
+        write_atomically(folder / name, data, PRIVATE)
+
+
+def _private_key(path: Path, data: bytes) -> object:
+    try:
+        return serialization.load_pem_private_key(data, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ConfigError(f"{path} holds no private key.", _MAKE) from None
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path.absolute())
+
+
+def _without_peer(text: str, name: str) -> str:
+    """The configuration without the `[[peers]]` section of that name; comments elsewhere stay."""
+    sections = re.split(r"(?m)^(?=\s*\[)", text)
+    return "".join(section for section in sections if not _is_peer(section, name))
+
+
+def _is_peer(section: str, name: str) -> bool:
+    if not re.match(r"\s*\[\[\s*peers\s*\]\]", section):
+        return False
+    try:
+        return bool(tomllib.loads(section)["peers"][0].get("name") == name)
+    except tomllib.TOMLDecodeError:
+        return False

@@ -1,0 +1,145 @@
+"""The pairing file: the small file that a party hands to its peer, and its fingerprint for the phone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from parties.config import Address, check_name
+from parties.errors import ConfigError, PairingError
+from parties.pki import certificate
+from parties.pki.identity import Identity, PeerIdentity
+from smc.ciphers.keys import PublicKey, check_public_key
+from smc.errors import KeyMaterialError
+
+VERSION: Final = 1
+MINIMUM_PAILLIER_BITS: Final = 2048
+
+_FILE_BYTES = 1 << 14
+_FIELDS = ("duetto_pairing", "name", "address", "certificate", "signing", "paillier")
+_MEND = "Ask the party for a new file made by `duetto init`."
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What a party says about itself; all of it public.
+
+    Attributes:
+        identity: its name and public keys, checked.
+        address: where its daemon listens.
+        text: the canonical form, of which `fingerprint` is made.
+    """
+
+    identity: PeerIdentity
+    address: Address
+    text: str = field(repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """160 bits of the SHA-256 of the canonical form: eight groups of four of A-Z and 2-7."""
+        digest = hashlib.sha256(b"duetto pairing\0" + self.text.encode()).digest()
+        letters = base64.b32encode(digest[:20]).decode()
+        return "-".join(letters[i : i + 4] for i in range(0, len(letters), 4))
+
+
+def describe(identity: Identity, address: Address) -> Pairing:
+    """The own pairing file."""
+    key = identity.signing.public_key().public_bytes(
+        serialization.Encoding.Raw, serialization.PublicFormat.Raw
+    )
+    document = {
+        "duetto_pairing": VERSION,
+        "name": identity.name,
+        "address": str(address),
+        "certificate": identity.certificate.decode(),
+        "signing": key.hex(),
+        "paillier": f"{int(identity.paillier.public.n):x}",
+    }
+    return parse(_canonical(document))
+
+
+def read(path: Path) -> Pairing:
+    """Read and check a pairing file.
+
+    Raises:
+        PairingError: the file is unreadable or not a valid pairing file; says what is wrong with it.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_FILE_BYTES + 1)
+        if len(data) > _FILE_BYTES:
+            raise PairingError(f"{path} is too long for a pairing file.", _MEND)
+        return parse(data.decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise PairingError(f"{path} cannot be read ({type(error).__name__}).", _MEND) from None
+
+
+def parse(text: str) -> Pairing:
+    """Check the text of a pairing file, field by field.
+
+    Raises:
+        PairingError: a field is missing, superfluous or invalid.
+    """
+    document = _document(text)
+    name, address = document["name"], document["address"]
+    try:
+        check_name(name)
+        where = Address.parse(address)
+    except ConfigError as error:
+        raise PairingError(f"The pairing file is wrong: {error.what}", _MEND) from None
+    pem = document["certificate"].encode()
+    certificate.check(pem, name)
+    signing = Ed25519PublicKey.from_public_bytes(bytes.fromhex(_hexadecimal(document, "signing", 64, 64)))
+    modulus = int(_hexadecimal(document, "paillier", 1, 1024), 16)
+    try:
+        check_public_key(modulus, MINIMUM_PAILLIER_BITS)
+    except KeyMaterialError as error:
+        raise PairingError(f"The Paillier key of {name!r} is refused: {error.what}", _MEND) from None
+    identity = PeerIdentity(name, signing, PublicKey(modulus), pem)
+    return Pairing(identity, where, _canonical(document))
+
+
+def same_fingerprint(one: str, other: str) -> bool:
+    """Whether two texts are the same fingerprint, however they are grouped and cased."""
+    return _letters(one) == _letters(other) and len(_letters(one)) == 32
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^A-Z2-7]", "", text.upper())
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise PairingError("The pairing file is no JSON.", _MEND) from None
+    if not isinstance(document, dict) or set(document) != set(_FIELDS):
+        raise PairingError(f"The pairing file has to have exactly the fields {', '.join(_FIELDS)}.", _MEND)
+    version = document["duetto_pairing"]
+    if type(version) is not int or version != VERSION:
+        raise PairingError(
+            f"The pairing file is not of version {VERSION}.", "Install the same release on both sides."
+        )
+    for name in _FIELDS[1:]:
+        if not isinstance(document[name], str):
+            raise PairingError(f"The pairing file's {name} is no text.", _MEND)
+    return document
+
+
+def _hexadecimal(document: dict[str, Any], name: str, least: int, most: int) -> str:
+    value = document[name]
+    if not least <= len(value) <= most or not re.fullmatch(r"[0-9a-f]+", value):
+        raise PairingError(f"The pairing file's {name} is not hexadecimal or not of the right length.", _MEND)
+    return str(value)
+
+
+def _canonical(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))

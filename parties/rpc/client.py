@@ -1,0 +1,203 @@
+"""Calls to one peer; every failure becomes an error that names its cause."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import grpc
+
+from parties.config import Address, Keepalive
+from parties.errors import PairingError
+from parties.pki import Identity, PeerIdentity
+from parties.rpc import tls
+from parties.rpc.greeting import check_greeting
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
+from parties.rpc.reach import reach
+from parties.rpc.refusal import not_connected, translate
+from parties.rpc.stream import PacketStream
+from parties.session.ports import MESSAGE_LIMIT
+from parties.session.terms import Terms
+from smc.errors import ProtocolViolation
+
+T = TypeVar("T")
+
+CALL_SECONDS: Final = 30.0
+JOB_CALL_SECONDS: Final = 600.0
+"""A proposal lets the peer read its data before it answers."""
+
+PROBE_BLOB: Final = 256 << 10
+"""The largest blob of a probe, in bytes."""
+
+PROBE_BYTES: Final = 8 << 20
+"""Bytes by which the bandwidth of each direction is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a peer said of itself.
+
+    Attributes:
+        version: the wire version that both sides speak.
+        release: its release, for people.
+        clock_seconds: how far its clock is ahead of the own one; exact to the time of the call.
+        ledger_head: the head of its ledger, opaque.
+    """
+
+    version: int
+    release: str
+    clock_seconds: float
+    ledger_head: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A measured connection.
+
+    Attributes:
+        rtt_ms: median round-trip time of a small message.
+        up_mbit: rate to the peer, 10**6 bits per second.
+        down_mbit: rate from the peer.
+    """
+
+    rtt_ms: float
+    up_mbit: float
+    down_mbit: float
+
+
+class PeerClient:
+    """The connection to one peer; made when first used and kept. Safe for many threads.
+
+    Args:
+        identity: the own keys.
+        peer: the peer's public keys.
+        address: where it listens.
+        keepalive: how its loss is noticed.
+        greet: makes the own greeting.
+        terms: the own versions and parameters.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        peer: PeerIdentity,
+        *,
+        address: Address,
+        keepalive: Keepalive,
+        greet: Callable[[], pb.Greeting],
+        terms: Terms,
+    ) -> None:
+        self.peer = peer
+        self.address = address
+        self._greet = greet
+        self._terms = terms
+        self._channel = tls.dial(identity, peer, address, keepalive)
+        self._stub: Any = peer_pb2_grpc.PeerStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def hello(self) -> Hello:
+        """Compare versions, parameters and keys with the peer.
+
+        Raises:
+            VersionMismatch: they speak no common version.
+            PairingError: the peer uses another Paillier key than was paired.
+            PeerError: of the kind that the failure has.
+        """
+        started = time.time()
+        answer: pb.Greeting = self._call(
+            "Hello", lambda: self._stub.Hello(self._greet(), timeout=CALL_SECONDS)
+        )
+        middle = (started + time.time()) / 2
+        version = self._terms.agree(check_greeting(answer, self.peer.name))
+        if answer.key.hex() != self.peer.paillier.fingerprint:
+            raise PairingError(
+                f"{self.peer.name} uses another Paillier key than was paired.",
+                "Pair the two parties again, both ways.",
+                code="keys",
+            )
+        return Hello(version, answer.release, answer.unix_ms / 1000 - middle, answer.ledger_head)
+
+    def propose(self, contract: bytes) -> bytes:
+        """Send a proposal and return the answer.
+
+        Raises:
+            PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
+        """
+        return self._job_call("Propose", contract)
+
+    def decide(self, decision: bytes) -> bytes:
+        """Send a decision and return the answer. Raises as `propose`."""
+        return self._job_call("Decide", decision)
+
+    def cancel_job(self, notice: bytes) -> bytes:
+        """Tell that a job is given up and return the answer. Raises as `propose`."""
+        return self._job_call("CancelJob", notice)
+
+    def open(self, stream: PacketStream) -> None:
+        """Start a stream to the peer; that there is no connection shows when it is used."""
+        call = self._stub.Run(stream.outgoing())
+        if not call.add_callback(stream.abandon):
+            stream.abandon()
+        stream.start(call, call.cancel)
+
+    def measure(self, pings: int = 11) -> Line:
+        """Measure latency and bandwidth.
+
+        Args:
+            pings: round trips whose median is the latency.
+
+        Raises:
+            PeerError: of the kind that the failure has.
+        """
+        trips = [self._probe(1, 0, 0) for _ in range(pings)]
+        trip = statistics.median(trips)
+        count = PROBE_BYTES // PROBE_BLOB
+        up = max(self._probe(count, PROBE_BLOB, 0) - trip, 1e-6)
+        down = max(self._probe(count, 0, PROBE_BLOB) - trip, 1e-6)
+        return Line(1000 * trip, 8e-6 * PROBE_BYTES / up, 8e-6 * PROBE_BYTES / down)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+    def _probe(self, count: int, size: int, want: int) -> float:
+        def blobs() -> Iterator[pb.Blob]:
+            for number in range(count):
+                yield pb.Blob(sequence=number, want=want, data=bytes(size))
+
+        def run() -> float:
+            started = time.monotonic()
+            sizes = [len(blob.data) for blob in self._stub.Probe(blobs(), timeout=4 * CALL_SECONDS)]
+            if sizes != [want] * count:
+                raise ProtocolViolation("The peer did not answer a probe as it should.")
+            return time.monotonic() - started
+
+        return self._call("Probe", run)
+
+    def _job_call(self, method: str, body: bytes) -> bytes:
+        if len(body) > MESSAGE_LIMIT:
+            raise ProtocolViolation(
+                f"{method}: a message of {len(body)} bytes is over the limit.", "Shorten the job file."
+            )
+        call = getattr(self._stub, method)
+        answer: pb.JobMessage = self._call(
+            method, lambda: call(pb.JobMessage(body=body), timeout=JOB_CALL_SECONDS)
+        )
+        if len(answer.body) > MESSAGE_LIMIT:
+            raise ProtocolViolation(
+                f"{method}: the answer of {self.peer.name} is over the limit of its size."
+            )
+        return answer.body
+
+    def _call(self, doing: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except grpc.RpcError as error:
+            failure = error
+        if not_connected(failure):
+            found = reach(self.address, self.peer)
+            raise found.error()
+        raise translate(failure, self.peer.name, doing)

@@ -1,0 +1,66 @@
+"""The greeting that both sides show each other before anything else."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+from typing import Final
+
+from parties.errors import PairingError
+from parties.pki import Identity
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.session.terms import Terms
+from smc.errors import ProtocolViolation
+
+HEAD_BYTES: Final = 4096
+"""The largest ledger head that a greeting carries."""
+
+_DIGEST_BYTES = 32
+_RELEASE_CHARACTERS = 32
+
+
+def release() -> str:
+    """The installed release, or `source` where the package is not installed."""
+    try:
+        return importlib.metadata.version("duetto")
+    except importlib.metadata.PackageNotFoundError:
+        return "source"
+
+
+def make_greeting(identity: Identity, terms: Terms, ledger_head: bytes) -> pb.Greeting:
+    """The own greeting, with the time of now."""
+    return pb.Greeting(
+        oldest_version=terms.oldest,
+        newest_version=terms.newest,
+        parameters=terms.parameters,
+        party=identity.name,
+        key=bytes.fromhex(identity.paillier.public.fingerprint),
+        ledger_head=ledger_head,
+        unix_ms=time.time_ns() // 1_000_000,
+        release=release()[:_RELEASE_CHARACTERS],
+    )
+
+
+def check_greeting(greeting: pb.Greeting, peer: str) -> Terms:
+    """Check the form of a peer's greeting.
+
+    Returns:
+        The peer's versions and parameters.
+
+    Raises:
+        ProtocolViolation: a field is malformed.
+        PairingError: the peer calls itself by another name than the one it was paired under.
+    """
+    if (
+        len(greeting.key) != _DIGEST_BYTES
+        or len(greeting.parameters) != _DIGEST_BYTES
+        or len(greeting.ledger_head) > HEAD_BYTES
+        or len(greeting.release) > _RELEASE_CHARACTERS
+        or not greeting.release.isprintable()
+    ):
+        raise ProtocolViolation(f"The greeting of {peer} is malformed.")
+    if greeting.party != peer:
+        raise PairingError(
+            f"The peer does not call itself {peer!r}.", "Pair the two parties again, both ways."
+        )
+    return Terms(greeting.oldest_version, greeting.newest_version, greeting.parameters)

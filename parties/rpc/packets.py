@@ -1,0 +1,46 @@
+"""Frames on the wire: every field of what a peer sends is checked before anything is built from it."""
+
+from __future__ import annotations
+
+import re
+
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
+from smc.errors import ProtocolViolation
+
+_KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
+_COUNTER_LIMIT = 1 << 48
+_CODE_BYTES = 64
+
+
+def to_packet(frame: Frame) -> pb.Packet:
+    """The packet that carries a frame."""
+    return pb.Packet(
+        frame=pb.Frame(
+            sequence=frame.sequence, kind=frame.kind, depth=frame.depth, total=frame.total, data=frame.data
+        )
+    )
+
+
+def to_frame(packet: pb.Packet) -> Frame:
+    """The frame in a packet.
+
+    Raises:
+        ProtocolViolation: the packet carries no frame, or a field of it is outside its limits.
+    """
+    content = packet.WhichOneof("content")
+    if content != "frame":
+        raise ProtocolViolation(f"A frame was due, the peer sent {content or 'an empty packet'}.")
+    frame = packet.frame
+    if not _KIND.fullmatch(frame.kind):
+        raise ProtocolViolation("The kind of a frame from the peer is no name of a message.")
+    if frame.sequence >= _COUNTER_LIMIT or frame.depth >= _COUNTER_LIMIT:
+        raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of its range.")
+    if frame.total > MESSAGE_BYTES:
+        raise ProtocolViolation(f"{frame.kind}: {frame.total} bytes announced, {MESSAGE_BYTES} allowed.")
+    if len(frame.data) > min(frame.total, FRAME_BYTES):
+        raise ProtocolViolation(f"{frame.kind}: a frame carries {len(frame.data)} bytes, more than it may.")
+    limit = {END: 0, ABORT: _CODE_BYTES}.get(frame.kind)
+    if limit is not None and (frame.total > limit or frame.total != len(frame.data)):
+        raise ProtocolViolation(f"{frame.kind}: the frame is not of its size.")
+    return Frame(frame.sequence, frame.kind, frame.depth, frame.total, frame.data)

@@ -1,0 +1,126 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class JobText(_message.Message):
+    __slots__ = ("toml",)
+    TOML_FIELD_NUMBER: _ClassVar[int]
+    toml: str
+    def __init__(self, toml: _Optional[str] = ...) -> None: ...
+
+class EstimateRequest(_message.Message):
+    __slots__ = ("toml", "rows", "rtt_ms", "mbit")
+    TOML_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    RTT_MS_FIELD_NUMBER: _ClassVar[int]
+    MBIT_FIELD_NUMBER: _ClassVar[int]
+    toml: str
+    rows: int
+    rtt_ms: float
+    mbit: float
+    def __init__(self, toml: _Optional[str] = ..., rows: _Optional[int] = ..., rtt_ms: _Optional[float] = ..., mbit: _Optional[float] = ...) -> None: ...
+
+class ListRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class JobName(_message.Message):
+    __slots__ = ("job_id",)
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    job_id: str
+    def __init__(self, job_id: _Optional[str] = ...) -> None: ...
+
+class DenyRequest(_message.Message):
+    __slots__ = ("job_id", "reason")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    job_id: str
+    reason: str
+    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class Failure(_message.Message):
+    __slots__ = ("code", "what", "mend")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    WHAT_FIELD_NUMBER: _ClassVar[int]
+    MEND_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    what: str
+    mend: str
+    def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
+
+class Job(_message.Message):
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json")
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ANALYSIS_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    DIRECTION_FIELD_NUMBER: _ClassVar[int]
+    CREATED_FIELD_NUMBER: _ClassVar[int]
+    UPDATED_FIELD_NUMBER: _ClassVar[int]
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    OF_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    CONTRACT_JSON_FIELD_NUMBER: _ClassVar[int]
+    FACTS_JSON_FIELD_NUMBER: _ClassVar[int]
+    job_id: str
+    digest: str
+    state: str
+    analysis: str
+    title: str
+    role: str
+    peer: str
+    direction: str
+    created: str
+    updated: str
+    stage: str
+    done: int
+    of: int
+    error: Failure
+    contract_json: str
+    facts_json: str
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ...) -> None: ...
+
+class Piece(_message.Message):
+    __slots__ = ("data",)
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    def __init__(self, data: _Optional[bytes] = ...) -> None: ...
+
+class Report(_message.Message):
+    __slots__ = ("json",)
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    json: str
+    def __init__(self, json: _Optional[str] = ...) -> None: ...
+
+class StatusRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StatusReply(_message.Message):
+    __slots__ = ("party", "peers", "jobs", "ledger_whole", "ledger_problem")
+    class JobsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    PARTY_FIELD_NUMBER: _ClassVar[int]
+    PEERS_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    LEDGER_WHOLE_FIELD_NUMBER: _ClassVar[int]
+    LEDGER_PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    party: str
+    peers: _containers.RepeatedScalarFieldContainer[str]
+    jobs: _containers.ScalarMap[str, int]
+    ledger_whole: bool
+    ledger_problem: str
+    def __init__(self, party: _Optional[str] = ..., peers: _Optional[_Iterable[str]] = ..., jobs: _Optional[_Mapping[str, int]] = ..., ledger_whole: _Optional[bool] = ..., ledger_problem: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,113 @@
+"""How an error crosses the border: as a stable code, and back into an error of this side."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Final, NoReturn
+
+import grpc
+
+from parties.errors import PeerBusy, PeerRefused, PeerUntrusted, VersionMismatch
+from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation
+
+CODE_KEY: Final = "duetto-code"
+"""The name of the trailing metadata that carries a stable code."""
+
+_CODE = re.compile(r"[a-z0-9-]{1,64}")
+_STATUS: Final = {
+    "busy": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "policy": grpc.StatusCode.PERMISSION_DENIED,
+    "budget": grpc.StatusCode.PERMISSION_DENIED,
+    "peer-untrusted": grpc.StatusCode.UNAUTHENTICATED,
+    "protocol-violation": grpc.StatusCode.INVALID_ARGUMENT,
+    "internal": grpc.StatusCode.INTERNAL,
+}
+
+_AGAIN: Final = "See `duetto doctor --peer`; submit the job again when the peer is back."
+_LOSSES: Final = {
+    grpc.StatusCode.DEADLINE_EXCEEDED: "the peer did not answer in time",
+    grpc.StatusCode.CANCELLED: "the stream was cut off",
+}
+
+log = logging.getLogger(__name__)
+
+
+def clean(code: str) -> str:
+    """A code as it may be shown and logged; `unknown` if it is no code."""
+    return code if _CODE.fullmatch(code) else "unknown"
+
+
+def refuse(context: grpc.ServicerContext, code: str) -> NoReturn:
+    """End a call with a code and nothing else.
+
+    Raises:
+        Exception: the one by which gRPC ends a handler.
+    """
+    context.set_trailing_metadata(((CODE_KEY, code),))
+    context.abort(_STATUS.get(code, grpc.StatusCode.FAILED_PRECONDITION), "refused")
+
+
+def code_of(error: BaseException, doing: str) -> str:
+    """What the peer is told of an error; the own log gets the rest.
+
+    Of an error that is no `DuettoError` the log gets the type and the place, since its text may hold values.
+    """
+    if isinstance(error, DuettoError):
+        log.warning("%s: %s", doing, error)
+        return clean(error.stable_code)
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "unknown place"
+    log.error("%s: a defect of the program: %s at %s", doing, type(error).__name__, place)
+    return "internal"
+
+
+def refused(peer: str, code: str) -> PeerError:
+    """The error of this side for a refusal by `peer`."""
+    code = clean(code)
+    if code == "busy":
+        return PeerBusy(f"{peer} runs as many sessions as it may.", "Try again later.")
+    if code == "version":
+        return VersionMismatch(
+            f"{peer} speaks another version of the protocol.", "Install the same release on both sides."
+        )
+    if code == "peer-untrusted":
+        return PeerUntrusted(
+            f"{peer} does not know this party's certificate.", "Pair the two parties again, both ways."
+        )
+    return PeerRefused(f"{peer} refused with code {code!r}.", "Its log has the reason.", code=code)
+
+
+def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:
+    """The error of this side for a call that failed.
+
+    Args:
+        error: what gRPC raised; a `grpc.Call`.
+        peer: the peer's name.
+        doing: what the call was for.
+    """
+    if not isinstance(error, grpc.Call):
+        return PeerLost(f"{doing}: the connection to {peer} broke.", _AGAIN)
+    for key, value in error.trailing_metadata() or ():
+        if key == CODE_KEY:
+            return refused(peer, str(value))
+    status, details = error.code(), (error.details() or "").lower()
+    if status is grpc.StatusCode.UNIMPLEMENTED:
+        return refused(peer, "version")
+    if status is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
+        return refused(peer, "busy")
+    if status is grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return ProtocolViolation(f"{doing}: a message was over the limit of its size.")
+    silent = "keepalive" in details or "ping timeout" in details
+    what = f"{peer} has fallen silent" if silent else _LOSSES.get(status, f"the connection to {peer} broke")
+    return PeerLost(f"{doing}: {what}.", _AGAIN)
+
+
+def not_connected(error: grpc.RpcError) -> bool:
+    """Whether a call failed because there never was a connection."""
+    if not isinstance(error, grpc.Call) or error.code() is not grpc.StatusCode.UNAVAILABLE:
+        return False
+    details = error.details() or ""
+    return "failed to connect" in details or "resol" in details

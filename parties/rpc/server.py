@@ -1,0 +1,272 @@
+"""The port for peers: TLS with client certificates, the service `duetto.v1.Peer`, and the health service."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any, Final
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+from parties.config import Address, Keepalive
+from parties.errors import ConfigError
+from parties.pki import Identity, PeerIdentity, certificate
+from parties.rpc import tls
+from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
+from parties.rpc.greeting import HEAD_BYTES, check_greeting, make_greeting
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
+from parties.rpc.refusal import code_of, refuse
+from parties.session.ports import MESSAGE_LIMIT, JobPort
+from parties.session.runner import SessionRunner
+from parties.session.terms import Terms
+from smc.errors import DuettoError, ProtocolViolation
+
+SERVICE: Final = "duetto.v1.Peer"
+
+_CALL_THREADS = 16
+_PROBES = 2
+_KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
+
+log = logging.getLogger(__name__)
+
+
+class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
+    """Lets a call through only if its certificate is pinned for a peer, whatever the service.
+
+    TLS has already demanded a certificate of one of the peers; this is the second, independent look, and it
+    says which peer calls.
+
+    Args:
+        peers: the paired parties by name.
+    """
+
+    def __init__(self, peers: Mapping[str, PeerIdentity]) -> None:
+        self._names = {certificate.pin(peer.certificate): name for name, peer in peers.items()}
+
+    def name(self, context: grpc.ServicerContext) -> str:
+        """The name of the calling peer; ends the call if its certificate is not pinned."""
+        name = self._names.get(tls.pin_of(context))
+        if name is None:
+            log.warning("a caller with an unknown certificate was refused")
+            refuse(context, "peer-untrusted")
+        return name
+
+    def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """Put the check before the handler."""
+        handler: Any = continuation(handler_call_details)
+        if handler is None:
+            return None
+        kind = next(kind for kind in _KINDS if getattr(handler, kind))
+        make = getattr(grpc, f"{kind}_rpc_method_handler")
+        checked: grpc.RpcMethodHandler[Any, Any] = make(
+            self._checked(getattr(handler, kind)), handler.request_deserializer, handler.response_serializer
+        )
+        return checked
+
+    def _checked(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(behaviour)
+        def first_look(request: Any, context: grpc.ServicerContext, *rest: Any) -> Any:
+            self.name(context)
+            return behaviour(request, context, *rest)
+
+        return first_look
+
+
+class PeerService(peer_pb2_grpc.PeerServicer):
+    """What peers may call.
+
+    Args:
+        identity: the own keys.
+        pins: says who calls.
+        runner: runs sessions.
+        port: the jobs.
+        terms: the own versions and parameters.
+    """
+
+    def __init__(
+        self, identity: Identity, pins: Pins, runner: SessionRunner, port: JobPort, terms: Terms
+    ) -> None:
+        self._identity = identity
+        self._pins = pins
+        self._runner = runner
+        self._port = port
+        self._terms = terms
+        self._probes = threading.BoundedSemaphore(_PROBES)
+
+    def Hello(self, request: pb.Greeting, context: grpc.ServicerContext) -> pb.Greeting:  # noqa: N802
+        """Answer a greeting; a mismatch of versions is for the caller to judge and for the log."""
+        peer = self._pins.name(context)
+        try:
+            theirs = check_greeting(request, peer)
+            head = self._port.ledger_head()[:HEAD_BYTES]
+        except Exception as error:
+            refuse(context, code_of(error, f"Greeting of {peer}"))
+        try:
+            self._terms.agree(theirs)
+        except DuettoError as error:
+            log.warning("greeting of %s: %s", peer, error)
+        return make_greeting(self._identity, self._terms, head)
+
+    def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+        """Hand a proposal to the jobs."""
+        return self._job_call(self._port.propose, request, context)
+
+    def Decide(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+        """Hand a decision to the jobs."""
+        return self._job_call(self._port.decide, request, context)
+
+    def CancelJob(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+        """Hand the notice that a job is given up to the jobs."""
+        return self._job_call(self._port.cancel_job, request, context)
+
+    def Run(  # noqa: N802
+        self, request_iterator: Iterator[pb.Packet], context: grpc.ServicerContext
+    ) -> Iterator[pb.Packet]:
+        """Run a session in a thread of its own; this thread only sends."""
+        peer = self._pins.name(context)
+        room = ExitStack()
+        try:
+            room.enter_context(self._runner.slot())
+        except DuettoError as error:
+            refuse(context, code_of(error, f"Session with {peer}"))
+        stream = self._runner.stream(peer)
+
+        def serve() -> None:
+            with room:
+                self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
+
+        if not context.add_callback(stream.abandon):
+            stream.abandon()
+        stream.start(request_iterator, context.cancel)
+        threading.Thread(target=serve, name=f"session-{peer}", daemon=True).start()
+        return stream.outgoing()
+
+    def Probe(  # noqa: N802
+        self, request_iterator: Iterator[pb.Blob], context: grpc.ServicerContext
+    ) -> Iterator[pb.Blob]:
+        """Answer each blob with one of the size that it wants."""
+        peer = self._pins.name(context)
+        if not self._probes.acquire(blocking=False):
+            refuse(context, "busy")
+        moved = 0
+        try:
+            for number, blob in enumerate(request_iterator):
+                moved += max(len(blob.data), blob.want)
+                if (
+                    blob.sequence != number
+                    or max(len(blob.data), blob.want) > PROBE_BLOB
+                    or moved > PROBE_BYTES
+                ):
+                    log.warning("probe of %s is over its limits", peer)
+                    refuse(context, ProtocolViolation.code)
+                yield pb.Blob(sequence=number, data=bytes(blob.want))
+        finally:
+            self._probes.release()
+
+    def _job_call(
+        self, call: Callable[[str, bytes], bytes], request: pb.JobMessage, context: grpc.ServicerContext
+    ) -> pb.JobMessage:
+        peer = self._pins.name(context)
+        try:
+            if len(request.body) > MESSAGE_LIMIT:
+                raise ProtocolViolation(f"A message of {len(request.body)} bytes is over the limit.")
+            return pb.JobMessage(body=call(peer, request.body))
+        except Exception as error:
+            refuse(context, code_of(error, f"{call.__name__} of {peer}"))
+
+
+class PeerServer:
+    """The server on the port for peers.
+
+    Args:
+        address: where it listens; port 0 lets the system choose.
+        identity: the own keys.
+        peers: the paired parties by name.
+        keepalive: how the loss of a peer is noticed.
+        sessions: sessions that may run at once; sets the number of threads.
+        runner: runs sessions.
+        port: the jobs.
+        terms: the own versions and parameters.
+
+    Raises:
+        ConfigError: the address cannot be listened on.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        identity: Identity,
+        peers: Mapping[str, PeerIdentity],
+        *,
+        keepalive: Keepalive,
+        sessions: int,
+        runner: SessionRunner,
+        port: JobPort,
+        terms: Terms,
+    ) -> None:
+        pins = Pins(peers)
+        threads = sessions + _CALL_THREADS
+        self._server = grpc.server(
+            ThreadPoolExecutor(threads, thread_name_prefix="peer"),
+            interceptors=[pins],
+            options=tls.server_options(keepalive),
+            maximum_concurrent_rpcs=threads,
+        )
+        peer_pb2_grpc.add_PeerServicer_to_server(  # type: ignore[no-untyped-call]
+            PeerService(identity, pins, runner, port, terms), self._server
+        )
+        self._health = health.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        credentials = tls.server_credentials(identity, peers.values())
+        try:
+            bound = self._server.add_secure_port(str(address), credentials)
+        except RuntimeError:
+            bound = 0
+        if not bound:
+            raise ConfigError(
+                f"{address} cannot be listened on.",
+                "Choose another address in [listen], or end what uses it.",
+            )
+        self.address = Address(address.host, bound)
+
+    def start(self) -> None:
+        """Begin to serve.
+
+        Raises:
+            ConfigError: the port takes part in handshakes older than TLS 1.3.
+        """
+        self._server.start()
+        if tls.speaks_old_tls(_reachable(self.address)):
+            self._server.stop(None)
+            raise ConfigError(
+                "The port speaks TLS older than 1.3; gRPC was set up before `parties` was imported.",
+                "Import `parties` before `grpc`, or start the daemon with `duetto party start`.",
+            )
+        self._tell(health_pb2.HealthCheckResponse.SERVING)
+
+    def drain(self) -> None:
+        """Tell the health service that no new work is taken."""
+        self._tell(health_pb2.HealthCheckResponse.NOT_SERVING)
+
+    def stop(self, grace: float) -> None:
+        """Let running calls end within `grace` seconds, then cut them off."""
+        self._server.stop(grace).wait()
+
+    def _tell(self, status: int) -> None:
+        for service in ("", SERVICE):
+            self._health.set(service, status)
+
+
+def _reachable(address: Address) -> Address:
+    loopback = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - names what was configured
+    return Address(loopback.get(address.host, address.host), address.port)

@@ -1,0 +1,104 @@
+"""TLS between paired parties: both show their certificate, each trusts exactly the other's.
+
+Why no TLS 1.2 handshake succeeds: see `parties`, where gRPC's cipher suites are set. `speaks_old_tls` asks a
+port, so that a daemon can refuse to serve where the setting came too late.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import ssl
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+import grpc
+
+from parties.config import Address, Keepalive
+from parties.pki import Identity, PeerIdentity, certificate
+from smc.channel.message import FRAME_BYTES
+
+MESSAGE_LIMIT = 2 * FRAME_BYTES
+"""The largest gRPC message, in bytes, that either side takes."""
+
+_SERVER_PERMITS_MS = 1000
+_STREAMS = 64
+_WINDOW_BYTES = 8 << 20
+
+
+def server_credentials(identity: Identity, peers: Iterable[PeerIdentity]) -> grpc.ServerCredentials:
+    """Credentials of a server that lets in the given peers only, each by its own certificate."""
+    roots = b"\n".join(peer.certificate.strip() for peer in peers) or identity.certificate
+    return grpc.ssl_server_credentials(
+        [(identity.tls_key, identity.certificate)], root_certificates=roots, require_client_auth=True
+    )
+
+
+def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Keepalive) -> grpc.Channel:
+    """A channel to a peer that trusts the peer's certificate only; it connects when first used."""
+    credentials = grpc.ssl_channel_credentials(peer.certificate, identity.tls_key, identity.certificate)
+    options = (
+        *_shared_options(keepalive),
+        ("grpc.ssl_target_name_override", certificate.host_name(peer.name)),
+    )
+    return grpc.secure_channel(str(address), credentials, options)
+
+
+def server_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
+    """Options of the server: sizes, streams, keepalive.
+
+    Pings of the client are permitted from one a second on, below the least keepalive that a configuration
+    can have; so no two configurations quarrel about too many pings.
+    """
+    return (
+        *_shared_options(keepalive),
+        ("grpc.max_concurrent_streams", _STREAMS),
+        ("grpc.http2.min_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
+        ("grpc.so_reuseport", 0),
+    )
+
+
+def pin_of(context: grpc.ServicerContext) -> str:
+    """The SHA-256, hexadecimal, of the certificate that the caller showed; empty if it showed none."""
+    shown = cast(Mapping[str, Sequence[bytes]], context.auth_context())
+    pem = next(iter(shown.get("x509_pem_cert", ())), b"")
+    try:
+        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem.decode("ascii"))).hexdigest()
+    except ValueError:
+        return ""
+
+
+def speaks_old_tls(address: Address, timeout: float = 10.0) -> bool:
+    """Whether a server takes part in a handshake of TLS 1.2."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["h2"])
+    target = (address.host.strip("[]"), address.port)
+    with socket.create_connection(target, timeout) as plain:
+        try:
+            with context.wrap_socket(plain):
+                return True
+        except OSError:
+            return False
+
+
+def _shared_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
+    return (
+        ("grpc.max_send_message_length", MESSAGE_LIMIT),
+        ("grpc.max_receive_message_length", MESSAGE_LIMIT),
+        ("grpc.max_metadata_size", 8192),
+        ("grpc.default_compression_algorithm", 0),
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.enable_retries", 0),
+        ("grpc.keepalive_time_ms", 1000 * keepalive.seconds),
+        ("grpc.keepalive_timeout_ms", 1000 * keepalive.timeout_seconds),
+        ("grpc.http2.ping_timeout_ms", 1000 * keepalive.timeout_seconds),
+        ("grpc.keepalive_permit_without_calls", 0),
+        ("grpc.http2.max_pings_without_data", 0),
+        # A fixed window in place of one that is probed with pings: these would be timed like keepalive.
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
+    )

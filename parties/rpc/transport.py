@@ -1,0 +1,61 @@
+"""Frames over a gRPC stream: the `Transport` of a session between two daemons."""
+
+from __future__ import annotations
+
+from parties.rpc.packets import to_frame, to_packet
+from parties.rpc.stream import PacketStream
+from smc.channel.message import ABORT, Frame
+from smc.errors import PeerAborted, PeerLost, ProtocolViolation
+
+
+class GrpcTransport:
+    """A `smc.channel.channel.Transport` over a packet stream.
+
+    Args:
+        stream: a stream whose handshake is done.
+    """
+
+    def __init__(self, stream: PacketStream) -> None:
+        self._stream = stream
+
+    def send(self, frame: Frame) -> None:
+        """Queue a frame; blocks while too much is queued.
+
+        Raises:
+            PeerAborted: the peer has ended the session and said so.
+            PeerLost: the peer is gone or does not read.
+        """
+        try:
+            self._stream.send(to_packet(frame), last=frame.kind == ABORT)
+        except PeerLost:
+            self._explain()
+            raise
+
+    def receive(self) -> Frame:
+        """The next frame, checked field by field.
+
+        Raises:
+            ProtocolViolation: what came is no valid frame.
+            PeerLost: the peer is gone or silent past the deadline.
+        """
+        return to_frame(self._stream.receive())
+
+    def close(self) -> None:
+        """End both directions after sending what is queued; wake whoever waits."""
+        self._stream.close()
+
+    def _explain(self) -> None:
+        """Raise what the peer said before it ended the stream, if it said something."""
+        packet = self._stream.last_words()
+        if packet is None:
+            return
+        try:
+            frame = to_frame(packet)
+        except ProtocolViolation:
+            return
+        if frame.kind == ABORT:
+            code = "".join(c for c in frame.data.decode("ascii", "replace") if c.isalnum() or c in "-_")
+            raise PeerAborted(
+                f"{self._stream.peer} ended the session with code {code or 'unknown'!r}.",
+                "Its log has the reason.",
+            ) from None

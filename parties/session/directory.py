@@ -1,0 +1,136 @@
+"""The paired peers, as the jobs reach them: the implementation of `PeerPort`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from parties.config import Config
+from parties.pki import Identity, PeerIdentity
+from parties.pki.home import load_peer
+from parties.rpc.client import PeerClient
+from parties.rpc.greeting import make_greeting
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.session.ports import SessionTask
+from parties.session.runner import SessionRunner
+from parties.session.terms import Terms
+from smc.errors import DuettoError
+
+
+def load_peers(config: Config) -> dict[str, PeerIdentity]:
+    """The public keys of all configured peers, by name.
+
+    Raises:
+        PairingError: a pairing file is damaged or not the pinned one.
+    """
+    return {peer.name: load_peer(config, peer) for peer in config.peers}
+
+
+class PeerDirectory:
+    """One connection to each peer, made when first used. Safe for many threads.
+
+    Args:
+        config: the configuration.
+        identity: the own keys.
+        peers: the peers' public keys by name.
+        runner: runs sessions.
+        terms: the own versions and parameters.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        identity: Identity,
+        peers: Mapping[str, PeerIdentity],
+        runner: SessionRunner,
+        terms: Terms | None = None,
+    ) -> None:
+        self._config = config
+        self._identity = identity
+        self._peers = peers
+        self._runner = runner
+        self._terms = terms or Terms()
+        self._ledger_head: Callable[[], bytes] = bytes
+        self._clients = {
+            peer.name: PeerClient(
+                identity,
+                peers[peer.name],
+                address=peer.address,
+                keepalive=config.keepalive,
+                greet=self._greeting,
+                terms=self._terms,
+            )
+            for peer in config.peers
+        }
+
+    def show_ledger(self, head: Callable[[], bytes]) -> None:
+        """Let greetings carry the head of the ledger from now on."""
+        self._ledger_head = head
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the paired parties."""
+        return tuple(self._clients)
+
+    def public(self, peer: str) -> PeerIdentity:
+        """The public keys of a peer.
+
+        Raises:
+            ConfigError: no such peer is paired.
+        """
+        return self.client(peer).peer
+
+    def client(self, peer: str) -> PeerClient:
+        """The connection to a peer.
+
+        Raises:
+            ConfigError: no such peer is paired.
+        """
+        return self._clients[self._config.peer(peer).name]
+
+    def propose(self, peer: str, contract: bytes) -> bytes:
+        """Greet, send a proposal, and return the answer.
+
+        Raises:
+            PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
+        """
+        self.client(peer).hello()
+        return self.client(peer).propose(contract)
+
+    def decide(self, peer: str, decision: bytes) -> bytes:
+        """Send a decision and return the answer. Raises as `propose`."""
+        return self.client(peer).decide(decision)
+
+    def cancel_job(self, peer: str, notice: bytes) -> bytes:
+        """Tell the peer that a job is given up. Raises as `propose`."""
+        return self.client(peer).cancel_job(notice)
+
+    def run_session(self, peer: str, task: SessionTask) -> None:
+        """Greet, dial, agree, run the task in this thread and end the session in order.
+
+        Raises:
+            DuettoError: what the task raised, or what went wrong with the peer.
+        """
+        failure: DuettoError | None = None
+        try:
+            client = self.client(peer)
+            with self._runner.slot():
+                client.hello()
+                stream = self._runner.stream(peer)
+                client.open(stream)
+                self._runner.dial(stream, task)
+        except DuettoError as error:
+            failure = error
+            raise
+        finally:
+            task.ended(failure)
+
+    def cancel_session(self, job_id: str) -> bool:
+        """End the running session of a job; says whether there was one."""
+        return self._runner.cancel(job_id)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            client.close()
+
+    def _greeting(self) -> pb.Greeting:
+        return make_greeting(self._identity, self._terms, self._ledger_head())

@@ -1,0 +1,187 @@
+"""What both sides agree on before a session moves data.
+
+    dialler                                                   listener
+      versions, parameters, nonce, job, role, keys  -------->   checks, finds the job
+                                                    <--------   version, nonce, session id
+      checks the session id                         -------->   session id again
+      (frames)                                     <------->    (frames)
+
+The session id is a digest over everything said before it and over both names, so both sides know that
+they mean the same session. A listener that says no answers with a code and ends the stream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parties.errors import JobError, PairingError
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.refusal import code_of, refused
+from parties.rpc.stream import PacketStream
+from parties.session.ports import SessionHeader, SessionTask
+from parties.session.terms import Terms, digest
+from smc.errors import DuettoError, PeerLost, ProtocolViolation
+from smc.forms import Role
+from smc.numeric.random import Randomness
+
+HANDSHAKE_SECONDS = 30.0
+"""How long either side waits for a packet of the handshake."""
+
+_NONCE_BYTES = 32
+_DIGEST_BYTES = 32
+_JOB_ID = re.compile(r"[a-z0-9-]{1,64}")
+_AGAIN = "Pair the two parties again, both ways."
+
+Accept = Callable[[SessionHeader], SessionTask]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Who the two ends are.
+
+    Attributes:
+        own: the own name.
+        own_key: fingerprint of the own Paillier key, hexadecimal.
+        peer: the peer's name.
+        peer_key: fingerprint of its Paillier key as it was paired, hexadecimal.
+        terms: the own versions and parameters.
+    """
+
+    own: str
+    own_key: str
+    peer: str
+    peer_key: str
+    terms: Terms
+
+
+def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomness) -> bytes:
+    """Agree on a session as the side that dialled.
+
+    Returns:
+        The session id, 32 bytes.
+
+    Raises:
+        PeerRefused: the listener does not take part; `VersionMismatch` if the versions differ.
+        ProtocolViolation: its answer is not what the protocol demands.
+        PeerLost: it is gone or silent.
+    """
+    opening = pb.Opening(
+        oldest_version=sides.terms.oldest,
+        newest_version=sides.terms.newest,
+        parameters=sides.terms.parameters,
+        nonce=random.bytes(_NONCE_BYTES),
+        job_id=task.job_id,
+        job_digest=task.job_digest,
+        role=task.role.value,
+        dialler_key=bytes.fromhex(sides.own_key),
+        listener_key=bytes.fromhex(sides.peer_key),
+    )
+    stream.send(pb.Packet(opening=opening))
+    packet = stream.receive(HANDSHAKE_SECONDS)
+    content = packet.WhichOneof("content")
+    if content == "refusal":
+        raise refused(sides.peer, packet.refusal.code)
+    if content != "answer":
+        raise ProtocolViolation(f"An answer to the opening was due, the peer sent {content or 'nothing'}.")
+    answer = packet.answer
+    if not sides.terms.oldest <= answer.version <= sides.terms.newest or len(answer.nonce) != _NONCE_BYTES:
+        raise ProtocolViolation("The peer's answer to the opening is malformed.")
+    session_id = _session_id(opening, answer.version, answer.nonce, sides.own, sides.peer)
+    if answer.session_id != session_id:
+        raise ProtocolViolation("The two sides do not mean the same session.", "Submit the job again.")
+    stream.send(pb.Packet(confirm=pb.Confirm(session_id=session_id)))
+    return session_id
+
+
+def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomness) -> SessionTask:
+    """Agree on a session as the side that was dialled.
+
+    Args:
+        stream: the stream, of which nothing was read yet.
+        sides: who the two ends are.
+        accept: finds the own part in the session.
+        random: the source of randomness.
+
+    Raises:
+        DuettoError: the session does not come about; the dialler has been told the code.
+    """
+    try:
+        opening = _opening(stream)
+        version = sides.terms.agree(Terms(opening.oldest_version, opening.newest_version, opening.parameters))
+        nonce = random.bytes(_NONCE_BYTES)
+        session_id = _session_id(opening, version, nonce, sides.peer, sides.own)
+        header = _header(opening, session_id)
+        _check_keys(header, sides)
+        task = accept(header)
+        if task.job_digest != header.job_digest or task.role is not header.dialler_role.other:
+            raise JobError("The peer means another job or another role by this id.", code="job-differs")
+    except Exception as error:
+        code = code_of(error, f"Session with {sides.peer} refused")
+        _refuse(stream, code)
+        if isinstance(error, DuettoError):
+            raise
+        raise DuettoError("A session was refused by a defect of the program.", code=code) from None
+    try:
+        answer = pb.Answer(version=version, nonce=nonce, session_id=session_id)
+        stream.send(pb.Packet(answer=answer))
+        packet = stream.receive(HANDSHAKE_SECONDS)
+        if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != session_id:
+            raise ProtocolViolation("The two sides do not mean the same session.")
+    except DuettoError as error:
+        task.ended(error)
+        raise
+    return task
+
+
+def _opening(stream: PacketStream) -> pb.Opening:
+    packet = stream.receive(HANDSHAKE_SECONDS)
+    if packet.WhichOneof("content") != "opening":
+        raise ProtocolViolation("A session has to begin with an opening.")
+    return packet.opening
+
+
+def _header(opening: pb.Opening, session_id: bytes) -> SessionHeader:
+    sizes = (opening.job_digest, opening.dialler_key, opening.listener_key)
+    roles = {role.value: role for role in Role}
+    if (
+        len(opening.nonce) != _NONCE_BYTES
+        or any(len(size) != _DIGEST_BYTES for size in sizes)
+        or not _JOB_ID.fullmatch(opening.job_id)
+        or opening.role not in roles
+    ):
+        raise ProtocolViolation("A field of the peer's opening is malformed.")
+    return SessionHeader(
+        session_id=session_id,
+        job_id=opening.job_id,
+        job_digest=opening.job_digest,
+        dialler_role=roles[opening.role],
+        dialler_key=opening.dialler_key.hex(),
+        own_key=opening.listener_key.hex(),
+    )
+
+
+def _check_keys(header: SessionHeader, sides: Sides) -> None:
+    if header.dialler_key != sides.peer_key:
+        raise PairingError(f"{sides.peer} uses another Paillier key than was paired.", _AGAIN, code="keys")
+    if header.own_key != sides.own_key:
+        raise PairingError(f"{sides.peer} knows another Paillier key of this party.", _AGAIN, code="keys")
+
+
+def _refuse(stream: PacketStream, code: str) -> None:
+    try:
+        stream.send(pb.Packet(refusal=pb.Refusal(code=code)), last=True)
+    except PeerLost:
+        return
+
+
+def _session_id(opening: pb.Opening, version: int, nonce: bytes, dialler: str, listener: str) -> bytes:
+    return digest(
+        b"duetto session",
+        opening.SerializeToString(deterministic=True),
+        str(version).encode(),
+        nonce,
+        dialler.encode(),
+        listener.encode(),
+    )

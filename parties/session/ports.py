@@ -1,0 +1,156 @@
+"""The border between the network and the jobs: what each side offers the other.
+
+`JobPort` is implemented by the jobs and called by the network, from many threads at once. `PeerPort` is
+implemented by the network and called by the jobs. The bodies of `propose`, `decide` and `cancel_job` are
+opaque here; they are at most `MESSAGE_LIMIT` bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+from smc.errors import DuettoError
+from smc.forms import Role
+
+if TYPE_CHECKING:
+    from parties.pki.identity import PeerIdentity
+    from smc.protocols.session import Report, Session
+
+MESSAGE_LIMIT: Final = 256 << 10
+"""The largest body of a job message, in bytes."""
+
+
+def _silent(stage: str, done: int, of: int) -> None:
+    del stage, done, of
+
+
+def _unheard(error: DuettoError | None) -> None:
+    del error
+
+
+@dataclass(frozen=True, slots=True)
+class SessionHeader:
+    """What a dialling peer said about the session that it opens; checked for form, not yet for truth.
+
+    Attributes:
+        session_id: 32 bytes to which both sides contributed a nonce.
+        job_id: the job that it wants to run.
+        job_digest: the digest of the job's contract, 32 bytes.
+        dialler_role: the role that the dialling party takes.
+        dialler_key: fingerprint of the dialler's Paillier key, hexadecimal.
+        own_key: fingerprint of this party's Paillier key as the dialler knows it, hexadecimal.
+    """
+
+    session_id: bytes
+    job_id: str
+    job_digest: bytes
+    dialler_role: Role
+    dialler_key: str
+    own_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTask:
+    """What one side does in a session.
+
+    Attributes:
+        job_id: the job.
+        job_digest: digest of its contract; both sides must name the same one.
+        role: the own role; the peer must have the other.
+        run: the work. When it returns, the session says END and waits for the peer's END; when it raises,
+            the peer is told the stable code.
+        report: told about progress; may raise to end the session.
+        deadline_seconds: the session is ended when it has lasted so long.
+        ended: called once when the session is over on this side, with the error or None. Only then is it
+            certain that the peer, too, got to the end.
+    """
+
+    job_id: str
+    job_digest: bytes
+    role: Role
+    run: Callable[[Session], None] = field(repr=False)
+    report: Report = field(default=_silent, repr=False)
+    deadline_seconds: float = 3600.0
+    ended: Callable[[DuettoError | None], None] = field(default=_unheard, repr=False)
+
+
+class JobPort(Protocol):
+    """The jobs, as the network calls them; of a `DuettoError` raised here the peer gets the stable code."""
+
+    def propose(self, peer: str, contract: bytes) -> bytes:
+        """Answer a peer's proposal."""
+        ...
+
+    def decide(self, peer: str, decision: bytes) -> bytes:
+        """Take note of a decision about a proposal that was pending."""
+        ...
+
+    def cancel_job(self, peer: str, notice: bytes) -> bytes:
+        """Take note that the peer gave a job up."""
+        ...
+
+    def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
+        """The own part in the session that `peer` opens.
+
+        Raises:
+            DuettoError: there is no such job, or it may not run now.
+        """
+        ...
+
+    def ledger_head(self) -> bytes:
+        """What the peer is shown of the own ledger, so that it would notice a rollback."""
+        ...
+
+    def stop(self) -> None:
+        """End all work; the daemon is going down."""
+        ...
+
+
+class PeerPort(Protocol):
+    """The peers, as the jobs call them."""
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the paired parties."""
+        ...
+
+    def public(self, peer: str) -> PeerIdentity:
+        """The public keys of a peer.
+
+        Raises:
+            ConfigError: no such peer is paired.
+        """
+        ...
+
+    def propose(self, peer: str, contract: bytes) -> bytes:
+        """Send a proposal and return the answer.
+
+        Raises:
+            PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
+        """
+        ...
+
+    def decide(self, peer: str, decision: bytes) -> bytes:
+        """Send a decision and return the answer. Raises as `propose` does."""
+        ...
+
+    def cancel_job(self, peer: str, notice: bytes) -> bytes:
+        """Tell the peer that a job is given up. Raises as `propose` does."""
+        ...
+
+    def run_session(self, peer: str, task: SessionTask) -> None:
+        """Dial, agree, run the task in the calling thread and end the session in order.
+
+        Raises:
+            DuettoError: what `task.run` raised, or what went wrong with the peer.
+        """
+        ...
+
+    def cancel_session(self, job_id: str) -> bool:
+        """End the running session of a job, whichever side dialled; it raises `Cancelled` there.
+
+        Returns:
+            Whether there was one.
+        """
+        ...

@@ -1,0 +1,220 @@
+"""Runs sessions: handshake, task, orderly end, and the end in every other case."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+
+from parties.config import Limits
+from parties.errors import JobError, PeerBusy
+from parties.pki import Identity, PeerIdentity
+from parties.rpc.refusal import code_of
+from parties.rpc.stream import PacketStream
+from parties.rpc.transport import GrpcTransport
+from parties.session import handshake
+from parties.session.handshake import Accept, Sides
+from parties.session.ports import SessionTask
+from parties.session.terms import Terms
+from smc.channel.channel import Channel, Transport
+from smc.errors import Cancelled, DuettoError, PeerAborted
+from smc.numeric.random import Randomness
+from smc.protocols.session import Session
+
+LINGER_SECONDS = 5.0
+"""How long the last packets may take to leave before a stream is cut off."""
+
+Wrap = Callable[[Transport], Transport]
+
+
+def _as_it_is(transport: Transport) -> Transport:
+    return transport
+
+
+class SessionRunner:
+    """Runs sessions with any peer, up to a number at once.
+
+    Args:
+        identity: the own keys.
+        peers: the paired parties by name.
+        limits: the bounds of the configuration.
+        terms: the own versions and parameters.
+        wrap: put around every transport, such as an emulated network.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        peers: Mapping[str, PeerIdentity],
+        limits: Limits,
+        terms: Terms | None = None,
+        wrap: Wrap = _as_it_is,
+    ) -> None:
+        self._identity = identity
+        self._peers = peers
+        self._limits = limits
+        self._terms = terms or Terms()
+        self._wrap = wrap
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
+        self._slots = threading.BoundedSemaphore(limits.sessions)
+        self._lock = threading.Lock()
+        self._streams: dict[str, PacketStream] = {}
+        self._stopped = False
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Room for one session.
+
+        Raises:
+            PeerBusy: as many sessions run as may.
+        """
+        if self._stopped:
+            raise PeerBusy("This daemon is being stopped.", "Start it again.")
+        if not self._slots.acquire(blocking=False):
+            raise PeerBusy(
+                f"This daemon runs {self._limits.sessions} sessions, as many as it may.",
+                "Try again later, or raise `sessions` in [limits].",
+            )
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def stream(self, peer: str) -> PacketStream:
+        """A new stream with this party's bounds, not yet started."""
+        return PacketStream(peer, self._limits.message_seconds, self._limits.inbox_bytes)
+
+    def dial(self, stream: PacketStream, task: SessionTask) -> None:
+        """Run a session as the side that dialled, in this thread.
+
+        The caller holds a `slot` and tells the task's `ended`.
+
+        Raises:
+            DuettoError: what the task raised, or what went wrong with the peer.
+        """
+        try:
+            handshake.dial(stream, self._sides(stream.peer), task, Randomness())
+            self._run(stream, task)
+        finally:
+            stream.finish(LINGER_SECONDS)
+
+    def serve(self, stream: PacketStream, accept: Accept) -> None:
+        """Run a session as the side that was dialled, in this thread; the caller holds a `slot`.
+
+        Errors end here: the peer got the code, the task's `ended` the error, the log the text.
+        """
+        failure: DuettoError | None = None
+        task: SessionTask | None = None
+        try:
+            task = handshake.listen(stream, self._sides(stream.peer), accept, Randomness())
+            self._run(stream, task)
+        except DuettoError as error:
+            failure = error
+            code_of(error, f"Session with {stream.peer}")
+        finally:
+            stream.finish(LINGER_SECONDS)
+            if task is not None:
+                task.ended(failure)
+
+    def cancel(self, job_id: str) -> bool:
+        """End the session of a job, whichever side dialled; says whether there was one."""
+        with self._lock:
+            stream = self._streams.get(job_id)
+        if stream is not None:
+            stream.interrupt(Cancelled("The session was ended from this side.", "Submit the job again."))
+        return stream is not None
+
+    def stop(self) -> None:
+        """Take no more sessions and end those that run; their peers are told the code `shutdown`."""
+        self._stopped = True
+        with self._lock:
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.interrupt(
+                Cancelled("The daemon was stopped.", "Start it and submit the job again.", code="shutdown")
+            )
+
+    def drain(self, seconds: float) -> bool:
+        """Wait until no session runs any more; says whether that was so within `seconds`."""
+        until = time.monotonic() + seconds
+        slots = range(self._limits.sessions)
+        return all(self._slots.acquire(timeout=max(0.0, until - time.monotonic())) for _ in slots)
+
+    def close(self) -> None:
+        """Free the worker threads, after all sessions have ended."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _sides(self, peer: str) -> Sides:
+        return Sides(
+            own=self._identity.name,
+            own_key=self._identity.paillier.public.fingerprint,
+            peer=peer,
+            peer_key=self._peers[peer].paillier.fingerprint,
+            terms=self._terms,
+        )
+
+    def _run(self, stream: PacketStream, task: SessionTask) -> None:
+        """Run the task over a stream whose handshake is done, up to END from both sides."""
+        seconds = min(task.deadline_seconds, self._limits.job_seconds)
+        late = JobError(
+            f"The session lasted longer than {seconds:g} seconds.",
+            "Allow the job more time.",
+            code="deadline",
+        )
+        timer = threading.Timer(seconds, stream.interrupt, [late])
+        timer.daemon = True
+        transport = self._wrap(GrpcTransport(stream))
+        channel = Channel(transport)
+        try:
+            with self._registered(stream, task.job_id):
+                timer.start()
+                task.run(self._session(channel, stream.peer, task))
+                channel.finish()
+        except PeerAborted:
+            raise
+        except DuettoError as error:
+            _abort(channel, error.stable_code)
+            raise
+        except Exception as error:
+            code = code_of(error, f"Job {task.job_id}")
+            _abort(channel, code)
+            raise DuettoError(
+                f"The job failed by a defect of the program ({type(error).__name__}).",
+                "The daemon's log names the place; report it.",
+                code=code,
+            ) from None
+        finally:
+            timer.cancel()
+            transport.close()
+
+    def _session(self, channel: Channel, peer: str, task: SessionTask) -> Session:
+        return Session(
+            role=task.role,
+            channel=channel,
+            pool=self._pool,
+            own_key=self._identity.paillier,
+            peer_key=self._peers[peer].paillier,
+            report=task.report,
+        )
+
+    @contextmanager
+    def _registered(self, stream: PacketStream, job_id: str) -> Iterator[None]:
+        with self._lock:
+            if job_id in self._streams:
+                raise JobError(f"Job {job_id} is running already.", "Wait for its end.", code="job-running")
+            self._streams[job_id] = stream
+        if self._stopped:
+            self.stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._streams[job_id]
+
+
+def _abort(channel: Channel, code: str) -> None:
+    with suppress(DuettoError):
+        channel.abort(code)

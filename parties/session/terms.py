@@ -1,0 +1,65 @@
+"""What two programs must have alike before they talk: the wire version and the parameters."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Final
+
+from parties.errors import VersionMismatch
+from smc.channel.message import FRAME_BYTES, MESSAGE_BYTES
+
+OLDEST: Final = 1
+NEWEST: Final = 1
+"""The wire versions that this program speaks; a new one whenever `peer.proto` changes its meaning."""
+
+SUITE: Final = 1
+"""Counts up whenever a message or a step of a protocol in `smc` changes, so that two releases that would
+misunderstand each other do not begin."""
+
+_NEWER = "Install the same release on both sides."
+
+
+def digest(*parts: bytes) -> bytes:
+    """SHA-256 over parts, each after its length in four bytes, so that no two lists of parts coincide."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(len(part).to_bytes(4, "big"))
+        hashed.update(part)
+    return hashed.digest()
+
+
+def _own_parameters() -> bytes:
+    return digest(b"duetto parameters", *(str(n).encode() for n in (SUITE, FRAME_BYTES, MESSAGE_BYTES)))
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The versions and parameters of one side.
+
+    Attributes:
+        oldest: least wire version that it speaks.
+        newest: greatest.
+        parameters: digest of all that both sides must have alike.
+    """
+
+    oldest: int = OLDEST
+    newest: int = NEWEST
+    parameters: bytes = field(default_factory=_own_parameters)
+
+    def agree(self, other: Terms) -> int:
+        """The greatest version that both speak.
+
+        Raises:
+            VersionMismatch: there is none, or the parameters differ.
+        """
+        version = min(self.newest, other.newest)
+        if version < max(self.oldest, other.oldest):
+            raise VersionMismatch(
+                f"This side speaks wire versions {self.oldest} to {self.newest}, "
+                f"the peer {other.oldest} to {other.newest}.",
+                _NEWER,
+            )
+        if self.parameters != other.parameters:
+            raise VersionMismatch("The protocols of the two sides have other parameters.", _NEWER)
+        return version

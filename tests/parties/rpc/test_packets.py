@@ -1,0 +1,79 @@
+"""Whatever bytes a peer sends as a frame: a checked frame comes out, or a `ProtocolViolation`."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from parties.rpc.packets import to_frame, to_packet
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
+from smc.errors import ProtocolViolation
+
+counters = st.integers(0, 2**64 - 1) | st.integers(0, 10)
+kinds = st.text(max_size=140) | st.sampled_from([END, ABORT, "protocols.comparison.tree.Sums"])
+
+
+def is_sound(frame: Frame) -> bool:
+    return (
+        bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]{0,127}", frame.kind))
+        and frame.sequence < 2**48
+        and frame.depth < 2**48
+        and len(frame.data) <= frame.total <= MESSAGE_BYTES
+        and len(frame.data) <= FRAME_BYTES
+        and (frame.kind != END or frame.total == 0)
+        and (frame.kind != ABORT or frame.total == len(frame.data) <= 64)
+    )
+
+
+@given(counters, kinds, counters, counters, st.binary(max_size=100))
+@example(0, "k", 0, MESSAGE_BYTES, b"")
+@example(0, "k", 0, MESSAGE_BYTES + 1, b"")
+@example(0, END, 0, 0, b"")
+@example(0, ABORT, 0, 65, bytes(65))
+def test_only_sound_frames_come_out(sequence, kind, depth, total, data):
+    frame = Frame(sequence, kind, depth, total, data)
+    try:
+        packet = to_packet(frame)
+    except (ValueError, UnicodeEncodeError):
+        return
+    try:
+        assert to_frame(packet) == frame
+    except ProtocolViolation:
+        assert not is_sound(frame)
+    else:
+        assert is_sound(frame)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes_never_raise_anything_else(data):
+    try:
+        packet = pb.Packet.FromString(data)
+    except DecodeError:
+        return
+    with contextlib.suppress(ProtocolViolation):
+        assert is_sound(to_frame(packet))
+
+
+@given(st.binary(max_size=40), st.integers(0, 60), st.integers(0, 255))
+def test_mutated_frames_never_raise_anything_else(data, place, value):
+    wire = bytearray(to_packet(Frame(3, "some.Kind", 2, 40, data)).SerializeToString())
+    wire[place % len(wire)] = value
+    with contextlib.suppress(ProtocolViolation, DecodeError):
+        assert is_sound(to_frame(pb.Packet.FromString(bytes(wire))))
+
+
+def test_a_frame_over_its_size():
+    with pytest.raises(ProtocolViolation, match="more than it may"):
+        to_frame(to_packet(Frame(0, "k", 1, 2 * FRAME_BYTES, bytes(FRAME_BYTES + 1))))
+
+
+@pytest.mark.parametrize("packet", [pb.Packet(), pb.Packet(refusal=pb.Refusal(code="x"))])
+def test_other_packets_are_no_frames(packet):
+    with pytest.raises(ProtocolViolation, match="A frame was due"):
+        to_frame(packet)

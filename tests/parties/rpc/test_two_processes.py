@@ -1,0 +1,240 @@
+"""The failure list between two real processes: each ends with one clear error, and the next job runs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+from parties.config import Address, Keepalive
+from parties.errors import (
+    BAD_DATA,
+    RETRY,
+    UNAVAILABLE,
+    PeerBusy,
+    PeerRefused,
+    PeerUnreachable,
+    PeerUntrusted,
+    VersionMismatch,
+    exit_code,
+)
+from parties.pki import certificate
+from smc.channel.message import FRAME_BYTES, Frame
+from smc.channel.vectors import ExpectedRows
+from smc.errors import DuettoError, PeerAborted, PeerLost, ProtocolViolation
+from smc.forms import Role
+from tests.parties.rpc import harness
+from tests.parties.rpc.harness import NORTH, SOUTH, child, dialling, public
+from tests.parties.rpc.parcel import SIZE, Parcel, parcel
+
+DATA = bytes(range(SIZE))
+
+
+def exchange(session) -> None:
+    session.channel.send(parcel(DATA))
+    assert session.channel.recv(Parcel, ExpectedRows(1, SIZE)).tobytes() == DATA
+
+
+def run(address, run=exchange, ended=None, **settings) -> None:
+    with dialling(NORTH, public(SOUTH), address, **settings) as directory:
+        directory.run_session("south", harness.task(Role.ALICE, run, ended))
+
+
+def test_a_session_runs_and_the_next_one_too():
+    ended = harness.Ending()
+    with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address) as directory:
+        for _ in range(3):
+            directory.run_session("south", harness.task(Role.ALICE, exchange, ended))
+        assert ended.wait() is None
+        assert directory.propose("south", b"x") == b"north:x"
+
+
+BAD_FRAMES = {
+    "too-large": "more than it may",
+    "too-short": "were due",
+    "wrong-type": "another kind",
+    "out-of-order": "was due, frame 1 came",
+    "no-kind": "no name of a message",
+    "impossible-depth": "order of messages",
+    "over-grpc-limit": "over the limit",
+}
+
+
+@pytest.mark.parametrize("behaviour", BAD_FRAMES)
+def test_bad_frames_end_the_session(behaviour):
+    with child(behaviour) as (_, address):
+        for _ in range(2):
+            with pytest.raises(ProtocolViolation, match=BAD_FRAMES[behaviour]) as caught:
+                run(address)
+            assert exit_code(caught.value) == UNAVAILABLE
+
+
+SENT_FRAMES = {
+    "too large": Frame(0, Parcel.kind(), 1, SIZE, bytes(SIZE + 1)),
+    "too short": Frame(0, Parcel.kind(), 1, SIZE - 1, bytes(SIZE - 1)),
+    "wrong type": Frame(0, "other.Kind", 1, SIZE, bytes(SIZE)),
+    "out of order": Frame(7, Parcel.kind(), 1, SIZE, bytes(SIZE)),
+}
+
+
+@pytest.mark.parametrize("name", SENT_FRAMES)
+def test_the_sender_of_a_bad_frame_is_told_a_code_only(name):
+    def misbehave(session):
+        session.channel._transport.send(SENT_FRAMES[name])
+        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+
+    with child("echo") as (_, address):
+        with pytest.raises(PeerAborted, match="'protocol-violation'") as caught:
+            run(address, misbehave)
+        assert str(SIZE) not in str(caught.value)
+        run(address)
+
+
+def test_a_message_over_the_grpc_limit_breaks_the_stream():
+    def flood(session):
+        session.channel._transport.send(Frame(0, Parcel.kind(), 1, SIZE, bytes(3 * FRAME_BYTES)))
+        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+
+    with child("echo") as (_, address):
+        with pytest.raises(DuettoError):
+            run(address, flood)
+        run(address)
+
+
+def test_a_killed_peer_is_noticed_at_once():
+    def until_it_dies(session):
+        session.channel.send(parcel(DATA))
+        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+
+    with child("die") as (process, address):
+        with pytest.raises(PeerLost, match="broke"):
+            run(address, until_it_dies)
+        process.wait(10)
+        with pytest.raises(PeerUnreachable, match="Nothing answers"):
+            run(address)
+
+
+def test_a_frozen_peer_is_noticed_by_keepalive():
+    keepalive = Keepalive(seconds=2, timeout_seconds=1)
+    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60)
+    with child("stall") as (_, address), pytest.raises(PeerLost, match="fallen silent"):
+        run(address, keepalive=keepalive, limits=long)
+
+
+def test_a_stream_that_ends_without_end():
+    with child("cut") as (_, address), pytest.raises(PeerLost, match="before the session was over"):
+        run(address)
+
+
+def test_a_defect_of_the_peer_shows_its_code_only():
+    with child("defect") as (_, address), pytest.raises(PeerAborted, match="'internal'") as caught:
+        run(address)
+    assert "canary" not in str(caught.value)
+
+
+def test_nobody_there():
+    with child("echo") as (process, address):
+        process.kill()
+        process.wait(10)
+        with pytest.raises(PeerUnreachable, match="Nothing answers") as caught:
+            run(address)
+        assert exit_code(caught.value) == UNAVAILABLE
+        assert caught.value.mend
+
+
+def test_no_such_name():
+    with pytest.raises(PeerUnreachable, match="has no address"):
+        run(Address("no-such-host.invalid", 7443))
+
+
+def test_a_peer_with_another_certificate():
+    pem, tls_key = certificate.make("south")
+    with (
+        child("echo", certificate=pem.decode(), tls_key=tls_key.decode()) as (_, address),
+        pytest.raises(PeerUntrusted, match="does not have the certificate that was paired"),
+    ):
+        run(address)
+
+
+def test_a_peer_that_knows_another_certificate():
+    pem, _ = certificate.make("north")
+    with (
+        child("echo", north=pem.decode()) as (_, address),
+        pytest.raises(PeerUntrusted, match="does not know this party's certificate"),
+    ):
+        run(address)
+
+
+def test_another_version():
+    with child("echo", versions=(2, 3)) as (_, address):
+        with pytest.raises(VersionMismatch, match="1 to 1, the peer 2 to 3") as caught:
+            run(address)
+        assert "same release" in caught.value.mend
+
+
+def test_a_listener_refuses_another_version_itself():
+    terms = harness.Terms(oldest=2, newest=3)
+    with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address, terms=terms) as directory:
+        stream = directory._runner.stream("south")
+        directory.client("south").open(stream)
+        with pytest.raises(VersionMismatch):
+            directory._runner.dial(stream, harness.task(Role.ALICE, exchange))
+
+
+def test_refusals_carry_codes():
+    with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address) as directory:
+        other = harness.task(Role.ALICE, exchange, job_id="ffff")
+        with pytest.raises(PeerRefused, match="'no-job'") as caught:
+            directory.run_session("south", other)
+        assert caught.value.stable_code == "no-job"
+        with pytest.raises(PeerRefused, match="'job-differs'"):
+            directory.run_session("south", harness.task(Role.BOB, exchange))
+        with pytest.raises(PeerRefused, match="'job-differs'"):
+            directory.run_session("south", harness.task(Role.ALICE, exchange, job_digest=bytes(32)))
+    assert exit_code(PeerRefused("x", code="policy")) != BAD_DATA
+
+
+def test_busy_is_told_as_such(caplog):
+    caplog.set_level(logging.ERROR)
+    release, inside = threading.Event(), threading.Event()
+
+    def wait(session):
+        inside.set()
+        release.wait(20)
+        exchange(session)
+
+    one = harness.Limits(sessions=1, message_seconds=20, job_seconds=30)
+    with harness.listening(SOUTH, public(NORTH), limits=one) as south:
+        south.jobs.tasks[harness.JOB] = harness.task(Role.BOB, exchange)
+        with dialling(NORTH, public(SOUTH), south.server.address) as directory:
+            thread = threading.Thread(
+                target=lambda: directory.run_session("south", harness.task(Role.ALICE, wait)), daemon=True
+            )
+            thread.start()
+            assert inside.wait(10)
+            with pytest.raises(PeerBusy) as caught:
+                directory.run_session("south", harness.task(Role.ALICE, exchange, job_id="other"))
+            assert exit_code(caught.value) == RETRY
+            release.set()
+            thread.join(20)
+            assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("behaviour", ["dial-die", "dial-stall"])
+def test_the_listener_notices_the_loss_of_the_dialler(behaviour):
+    keepalive = Keepalive(seconds=2, timeout_seconds=1)
+    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60)
+
+    def answer(session):
+        got = session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.send(parcel(got.tobytes()))
+        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+
+    with harness.listening(NORTH, public(SOUTH), keepalive=keepalive, limits=long) as north:
+        ended = harness.Ending()
+        north.jobs.tasks[harness.JOB] = harness.task(Role.ALICE, answer, ended)
+        with child(behaviour, port=north.server.address.port):
+            error = ended.wait(30)
+    assert isinstance(error, PeerLost)
+    assert "connection to south broke" in error.what or "before the session was over" in error.what

@@ -1,0 +1,133 @@
+"""The configuration: strict, with every error naming its place and its mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from parties.config import Address, Config, check_name, find, load
+from parties.errors import CONFIG, ConfigError, exit_code
+
+GOOD = """
+[party]
+name = "north"
+home = "home"
+[listen]
+address = "0.0.0.0:7443"
+[limits]
+sessions = 3
+[keepalive]
+seconds = 30
+[policy]
+file = "rules/policy.toml"
+[[peers]]
+name = "south"
+address = "[::1]:7443"
+pairing = "/abs/south.pair"
+pin = "AAAA"
+[[peers]]
+name = "east"
+address = "east.example:7443"
+pairing = "peers/east.pair"
+pin = "BBBB"
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "duetto.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_good_file(tmp_path):
+    config = load(written(tmp_path, GOOD))
+    assert isinstance(config, Config)
+    assert config.name == "north"
+    assert config.home == tmp_path / "home"
+    assert config.listen == Address("0.0.0.0", 7443)
+    assert (config.limits.sessions, config.limits.job_seconds) == (3, 86400)
+    assert config.keepalive.seconds == 30
+    assert config.policy == tmp_path / "rules/policy.toml"
+    assert config.catalog == tmp_path / "catalog.toml"
+    assert config.peer("south").pairing == Path("/abs/south.pair")
+    assert config.peer("east").pairing == tmp_path / "peers/east.pair"
+    assert str(config.peer("south").address) == "[::1]:7443"
+    with pytest.raises(ConfigError, match="east"):
+        config.peer("west")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("home =", "hom =", ["party", "'hom'", "'home'"]),
+        ("[limits]", "[limit]", ["'limit'", "'limits'"]),
+        ("sessions = 3", "session = 3", ["limits", "'session'", "'sessions'"]),
+        ("sessions = 3", "sessions = 0", ["limits", "sessions", "below 1"]),
+        ("sessions = 3", "sessions = 65", ["limits", "sessions", "above 64"]),
+        ("sessions = 3", "sessions = true", ["sessions", "integer"]),
+        ("sessions = 3", 'sessions = "3"', ["sessions", "integer"]),
+        ("seconds = 30", "seconds = 1", ["keepalive", "below 2"]),
+        ('name = "north"', 'name = "North"', ["party", "'North'"]),
+        ('name = "north"', "", ["party", "name is missing"]),
+        ("0.0.0.0:7443", "0.0.0.0", ["listen", "address"]),
+        ("0.0.0.0:7443", "0.0.0.0:70000", ["listen", "address"]),
+        ("[::1]:7443", "::1:7443", ["peer 1", "address"]),
+        ("[::1]:7443", "[::1]:0", ["peer 1", "port 0"]),
+        ("[::1]:7443", "a b:1", ["peer 1", "address"]),
+        ('name = "east"', 'name = "south"', ["'south' twice"]),
+        ('name = "east"', 'name = "north"', ["own name"]),
+        ('pin = "BBBB"', "", ["peer 2", "pin is missing"]),
+        ('pin = "BBBB"', 'pin = "BBBB"\ntls = false', ["peer 2", "'tls'"]),
+        ("[listen]", "[listen]\ntls = false", ["listen", "'tls'"]),
+        ("[policy]", "[policy", ["TOML"]),
+    ],
+)
+def test_mistakes_are_named(tmp_path, before, after, named):
+    assert before in GOOD
+    with pytest.raises(ConfigError) as caught:
+        load(written(tmp_path, GOOD.replace(before, after)))
+    for text in named:
+        assert text in str(caught.value)
+    assert "duetto.toml" in str(caught.value)
+    assert caught.value.mend
+    assert exit_code(caught.value) == CONFIG
+
+
+def test_peers_have_to_be_a_list(tmp_path):
+    with pytest.raises(ConfigError, match="peers has to be a list"):
+        load(written(tmp_path, GOOD.split("[[peers]]", maxsplit=1)[0] + "[peers.x]\nname = 'x'\n"))
+
+
+def test_where_it_is_looked_for(tmp_path, monkeypatch):
+    named, usual = tmp_path / "named", tmp_path / "xdg" / "duetto"
+    named.mkdir()
+    usual.mkdir(parents=True)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    with pytest.raises(ConfigError, match="No configuration"):
+        find(None, {"XDG_CONFIG_HOME": str(tmp_path / "xdg")})
+    paths = {}
+    for folder in (named, usual, here):
+        paths[folder] = written(folder, GOOD).resolve()
+    environment = {"DUETTO_CONFIG": str(named), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    assert find(usual / "duetto.toml", environment) == paths[usual]
+    assert find(None, environment) == paths[named]
+    del environment["DUETTO_CONFIG"]
+    assert find(None, environment) == paths[here]
+    paths[here].unlink()
+    assert find(None, environment) == paths[usual]
+    with pytest.raises(ConfigError, match="nowhere"):
+        find(tmp_path / "nowhere", environment)
+
+
+@pytest.mark.parametrize("name", ["", "-a", "1a", "a_b", "a.b", "a/b", "é", "a" * 33, "a\n"])
+def test_bad_names(name):
+    with pytest.raises(ConfigError):
+        check_name(name)
+
+
+@pytest.mark.parametrize("name", ["a", "north-2", "a" * 32])
+def test_good_names(name):
+    assert check_name(name) == name

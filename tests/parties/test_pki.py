@@ -1,0 +1,286 @@
+"""Keys, certificates and pairing files: made once, private, pinned, and checked field by field."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parties.config import Address, Config, load
+from parties.errors import ConfigError, PairingError
+from parties.pki import Identity, certificate, home, pairing
+from parties.pki.files import check_private, read_private, write_atomically
+from smc.errors import KeyMaterialError
+from smc.forms import Role
+from tests.parties.rpc.harness import NORTH, SOUTH
+from tests.support import keys
+
+ADDRESS = Address("127.0.0.1", 7443)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Config:
+    """A party made with real commands' code; tests copy what they change."""
+    folder = tmp_path_factory.mktemp("party") / "north"
+    home.make("north", folder, ADDRESS, ADDRESS, 2048)
+    return load(folder)
+
+
+@pytest.fixture
+def party(made, tmp_path) -> Config:
+    import shutil
+
+    shutil.copytree(made.home, tmp_path / "north")
+    return load(tmp_path / "north")
+
+
+def south_file() -> pairing.Pairing:
+    return pairing.describe(SOUTH, Address("south.example", 7443))
+
+
+def test_a_party_is_private_and_whole(made):
+    for path in made.home.rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if path.is_dir():
+            assert mode == 0o700
+        elif path.parent.name == "keys":
+            assert mode == 0o600
+    identity = home.load_identity(made)
+    assert identity.name == "north"
+    assert identity.paillier.public.bits == 2048
+    own = home.own_pairing(made)
+    assert own.identity.paillier == identity.paillier.public
+    assert own.identity.certificate == identity.certificate
+    signature = identity.signing.sign(b"message")
+    own.identity.signing.verify(signature, b"message")
+    home.check_config_file(made)
+
+
+def test_secrets_do_not_show(made):
+    identity = home.load_identity(made)
+    assert repr(identity) == "Identity(name='north')"
+
+
+def test_nothing_is_overwritten(made):
+    before = {path: path.read_bytes() for path in made.home.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigError, match="not empty"):
+        home.make("north", made.home, ADDRESS, ADDRESS, 2048)
+    assert before == {path: path.read_bytes() for path in made.home.rglob("*") if path.is_file()}
+
+
+def test_weak_keys_are_not_made(tmp_path):
+    with pytest.raises(KeyMaterialError, match="1024"):
+        home.make("north", tmp_path / "x", ADDRESS, ADDRESS, 1024)
+    assert not (tmp_path / "x").exists()
+
+
+def test_weak_keys_are_not_loaded(party):
+    from smc.ciphers import phe_format
+
+    path = party.home / "keys/paillier.json"
+    path.write_text(phe_format.write_private_key(keys.paper(Role.ALICE)))
+    with pytest.raises(KeyMaterialError, match="1024 bits"):
+        home.load_identity(party)
+
+
+@pytest.mark.parametrize("name", ["keys", "keys/tls.key", "keys/signing.key", "keys/paillier.json"])
+def test_open_files_are_refused(party, name):
+    path = party.home / name
+    path.chmod(path.stat().st_mode | 0o040)
+    with pytest.raises(ConfigError, match="open to other users") as caught:
+        home.load_identity(party)
+    assert f"chmod {'700' if path.is_dir() else '600'} {path}" in caught.value.mend
+
+
+@pytest.mark.parametrize("name", ["tls.crt", "tls.key", "signing.key", "paillier.json"])
+def test_damaged_and_missing_keys(party, name):
+    path = party.home / "keys" / name
+    path.write_bytes(b"-----BEGIN NOTHING-----\n")
+    with pytest.raises((ConfigError, KeyMaterialError)):
+        home.load_identity(party)
+    path.unlink()
+    with pytest.raises(ConfigError, match=name):
+        home.load_identity(party)
+
+
+def test_a_key_of_another_certificate(party):
+    (party.home / "keys/tls.key").write_bytes(NORTH.tls_key)
+    with pytest.raises(ConfigError, match="not the key of the certificate"):
+        home.load_identity(party)
+
+
+def test_pairing_both_ways(party):
+    stored = home.add_peer(party, south_file())
+    config = load(party.path)
+    assert config.peers == (stored,)
+    assert str(stored.address) == "south.example:7443"
+    assert home.load_peer(config, stored).paillier == SOUTH.paillier.public
+
+
+def test_pairing_again_replaces_and_keeps_the_rest(party):
+    text = party.path.read_text() + "\n# a remark\n[limits]\nsessions = 2\n"
+    party.path.write_text(text)
+    home.add_peer(load(party.path), south_file())
+    third = replace(SOUTH, name="east", certificate=certificate.make("east")[0])
+    home.add_peer(load(party.path), pairing.describe(third, Address("east.example", 1)))
+    moved = pairing.describe(SOUTH, Address("south.example", 9))
+    home.add_peer(load(party.path), moved)
+    config = load(party.path)
+    assert {peer.name: peer.address.port for peer in config.peers} == {"south": 9, "east": 1}
+    assert config.limits.sessions == 2
+    assert "# a remark" in party.path.read_text()
+    assert home.load_peer(config, config.peer("south"))
+
+
+def test_a_party_does_not_pair_with_itself(party):
+    with pytest.raises(ConfigError, match="like this one"):
+        home.add_peer(party, home.own_pairing(party))
+
+
+def test_a_wrong_pin(party):
+    home.add_peer(party, south_file())
+    config = load(party.path)
+    peer = config.peer("south")
+    with pytest.raises(PairingError, match="pin of peer 'south'") as caught:
+        home.load_peer(config, replace(peer, pin=home.own_pairing(party).fingerprint))
+    assert "duetto pair" in caught.value.mend
+    text = peer.pairing.read_text().replace("south.example", "evil.example")
+    peer.pairing.write_text(text)
+    with pytest.raises(PairingError, match="pin of peer 'south'"):
+        home.load_peer(config, peer)
+
+
+def test_a_file_of_another_name(party):
+    home.add_peer(party, south_file())
+    config = load(party.path)
+    with pytest.raises(PairingError, match="made out to 'south'"):
+        home.load_peer(config, replace(config.peer("south"), name="east"))
+
+
+def test_the_fingerprint():
+    own = south_file()
+    assert len(own.fingerprint.split("-")) == 8
+    assert pairing.parse(own.text).fingerprint == own.fingerprint
+    loose = json.dumps(json.loads(own.text), indent=2)
+    assert pairing.parse(loose).fingerprint == own.fingerprint
+    assert pairing.same_fingerprint(own.fingerprint.lower().replace("-", " "), own.fingerprint)
+    assert not pairing.same_fingerprint(own.fingerprint[:-1], own.fingerprint)
+    assert not pairing.same_fingerprint("", "")
+    other = pairing.describe(SOUTH, Address("south.example", 7444))
+    assert other.fingerprint != own.fingerprint
+
+
+def changed(**fields) -> str:
+    return json.dumps({**json.loads(south_file().text), **fields})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 5000,
+        changed(extra=1),
+        changed(duetto_pairing=2),
+        changed(duetto_pairing=True),
+        changed(name="South"),
+        changed(name=3),
+        changed(name="west"),
+        changed(address="nowhere"),
+        changed(certificate=""),
+        changed(certificate=NORTH.certificate.decode()),
+        changed(certificate=SOUTH.certificate.decode() * 2),
+        changed(certificate=SOUTH.tls_key.decode()),
+        changed(signing="00" * 31),
+        changed(signing="zz" * 32),
+        changed(paillier=""),
+        changed(paillier="0x10"),
+        changed(paillier="ff" * 600),
+        changed(paillier=f"{int(keys.paper(Role.BOB).public.n):x}"),
+        changed(paillier=f"{int(keys.real(Role.BOB).public.n) + 1:x}"),
+    ],
+)
+def test_bad_pairing_files(text):
+    with pytest.raises(PairingError) as caught:
+        pairing.parse(text)
+    assert caught.value.mend
+
+
+@pytest.mark.filterwarnings("ignore::cryptography.utils.CryptographyDeprecationWarning")
+@given(st.binary(max_size=300), st.integers(0, 3000))
+def test_damaged_pairing_files_raise_nothing_else(data, place):
+    text = south_file().text.encode()
+    damaged = text[:place] + data + text[place + len(data) :]
+    try:
+        pairing.parse(damaged.decode(errors="replace"))
+    except PairingError:
+        return
+
+
+def test_a_pairing_file_that_is_none(tmp_path):
+    with pytest.raises(PairingError, match="cannot be read"):
+        pairing.read(tmp_path / "nothing")
+    (tmp_path / "long").write_bytes(b" " * 20000)
+    with pytest.raises(PairingError, match="too long"):
+        pairing.read(tmp_path / "long")
+
+
+def test_dates():
+    now = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+    pem, _ = certificate.make("north", now)
+    assert certificate.days_left(pem, now) == 365
+    assert certificate.days_left(pem, now + dt.timedelta(days=366)) < 0
+
+
+def test_a_certificate_that_is_not_self_signed():
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+
+    ca_key = serialization.load_pem_private_key(NORTH.tls_key, None)
+    original = x509.load_pem_x509_certificate(SOUTH.certificate)
+    forged = (
+        x509.CertificateBuilder()
+        .subject_name(original.subject)
+        .issuer_name(original.issuer)
+        .public_key(original.public_key())
+        .serial_number(1)
+        .not_valid_before(original.not_valid_before_utc)
+        .not_valid_after(original.not_valid_after_utc)
+        .add_extension(original.extensions.get_extension_for_class(x509.SubjectAlternativeName).value, False)
+        .sign(ca_key, hashes.SHA256())
+    )
+    with pytest.raises(PairingError, match="malformed"):
+        certificate.check(forged.public_bytes(serialization.Encoding.PEM), "south")
+
+
+def test_atomic_writing(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_atomically(path, b"old", 0o600)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            write_atomically(path, b"new", 0o600)
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    check_private(path)
+    with pytest.raises(ConfigError, match="longer"):
+        read_private(path, 2)
+
+
+def test_a_socket_path_that_is_too_long(made):
+    with pytest.raises(ConfigError, match="too long"):
+        home.socket_path(replace(made, home=Path("/" + "x" * 120)))
+
+
+def test_identity_is_a_value():
+    assert isinstance(NORTH, Identity)
+    with pytest.raises(AttributeError):
+        NORTH.name = "other"
