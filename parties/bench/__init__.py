@@ -1,0 +1,1 @@
+"""Benchmarks with two processes over the real network stack, on inputs that are made up."""

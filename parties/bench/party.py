@@ -1,0 +1,294 @@
+"""One party of a benchmark, a process of its own: `python -m parties.bench.party`.
+
+It reads one line of JSON from stdin, its `task`, and writes lines of JSON to stdout: Bob says
+`{"listening": port}` first, both end with their result or `{"error": {"code", "what", "mend"}}`. Secrets
+come and go by these pipes only. When stdin ends, so does the process: its parent is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.bench.case import Case
+from parties.bench.holdings import pack, unpack
+from parties.bench.meter import MeteredTransport
+from parties.config import Address, Keepalive, Limits
+from parties.errors import JobError
+from parties.pki import Identity, PeerIdentity
+from parties.rpc.client import PeerClient
+from parties.rpc.emulation import EmulatedTransport
+from parties.rpc.greeting import make_greeting
+from parties.rpc.server import PeerServer
+from parties.session.ports import SessionHeader, SessionTask
+from parties.session.runner import SessionRunner
+from parties.session.terms import Terms
+from smc.channel.channel import Channel, Transport
+from smc.channel.message import Message
+from smc.channel.vectors import Bits, ExpectedBits
+from smc.ciphers.keys import PublicKey
+from smc.ciphers.phe_format import read_private_key
+from smc.errors import DuettoError
+from smc.forms import Role
+from smc.planning.run import run_plan
+from smc.protocols.session import Session
+from smc.values import Value
+
+LOOPBACK: Final = "127.0.0.1"
+_JOB_ID: Final = "bench"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready(Message):
+    """Both ways: the sender waits for nothing but this before it starts its clock."""
+
+    bits: Bits
+
+
+class Bench:
+    """One side of the measurement.
+
+    Args:
+        case: what is measured.
+        role: the own role.
+        x: the own holding of x.
+        y: the own holding of y.
+    """
+
+    def __init__(self, case: Case, role: Role, x: Value, y: Value) -> None:
+        self._case = case
+        self._role = role
+        self._x = x
+        self._y = y
+        self._started = time.perf_counter()
+        self._meter: MeteredTransport | None = None
+        self.result: Future[dict[str, Any]] = Future()
+        self._found: dict[str, Any] = {}
+
+    def wrap(self, transport: Transport) -> Transport:
+        """Put the emulated link, if one is asked for, and the meter around a transport."""
+        case = self._case
+        if case.rtt_ms or case.mbit:
+            transport = EmulatedTransport(transport, case.rtt_ms, case.mbit)
+        self._meter = MeteredTransport(transport)
+        return self._meter
+
+    def task(self) -> SessionTask:
+        """The own part in the session; from now on counts as set-up."""
+        self._started = time.perf_counter()
+        return SessionTask(
+            job_id=_JOB_ID,
+            job_digest=self._case.digest,
+            role=self._role,
+            run=self._run,
+            deadline_seconds=self._case.timeout,
+            ended=self._end,
+        )
+
+    def _end(self, error: DuettoError | None) -> None:
+        if error is None:
+            self.result.set_result(self._found)
+        else:
+            self.result.set_exception(error)
+
+    def _run(self, session: Session) -> None:
+        plan = self._case.plan()
+        if plan.engine == "oblivious":
+            session.oblivious.setup()
+        _meet(session.channel)
+        self._found = {"setup_seconds": time.perf_counter() - self._started, "runs": []}
+        for number in range(self._case.repeat):
+            if number:
+                _meet(session.channel)
+            frames, traffic = self._frame_bytes(), session.channel.traffic
+            start = time.perf_counter()
+            delta = run_plan(plan, session, self._x, self._y)
+            seconds = time.perf_counter() - start
+            used = session.channel.traffic.since(traffic)
+            self._found["runs"].append(
+                {
+                    "seconds": seconds,
+                    "rounds": used.rounds,
+                    "payload_bytes": used.sent,
+                    "frame_bytes": self._frame_bytes() - frames,
+                    "delta": pack(delta),
+                }
+            )
+
+    def _frame_bytes(self) -> int:
+        return self._meter.sent if self._meter is not None else 0
+
+
+class NoJobs:
+    """The `JobPort` of the listening side: takes part in the measurement and in nothing else.
+
+    Args:
+        bench: the own side.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def propose(self, peer: str, contract: bytes) -> bytes:
+        """Refuse."""
+        raise _no_jobs(peer, contract)
+
+    def decide(self, peer: str, decision: bytes) -> bytes:
+        """Refuse."""
+        raise _no_jobs(peer, decision)
+
+    def cancel_job(self, peer: str, notice: bytes) -> bytes:
+        """Refuse."""
+        raise _no_jobs(peer, notice)
+
+    def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
+        """Take part; the handshake compares the digests of the case."""
+        del peer, header
+        return self._bench.task()
+
+    def ledger_head(self) -> bytes:
+        """Empty: nothing is spent."""
+        return b""
+
+    def stop(self) -> None:
+        """Nothing to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a party needs besides the measurement: keys, bounds, and a way to run sessions.
+
+    Attributes:
+        own: the own keys.
+        peer: the peer's public keys.
+        runner: runs the session.
+        terms: versions and parameters.
+    """
+
+    own: Identity = field(repr=False)
+    peer: PeerIdentity
+    runner: SessionRunner = field(repr=False)
+    terms: Terms = field(default_factory=Terms)
+
+    def listen(self, bench: Bench) -> dict[str, Any]:
+        """Serve one session and return its result."""
+        server = PeerServer(
+            Address(LOOPBACK, 0),
+            self.own,
+            {self.peer.name: self.peer},
+            keepalive=Keepalive(),
+            sessions=1,
+            runner=self.runner,
+            port=NoJobs(bench),
+            terms=self.terms,
+        )
+        server.start()
+        say({"listening": server.address.port})
+        try:
+            return bench.result.result()
+        finally:
+            server.stop(grace=5.0)
+
+    def dial(self, bench: Bench, port: int) -> dict[str, Any]:
+        """Run a session with the listening side and return its result."""
+        task = bench.task()
+        client = PeerClient(
+            self.own,
+            self.peer,
+            address=Address(LOOPBACK, port),
+            keepalive=Keepalive(),
+            greet=lambda: make_greeting(self.own, self.terms, b""),
+            terms=self.terms,
+        )
+        try:
+            client.hello()
+            with self.runner.slot():
+                stream = self.runner.stream(self.peer.name)
+                client.open(stream)
+                self.runner.dial(stream, task)
+            task.ended(None)
+            return bench.result.result()
+        finally:
+            client.close()
+
+
+def say(message: Mapping[str, Any]) -> None:
+    """Write a line of JSON to the parent."""
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def measure(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Do the own part of a measurement.
+
+    Args:
+        task: what `parties.bench.measurement` hands over.
+
+    Returns:
+        Set-up and runs with seconds, rounds, bytes sent, and the own holding of the result.
+
+    Raises:
+        DuettoError: of the kind that the failure has.
+    """
+    role = Role(task["role"])
+    case = Case.from_json(task["case"])
+    # nothing is signed in a benchmark, so the signing keys are any keys
+    signing = Ed25519PrivateKey.generate()
+    certificate, tls_key = task["certificate"].encode(), task["tls_key"].encode()
+    own = Identity(role.value, certificate, tls_key, signing, read_private_key(task["paillier"]))
+    theirs = PublicKey(int(task["peer_paillier"], 16))
+    peer = PeerIdentity(role.other.value, signing.public_key(), theirs, task["peer_certificate"].encode())
+    bench = Bench(case, role, unpack(task["x"], theirs), unpack(task["y"], theirs))
+    seconds = max(1, int(case.timeout))
+    limits = Limits(sessions=1, message_seconds=seconds, job_seconds=seconds)
+    runner = SessionRunner(own, {peer.name: peer}, limits, wrap=bench.wrap)
+    place = Place(own, peer, runner)
+    try:
+        return place.dial(bench, task["port"]) if role is Role.ALICE else place.listen(bench)
+    finally:
+        runner.close()
+
+
+def _meet(channel: Channel) -> None:
+    """Return on both sides at the same time, but for half a round trip."""
+    channel.send(Ready(Bits(np.ones(1, dtype=np.uint8))))
+    channel.recv(Ready, ExpectedBits(1))
+
+
+def _no_jobs(peer: str, body: bytes) -> JobError:
+    del body
+    return JobError(f"{peer} sent a job message to a benchmark.", "Benchmarks take no jobs.")
+
+
+def _leave_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def main() -> None:
+    """Read the task, measure, tell the result."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        say(measure(task))
+    except DuettoError as error:
+        say({"error": {"code": error.stable_code, "what": error.what, "mend": error.mend}})
+    # the thread that waits for the parent holds stdin, which an ordinary exit would want to close
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

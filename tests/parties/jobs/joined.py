@@ -1,0 +1,341 @@
+"""Two parties in one process: their managers, joined by a `PeerPort` without a network."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.config import Address, Config, Limits
+from parties.errors import ConfigError, PeerRefused, PeerUnreachable
+from parties.jobs.manager import JobManager, Patience
+from parties.pki.identity import Identity, PeerIdentity
+from parties.session.ports import SessionHeader
+from smc.analyses.base import Column, Estimate, Leakage, Outcome, Schema, Table, open_gate
+from smc.channel.channel import Channel
+from smc.channel.memory import memory_pair
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedWords, Words
+from smc.errors import Cancelled, DuettoError, PeerError, UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from tests.support.keys import toy
+
+
+@dataclass(frozen=True, slots=True)
+class Total(Message):
+    """One side's sum."""
+
+    value: Words
+
+
+@dataclass
+class Addition:
+    """An analysis for tests: the sum of both columns `v`, with hooks to stop at a stage."""
+
+    name: str = "addition"
+    stops: dict[Role, threading.Event] = field(default_factory=dict)
+    reached: dict[Role, threading.Event] = field(
+        default_factory=lambda: {role: threading.Event() for role in Role}
+    )
+    skip_gate: bool = False
+    failure: Exception | None = None
+
+    def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        if set(parameters) - {"epsilon", "type"}:
+            raise UsageError("[parameters] has an unknown key.", "Remove it.")
+        return parameters
+
+    def columns(self, parameters: Any, role: Role) -> tuple[str, ...]:
+        return ("v",)
+
+    def check_schema(self, parameters: Any, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        if alice["v"].unit != bob["v"].unit:
+            raise UsageError("The units of column v differ.", "Declare the same unit.")
+
+    def check_recipients(self, parameters: Any, recipients: frozenset[Role]) -> None:
+        if not recipients:
+            raise UsageError("Nobody would get the result.", "Name a recipient.")
+
+    def epsilon(self, parameters: Any) -> Fraction:
+        return Fraction(parameters.get("epsilon", "0"))
+
+    def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
+        return Leakage(("the sum",), ("the sum",), ("the number of rows",))
+
+    def estimate(self, parameters: Any, rows: int, key_bits: int) -> Estimate:
+        return Estimate(1, 8, 8, 0.001 * rows, "plain addition")
+
+    def run(
+        self,
+        session: Session,
+        parameters: Any,
+        data: Mapping[str, Column],
+        recipients: Any,
+        gate: Any = open_gate,
+    ) -> Outcome:
+        role = session.role
+        session.report("adding", 0, 2)
+        self.reached[role].set()
+        if role in self.stops and not self.stops[role].wait(20):
+            raise AssertionError("the test forgot to go on")
+        session.report("adding", 1, 2)
+        if self.failure is not None:
+            raise self.failure
+        if not self.skip_gate:
+            gate(session.channel)
+        own = sum(data["v"].values)
+        session.channel.send(Total(Words(np.array([own], np.uint64))))
+        total = own + int(session.channel.recv(Total, ExpectedWords(1))[0])
+        tables = (Table("sum", {"total": [total]}),) if role in recipients else ()
+        return Outcome(tables, ("exact",), {"route": "plain addition"})
+
+    def run_plain(self, parameters: Any, alice: Any, bob: Any, recipients: Any) -> Any:
+        raise NotImplementedError
+
+
+class Network:
+    """The way between the parties; it can be cut."""
+
+    def __init__(self) -> None:
+        self.managers: dict[str, JobManager] = {}
+        self.identities: dict[str, PeerIdentity] = {}
+        self.down = False
+        self.spoil: dict[str, Any] = {}
+        self._pool = ThreadPoolExecutor(2)
+        self._transports: dict[str, Any] = {}
+        self.said: list[tuple[str, bytes]] = []
+        self.seconds = 10.0
+
+    def port(self, name: str) -> Port:
+        return Port(self, name)
+
+    def call(self, verb: str, me: str, peer: str, body: bytes) -> bytes:
+        if self.down or peer not in self.managers:
+            raise PeerUnreachable(f"{peer} cannot be reached.", "Start it.")
+        self.said.append((verb, body))
+        try:
+            answer = getattr(self.managers[peer], verb)(me, body)
+        except DuettoError as error:
+            self.said.append((verb, error.stable_code.encode()))
+            raise PeerRefused("The peer refused.", "Ask.", code=error.stable_code) from None
+        self.said.append((verb, answer))
+        return self.spoil[verb](answer) if verb in self.spoil else answer
+
+    def session(self, me: str, peer: str, task: Any) -> None:
+        if self.down or peer not in self.managers:
+            raise PeerUnreachable(f"{peer} cannot be reached.", "Start it.")
+        keys = {name: self.identities[name].paillier.fingerprint for name in (me, peer)}
+        header = SessionHeader(bytes(32), task.job_id, task.job_digest, task.role, keys[me], keys[peer])
+        try:
+            theirs = self.managers[peer].accept_session(me, header)
+        except DuettoError as error:
+            raise PeerRefused("The peer refused.", "Ask.", code=error.stable_code) from None
+        ends = memory_pair(self.seconds)
+        self._transports[task.job_id] = ends
+        other = self._pool.submit(self._side, theirs, ends[1])
+        try:
+            error = self._side(task, ends[0])
+        finally:
+            other.result(20)
+        if error is not None:
+            raise error
+
+    def cancel(self, job_id: str) -> bool:
+        for end in self._transports.get(job_id, ()):
+            end.close()
+        return job_id in self._transports
+
+    def _side(self, task: Any, transport: Any) -> DuettoError | None:
+        channel = Channel(transport)
+        failure: DuettoError | None = None
+        try:
+            task.run(Session(task.role, channel, self._pool, report=task.report))
+            channel.finish()
+        except DuettoError as error:
+            failure = error
+        except Exception as error:
+            failure = DuettoError(f"A defect: {type(error).__name__}.", code="internal")
+        if failure is not None and not isinstance(failure, PeerError | Cancelled):
+            with suppress(DuettoError):
+                channel.abort(failure.stable_code)
+        transport.close()
+        task.ended(failure)
+        return failure
+
+
+@dataclass
+class Port:
+    """One party's `PeerPort` on the network."""
+
+    network: Network
+    me: str
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.network.identities if name != self.me)
+
+    def public(self, peer: str) -> PeerIdentity:
+        if peer not in self.names():
+            raise ConfigError(f"No peer {peer!r} is paired.", "Pair it.")
+        return self.network.identities[peer]
+
+    def propose(self, peer: str, contract: bytes) -> bytes:
+        return self.network.call("propose", self.me, peer, contract)
+
+    def decide(self, peer: str, decision: bytes) -> bytes:
+        return self.network.call("decide", self.me, peer, decision)
+
+    def cancel_job(self, peer: str, notice: bytes) -> bytes:
+        return self.network.call("cancel_job", self.me, peer, notice)
+
+    def run_session(self, peer: str, task: Any) -> None:
+        self.network.session(self.me, peer, task)
+
+    def cancel_session(self, job_id: str) -> bool:
+        return self.network.cancel(job_id)
+
+
+CATALOG = """
+[datasets.numbers]
+source = "numbers.csv"
+[datasets.numbers.columns.value]
+type = "integer"
+lower = 0
+upper = 1000
+unit = "{unit}"
+"""
+
+POLICY = """
+[[rules]]
+name = "additions"
+analyses = ["addition"]
+peers = ["*"]
+datasets = ["numbers"]
+columns = ["value"]
+recipients = ["both"]
+epsilon_per_job = "1"
+epsilon_total = "{total}"
+approval = "{approval}"
+"""
+
+JOB = """
+[job]
+analysis = "addition"
+title = "both sums"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "numbers"
+columns = {{ v = "value" }}
+[bob]
+dataset = "numbers"
+columns = {{ v = "value" }}
+[parameters]
+epsilon = "{epsilon}"
+[limits]
+seconds = 60
+"""
+
+ROLES = {"north": Role.ALICE, "south": Role.BOB}
+
+
+def job_file(epsilon: str = "0") -> str:
+    return JOB.format(epsilon=epsilon)
+
+
+class Pair:
+    """North and south, with their folders."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.network = Network()
+        self.analysis = {name: Addition() for name in ROLES}
+        self._identities: dict[str, Identity] = {}
+        for number, name in enumerate(ROLES):
+            home = folder / name
+            home.mkdir()
+            (home / "numbers.csv").write_text(f"value\n{10 + number}\n{20 + number}\n")
+            self.declare(name)
+            self.allow(name)
+            signing = Ed25519PrivateKey.generate()
+            self._identities[name] = Identity(name, b"", b"", signing, toy(ROLES[name]))
+            self.network.identities[name] = PeerIdentity(
+                name, signing.public_key(), toy(ROLES[name]).public, b""
+            )
+        for name in ROLES:
+            self.start(name)
+
+    def declare(self, name: str, unit: str = "years") -> None:
+        (self.folder / name / "catalog.toml").write_text(CATALOG.format(unit=unit))
+
+    def allow(self, name: str, total: str = "10", approval: str = "auto") -> None:
+        (self.folder / name / "policy.toml").write_text(POLICY.format(total=total, approval=approval))
+
+    def forbid(self, name: str) -> None:
+        (self.folder / name / "policy.toml").write_text("")
+
+    def config(self, name: str) -> Config:
+        home = self.folder / name
+        return Config(
+            path=home / "duetto.toml",
+            name=name,
+            home=home,
+            listen=Address("127.0.0.1", 0),
+            policy=home / "policy.toml",
+            catalog=home / "catalog.toml",
+            limits=Limits(sessions=2),
+        )
+
+    def start(self, name: str, *, resume: bool = True) -> JobManager:
+        manager = JobManager(
+            self.config(name),
+            self._identities[name],
+            self.network.port(name),
+            analyses={"addition": self.analysis[name]},
+            patience=Patience(dial_seconds=(0.05, 0.1), ask_seconds=0.2),
+        )
+        self.network.managers[name] = manager
+        if resume:
+            manager.resume()
+        return manager
+
+    def stop(self, name: str) -> None:
+        manager = self.network.managers.pop(name, None)
+        if manager is not None:
+            manager.stop()
+
+    @property
+    def north(self) -> JobManager:
+        return self.network.managers["north"]
+
+    @property
+    def south(self) -> JobManager:
+        return self.network.managers["south"]
+
+    def close(self) -> None:
+        for analysis in self.analysis.values():
+            for stop in analysis.stops.values():
+                stop.set()
+        for name in ROLES:
+            self.stop(name)
+
+
+def wait_final(manager: JobManager, job_id: str) -> Any:
+    """The job when it has ended; fails after 20 seconds."""
+    assert manager.store.wait_for(lambda: manager.store.get(job_id).state.is_final, 20)
+    return manager.store.get(job_id)
+
+
+def wait_state(manager: JobManager, job_id: str, *states: Any) -> Any:
+    """The job when it has reached one of some states; fails after 20 seconds."""
+    assert manager.store.wait_for(lambda: manager.store.get(job_id).state in states, 20)
+    return manager.store.get(job_id)

@@ -1,0 +1,566 @@
+"""Two managers in one process: from a job file to results on both sides, and every way to say no."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from parties.errors import BudgetError, DataError, JobError, PeerRefused, PeerUnreachable, PolicyError
+from parties.jobs import canonical
+from parties.jobs.contract import parse_contract, sign
+from parties.jobs.messages import Decision, Word, encode_notice
+from parties.jobs.state import State
+from parties.ledger.entries import LedgerError
+from parties.session.ports import SessionHeader
+from smc.errors import DuettoError, ProtocolViolation, UsageError
+from smc.forms import Role
+from tests.parties.jobs.joined import job_file, wait_final, wait_state
+from tests.support.keys import toy
+
+
+def results(manager, job_id):
+    return json.loads(manager.result(job_id))
+
+
+def run(pair, text=None, sender="north"):
+    manager = pair.network.managers[sender]
+    job_id = manager.submit(text or job_file()).job_id
+    return job_id, wait_final(pair.north, job_id), wait_final(pair.south, job_id)
+
+
+@pytest.mark.parametrize("sender", ["north", "south"])
+def test_a_whole_job_whoever_proposes(pair, sender):
+    job_id, north, south = run(pair, sender=sender)
+    assert (north.state, south.state) == (State.FINISHED, State.FINISHED)
+    assert north.contract.digest == south.contract.digest
+    assert (north.own_signature, north.peer_signature) == (south.peer_signature, south.own_signature)
+    for manager in (pair.north, pair.south):
+        document = results(manager, job_id)
+        assert document["outcome"]["tables"] == [{"name": "sum", "columns": {"total": [62]}}]
+        facts = document["facts"]
+        assert (facts["rounds"], facts["sent"], facts["received"], facts["rows"]) == (1, 8, 8, 2)
+        assert facts["estimate"]["rounds"] == 1
+        assert facts["leakage"]["public"] == ["the number of rows"]
+        assert manager.ledger.entries() == ()
+
+
+def test_only_recipients_get_tables(pair):
+    text = job_file().replace('["alice", "bob"]', '["bob"]')
+    job_id, *_ = run(pair, text)
+    assert results(pair.north, job_id)["outcome"]["tables"] == []
+    assert results(pair.south, job_id)["outcome"]["tables"]
+
+
+def test_a_loss_stands_in_both_ledgers(pair):
+    job_id, *_ = run(pair, job_file("1/2"))
+    facts = results(pair.north, job_id)["facts"]
+    assert {name: facts["estimate"][name] for name in ("rounds", "sent", "received")} == {
+        name: facts[name] for name in ("rounds", "sent", "received")
+    }
+    assert pair.north.ledger.spent("numbers", "south") == Fraction(1, 2)
+    assert pair.south.ledger.spent("numbers", "north") == Fraction(1, 2)
+    assert [e.event for e in pair.north.ledger.entries()] == ["spent", "countersigned"]
+
+
+def test_the_same_job_twice_is_two_jobs(pair):
+    assert run(pair)[0] != run(pair)[0]
+
+
+def test_each_person_is_asked_and_can_approve(pair):
+    pair.allow("north", approval="person")
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file("1/2"))
+    assert record.state is State.WAITING_OWN
+    with pytest.raises(JobError):
+        pair.south.store.get(record.job_id)
+    assert pair.north.approve(record.job_id).state is State.WAITING_PEER
+    assert pair.south.store.get(record.job_id).state is State.WAITING_OWN
+    with pytest.raises(JobError, match="waits for nobody"):
+        pair.north.approve(record.job_id)
+    pair.south.approve(record.job_id[:8])
+    assert wait_final(pair.north, record.job_id).state is State.FINISHED
+    assert wait_final(pair.south, record.job_id).state is State.FINISHED
+
+
+def test_a_person_at_home_denies(pair):
+    pair.allow("north", approval="person")
+    record = pair.north.submit(job_file())
+    denied = pair.north.deny(record.job_id, "not now")
+    assert denied.state is State.DENIED
+    assert "not now" in denied.error_what
+    assert pair.network.said == []
+
+
+def test_a_person_at_the_peer_denies_and_the_reason_stays_there(pair):
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file())
+    assert record.state is State.WAITING_PEER
+    assert pair.south.deny(record.job_id, "canary").state is State.DENIED
+    found = wait_final(pair.north, record.job_id)
+    assert (found.state, found.error_code) == (State.DENIED, "denied")
+    assert not any(b"canary" in body for _, body in pair.network.said)
+
+
+def test_a_decision_that_got_lost_is_asked_for_again(pair):
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file())
+    pair.network.down = True
+    assert pair.south.approve(record.job_id).state is State.APPROVED
+    assert pair.north.store.get(record.job_id).state is State.WAITING_PEER
+    pair.network.down = False
+    assert wait_final(pair.north, record.job_id).state is State.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda text: text.replace('"value"', '"valeu"'), DataError),
+        (lambda text: text.replace('"numbers"', '"nubmers"'), DataError),
+        (lambda text: text.replace('"addition"', '"adition"'), JobError),
+        (lambda text: text.replace("{ v =", "{ w ="), JobError),
+        (lambda text: text.replace("epsilon", "epsilom"), UsageError),
+        (lambda text: text.replace('["alice", "bob"]', "[]"), UsageError),
+        (lambda text: text.replace("seconds = 60", "seconds = 100000"), JobError),
+        (lambda text: text.replace('"north"', '"west"'), JobError),
+        (lambda text: text.replace('epsilon = "0"', 'epsilon = "2"'), BudgetError),
+    ],
+)
+def test_what_fails_at_home_is_never_proposed(pair, change, kind):
+    with pytest.raises(kind) as caught:
+        pair.north.submit(change(job_file()))
+    assert caught.value.mend
+    assert pair.network.said == []
+    assert pair.north.store.all() == []
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("kind", ["share", "ciphertext"])
+def test_shares_and_ciphertexts_have_to_fit_the_keys(pair, kind, role):
+    key = toy(role.other if kind == "ciphertext" else role).public
+    bound = int(key.n_squared if kind == "ciphertext" else key.n)
+    home = pair.folder / ("north" if role is Role.ALICE else "south")
+    declared = f'type = "share"\nmodulus = "{role.value}"' if kind == "share" else 'type = "ciphertext"'
+    catalog = home / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace('type = "integer"\nlower = 0\nupper = 1000', declared))
+    manager = pair.north if role is Role.ALICE else pair.south
+    for value, fits in ((bound - 1, True), (bound, False)):
+        (home / "numbers.csv").write_text(
+            f"value\n{value:x}\n" if kind == "ciphertext" else f"value\n{value}\n"
+        )
+        if fits:
+            wait_final(manager, manager.submit(job_file()).job_id)
+        else:
+            with pytest.raises(DataError, match="row 1"):
+                manager.submit(job_file())
+
+
+def test_bad_rows_at_home_are_found_before_anything_is_said(pair):
+    (pair.folder / "north" / "numbers.csv").write_text("value\n1\n1001\n")
+    with pytest.raises(DataError, match="row 2"):
+        pair.north.submit(job_file())
+    assert pair.network.said == []
+
+
+def test_an_unpaired_peer(pair):
+    with pytest.raises(DuettoError, match="west"):
+        pair.north.submit(job_file().replace('"south"', '"west"'))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "code", "state"),
+    [
+        (lambda pair: pair.forbid("south"), "policy", State.DENIED),
+        (lambda pair: pair.allow("south", total="1/4"), "budget", State.DENIED),
+        (
+            lambda pair: (pair.folder / "south" / "numbers.csv").write_text("value\n\n7\n"),
+            "data",
+            State.FAILED,
+        ),
+        (lambda pair: (pair.folder / "south" / "numbers.csv").unlink(), "data", State.FAILED),
+        (lambda pair: pair.declare("south", unit="months"), "usage", State.FAILED),
+        (lambda pair: (pair.folder / "south" / "policy.toml").write_text("x = 1"), "config", State.FAILED),
+        (
+            lambda pair: (pair.folder / "south" / "ledger.jsonl").write_text("broken\n"),
+            "ledger",
+            State.FAILED,
+        ),
+    ],
+)
+def test_the_peer_refuses_with_a_code_only(pair, spoil, code, state):
+    spoil(pair)
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(job_file("1/2"))
+    assert caught.value.stable_code == code
+    assert pair.north.store.all()[0].state is state
+    assert pair.south.store.all() == []
+    assert pair.network.said[-1] == ("propose", code.encode())
+    assert pair.north.ledger.entries() == ()
+
+
+def test_a_peer_that_is_away(pair):
+    pair.network.down = True
+    with pytest.raises(PeerUnreachable):
+        pair.north.submit(job_file())
+    assert pair.north.store.all()[0].error_code == "peer-unreachable"
+
+
+def test_a_broken_ledger_stops_only_jobs_that_spend(pair):
+    (pair.folder / "north" / "ledger.jsonl").write_text("broken\n")
+    with pytest.raises(LedgerError):
+        pair.north.submit(job_file("1/2"))
+    assert pair.north.ledger_head() == b""
+    assert run(pair)[1].state is State.FINISHED
+
+
+def test_two_jobs_for_the_last_budget(pair):
+    for name in ("north", "south"):
+        pair.allow(name, total="1")
+        pair.analysis[name].stops = {role: threading.Event() for role in Role}
+    jobs = [pair.north.submit(job_file("3/4")).job_id for _ in range(2)]
+    for job_id in jobs:
+        wait_state(pair.north, job_id, State.RUNNING)
+    for analysis in pair.analysis.values():
+        for stop in analysis.stops.values():
+            stop.set()
+    ended = [wait_final(pair.north, job_id) for job_id in jobs]
+    states = sorted(record.state.value for record in ended)
+    assert states in (["failed", "finished"], ["failed", "failed"])
+    for manager, peer in ((pair.north, "south"), (pair.south, "north")):
+        assert manager.ledger.spent("numbers", peer) <= 1
+
+
+@pytest.mark.parametrize("canceller", ["north", "south"])
+def test_cancel_in_the_middle_ends_both_and_frees_the_next(pair, canceller):
+    stop = threading.Event()
+    analysis = pair.analysis[canceller]
+    analysis.stops = {Role.ALICE if canceller == "north" else Role.BOB: stop}
+    record = pair.north.submit(job_file("1/2"))
+    wait_state(pair.north, record.job_id, State.RUNNING)
+    wait_state(pair.south, record.job_id, State.RUNNING)
+    pair.network.managers[canceller].cancel(record.job_id)
+    stop.set()
+    for manager in (pair.north, pair.south):
+        found = wait_final(manager, record.job_id)
+        assert found.state is State.CANCELLED
+        assert found.outcome == ""
+        with pytest.raises(JobError, match="no result"):
+            manager.result(record.job_id)
+    with pytest.raises(JobError):
+        pair.north.cancel(record.job_id)
+    analysis.stops = {}
+    assert run(pair)[1].state is State.FINISHED
+
+
+@pytest.mark.parametrize("canceller", ["north", "south"])
+def test_cancel_while_waiting(pair, canceller):
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file())
+    pair.network.managers[canceller].cancel(record.job_id)
+    assert pair.north.store.get(record.job_id).state is State.CANCELLED
+    assert pair.south.store.get(record.job_id).state is State.CANCELLED
+    with pytest.raises(JobError):
+        pair.south.approve(record.job_id)
+
+
+def test_a_failing_analysis_fails_on_both_sides_and_keeps_the_loss(pair):
+    pair.analysis["south"].failure = UsageError("Cannot.", "Do not.")
+    _, north, south = run(pair, job_file("1/2"))
+    assert (south.state, south.error_code, south.error_mend) == (State.FAILED, "usage", "Do not.")
+    assert (north.state, north.error_code) == (State.FAILED, "peer-aborted")
+    assert pair.north.ledger.spent("numbers", "south") == Fraction(1, 2)
+
+
+def test_a_defect_of_the_analysis_tells_no_value(pair):
+    pair.analysis["north"].failure = ValueError("canary 12345")
+    _, north, _ = run(pair)
+    assert north.error_code == "internal"
+    assert "canary" not in north.error_what
+
+
+def test_results_around_the_gate_are_thrown_away(pair):
+    pair.analysis["north"].skip_gate = pair.analysis["south"].skip_gate = True
+    _, north, south = run(pair, job_file("1/2"))
+    assert (north.error_code, north.outcome) == ("gate", "")
+    assert south.outcome == ""
+    assert run(pair)[1].state is State.FINISHED
+
+
+def test_a_change_of_policy_or_catalog_after_signing_stops_the_run(pair):
+    pair.network.down = False
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file())
+    pair.declare("south", unit="months")
+    with pytest.raises(JobError, match="declarations"):
+        pair.south.approve(record.job_id)
+    pair.declare("south")
+    pair.forbid("north")
+    pair.south.approve(record.job_id)
+    assert wait_final(pair.north, record.job_id).error_code == "policy"
+    assert wait_final(pair.south, record.job_id).state is State.FAILED
+
+
+def test_runs_per_day_counts_runs(pair):
+    path = pair.folder / "south" / "policy.toml"
+    path.write_text(path.read_text() + "runs_per_day = 1\n")
+    assert run(pair)[1].state is State.FINISHED
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(job_file())
+    assert caught.value.stable_code == "policy"
+
+
+# A peer that does not keep to the rules
+
+
+def pending(pair):
+    pair.allow("south", approval="person")
+    return pair.north.submit(job_file())
+
+
+def test_a_session_needs_both_signatures_and_the_right_header(pair):
+    record = pending(pair)
+    keys = {name: pair.network.identities[name].paillier.fingerprint for name in ("north", "south")}
+    good = SessionHeader(
+        bytes(32), record.job_id, record.contract.digest, Role.ALICE, keys["north"], keys["south"]
+    )
+    with pytest.raises(JobError, match="not ready"):
+        pair.south.accept_session("north", good)
+    pair.network.down = True
+    pair.south.approve(record.job_id)
+    with pytest.raises(JobError, match="not ready"):
+        pair.south.accept_session("north", good)
+    signature = sign(
+        pair.south.store.get(record.job_id).contract, Role.ALICE, pair._identities["north"].signing
+    )
+    pair.south.decide("north", Decision(record.job_id, Word.CONFIRMED, signature).encode())
+    for bad in (
+        replace(good, job_digest=bytes(32)),
+        replace(good, dialler_role=Role.BOB),
+        replace(good, dialler_key=keys["south"]),
+        replace(good, own_key=keys["north"]),
+        replace(good, job_id="0" * 16),
+    ):
+        with pytest.raises(JobError):
+            pair.south.accept_session("north", bad)
+    with pytest.raises(JobError):
+        pair.south.accept_session("west", good)
+    pair.south.accept_session("north", good)
+
+
+def test_words_out_of_place_are_refused(pair):
+    record = pending(pair)
+    contract = pair.south.store.get(record.job_id).contract
+    signatures = {
+        n: sign(contract, r, pair._identities[n].signing)
+        for n, r in (("north", Role.ALICE), ("south", Role.BOB))
+    }
+    job_id = record.job_id
+    for manager, peer, word, signature, kind in [
+        (pair.south, "north", Word.CONFIRMED, signatures["north"], JobError),
+        (pair.south, "north", Word.APPROVED, signatures["north"], JobError),
+        (pair.south, "north", Word.DENIED, b"", JobError),
+        (pair.south, "west", Word.CONFIRMED, signatures["north"], JobError),
+        (pair.north, "south", Word.CONFIRMED, signatures["south"], JobError),
+        (pair.north, "south", Word.APPROVED, signatures["north"], ProtocolViolation),
+        (pair.north, "south", Word.APPROVED, bytes(64), ProtocolViolation),
+        (pair.north, "west", Word.APPROVED, signatures["south"], JobError),
+    ]:
+        with pytest.raises(kind):
+            manager.decide(peer, Decision(job_id, word, signature).encode())
+    assert pair.north.store.get(job_id).state is State.WAITING_PEER
+    assert pair.south.store.get(job_id).state is State.WAITING_OWN
+    with pytest.raises(JobError):
+        pair.south.cancel_job("west", encode_notice(job_id))
+
+
+def test_a_forged_draft_is_refused(pair):
+    record = pending(pair)
+    draft = record.contract.draft
+    pair.stop("south")
+    south = pair.start("south", resume=False)
+    side = draft.schemas[Role.ALICE]
+    swapped = replace(draft.spec, alice=draft.spec.bob, bob=draft.spec.alice)
+    for bad in (
+        replace(draft, keys={**draft.keys, Role.BOB: "0" * 64}),
+        replace(draft, keys={**draft.keys, Role.ALICE: "0" * 64}),
+        replace(draft, proposer=Role.BOB, schemas={Role.ALICE: None, Role.BOB: side}),
+        replace(draft, schemas={Role.ALICE: None, Role.BOB: None}),
+        replace(draft, schemas={Role.ALICE: side, Role.BOB: side}),
+        replace(draft, schemas={Role.ALICE: {}, Role.BOB: None}),
+        replace(draft, schemas={Role.ALICE: {**side, "w": side["v"]}, Role.BOB: None}),
+        replace(draft, spec=swapped),
+    ):
+        with pytest.raises(JobError):
+            south.propose("north", bad.encode())
+    with pytest.raises(JobError):
+        south.propose("west", draft.encode())
+    for raw in (b"", b"{}", b"null", draft.encode() + b" ", draft.encode()[:-1], b"[" * 100000):
+        with pytest.raises(ProtocolViolation):
+            south.propose("north", raw)
+
+
+def test_a_repeated_proposal_gets_the_same_answer(pair):
+    record = pending(pair)
+    draft = record.contract.draft.encode()
+    first = pair.south.propose("north", draft)
+    assert pair.south.propose("north", draft) == first
+    assert len(pair.south.store.all()) == 1
+    pair.south.deny(record.job_id, "")
+    with pytest.raises(PolicyError) as caught:
+        pair.south.propose("north", draft)
+    assert caught.value.stable_code == "denied"
+
+
+def test_an_answer_with_another_contract_is_never_signed(pair):
+    def other(change):
+        def spoil(answer):
+            document = canonical.decode(answer, 1 << 20)
+            contract = change(parse_contract(document["contract"].encode()))
+            document["contract"] = contract.encode().decode()
+            return canonical.encode(document)
+
+        return spoil
+
+    changes = [
+        lambda c: replace(c, nonce="0" * 64),
+        lambda c: replace(c, spec=replace(c.spec, recipients=frozenset({Role.BOB}))),
+        lambda c: c.draft,
+        lambda c: replace(c, schemas={**c.schemas, Role.BOB: {}}),
+        lambda c: replace(
+            c, schemas={**c.schemas, Role.BOB: {"v": replace(c.schemas[Role.BOB]["v"], upper=7)}}
+        ),
+        lambda c: replace(
+            c, schemas={**c.schemas, Role.ALICE: {"v": replace(c.schemas[Role.ALICE]["v"], upper=7)}}
+        ),
+    ]
+    for change in changes:
+        pair.network.spoil = {"propose": other(change)}
+        with pytest.raises(DuettoError):
+            pair.north.submit(job_file())
+        failed = pair.north.store.all()[0]
+        assert failed.state is State.FAILED
+        assert failed.own_signature == b""
+    for raw in (b"{}", b"x" * 300_000, b""):
+        pair.network.spoil = {"propose": lambda answer, raw=raw: raw}
+        with pytest.raises(ProtocolViolation):
+            pair.north.submit(job_file())
+
+
+def test_the_same_proposal_many_times_at_once_is_one_job(pair):
+    draft = pending(pair).contract.draft
+    again = replace(draft, nonce="0" * 64).encode()
+    with ThreadPoolExecutor(6) as pool:
+        answers = set(pool.map(lambda _: pair.south.propose("north", again), range(6)))
+    assert len(answers) == 1
+    assert len(pair.south.store.all()) == 2
+
+
+@pytest.mark.parametrize(("before", "after"), [('"numbers"', '"wages"'), ('"value"', '"income"')])
+def test_a_peer_cannot_probe_for_names_or_bad_data(pair, before, after):
+    (pair.folder / "south" / "numbers.csv").write_text("value\nx\n")
+    head, bob = job_file().split("[bob]")
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(head + "[bob]" + bob.replace(before, after))
+    assert caught.value.stable_code == "policy"
+
+
+def test_a_peer_cannot_pile_up_jobs(pair, monkeypatch):
+    monkeypatch.setattr("parties.jobs.negotiation.OPEN_JOBS", 2)
+    pair.allow("south", approval="person")
+    for _ in range(2):
+        pair.north.submit(job_file())
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(job_file())
+    assert caught.value.stable_code == "busy"
+
+
+# Restarts
+
+
+def test_after_a_restart_everything_is_known_and_pending_jobs_go_on(pair):
+    done = run(pair)[0]
+    pair.allow("south", approval="person")
+    waiting = pair.north.submit(job_file()).job_id
+    pair.stop("north")
+    pair.south.approve(waiting)
+    pair.start("north")
+    assert results(pair.north, done)["outcome"]["tables"]
+    assert wait_final(pair.north, waiting).state is State.FINISHED
+
+
+def test_an_approved_job_is_dialled_again_after_a_restart(pair):
+    pair.allow("south", approval="person")
+    record = pair.north.submit(job_file())
+    pair.network.down = True
+    pair.south.approve(record.job_id)
+    pair.stop("north")
+    pair.network.down = False
+    north = pair.start("north", resume=False)
+    north._negotiation.ask(north.store.get(record.job_id))
+    assert wait_final(north, record.job_id).state is State.FINISHED
+
+
+def test_a_run_is_not_repeated_after_a_restart_and_the_loss_stays(pair):
+    stop = threading.Event()
+    pair.analysis["north"].stops = {Role.ALICE: stop}
+    record = pair.north.submit(job_file("1/2"))
+    wait_state(pair.north, record.job_id, State.RUNNING)
+    pair.north.store.interrupt()
+    stop.set()
+    found = pair.north.store.get(record.job_id)
+    assert (found.state, found.error_code) == (State.FAILED, "interrupted")
+
+
+def test_a_stopped_daemon_fails_what_runs(pair):
+    stop = threading.Event()
+    pair.analysis["north"].stops = {Role.ALICE: stop}
+    record = pair.north.submit(job_file())
+    wait_state(pair.north, record.job_id, State.RUNNING)
+    threading.Timer(0.2, stop.set).start()
+    pair.stop("north")
+    assert pair.start("north").store.get(record.job_id).state is State.FAILED
+    assert wait_final(pair.south, record.job_id).state is State.FAILED
+
+
+def test_watching_shows_changes_until_the_end(pair):
+    stop = threading.Event()
+    pair.analysis["north"].stops = {Role.ALICE: stop}
+    record = pair.north.submit(job_file())
+    states = []
+    for seen in pair.north.watch(record.job_id):
+        states.append(seen.state)
+        if seen.state is State.RUNNING:
+            stop.set()
+    assert states[-1] is State.FINISHED
+    assert State.RUNNING in states
+
+
+def test_check_and_estimate_change_nothing(pair):
+    report = pair.north.check(job_file("1/2"))
+    assert report["verdict"]["allowed"]
+    assert (report["role"], report["rows"], report["epsilon"]) == ("alice", 2, "1/2")
+    assert report["leakage"]["alice"] == ["the sum"]
+    assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 2
+    report = pair.north.estimate(job_file(), 1000, 20.0, 100.0)
+    assert report["network_seconds"] == pytest.approx(0.01 + 128 / 1e8, abs=1e-6)
+    assert pair.north.store.all() == []
+    pair.forbid("north")
+    assert not pair.north.check(job_file())["verdict"]["allowed"]
+
+
+def test_no_value_or_key_in_messages_between_the_parties(pair):
+    canary = "777777777777"
+    catalog = pair.folder / "south" / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace("1000", "1000000000000"))
+    (pair.folder / "south" / "numbers.csv").write_text(f"value\n{canary}\n")
+    assert run(pair)[1].state is State.FINISHED
+    (pair.folder / "south" / "numbers.csv").write_text(f"value\n{canary}0\n")
+    with pytest.raises(PeerRefused):
+        pair.north.submit(job_file())
+    said = b"".join(body for _, body in pair.network.said)
+    assert canary.encode() not in said
+    assert str(int(pair._identities["south"].paillier.p)).encode() not in said

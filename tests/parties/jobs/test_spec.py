@@ -1,0 +1,262 @@
+"""Job files, canonical JSON, contracts and signatures."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parties.errors import JobError
+from parties.jobs import canonical
+from parties.jobs.contract import Contract, check_signature, parse_contract, sign
+from parties.jobs.messages import (
+    Answer,
+    Decision,
+    Word,
+    encode_notice,
+    parse_answer,
+    parse_decision,
+    parse_notice,
+)
+from parties.jobs.spec import parse_spec, spec_from_document
+from smc.analyses.base import Schema
+from smc.errors import ProtocolViolation
+from smc.forms import Role
+from tests.parties.jobs.joined import job_file
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**80), 2**80) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+PARAMETERS = st.dictionaries(
+    TEXT,
+    st.recursive(
+        st.booleans() | st.integers(-(2**80), 2**80) | TEXT, lambda i: st.lists(i, max_size=3), max_leaves=5
+    ),
+    max_size=4,
+)
+
+
+@given(VALUES)
+def test_canonical_json_is_read_back_and_has_one_form(value):
+    data = canonical.encode(value)
+    assert canonical.decode(data, 1 << 20) == value
+    assert canonical.encode(canonical.decode(data, 1 << 20)) == data
+
+
+@given(st.dictionaries(TEXT, st.integers(), min_size=2, max_size=6))
+def test_the_order_of_keys_does_not_matter(value):
+    assert canonical.encode(dict(reversed(value.items()))) == canonical.encode(value)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"1.0", b"1e3", b"NaN", b"Infinity", b"-0",
+        b' {"a":1}', b'{"a": 1}', b'{"b":1,"a":2}', b'{"a":1,"a":1}', b'"\xc3\xa4"',
+        b'"\\ud800"', b'"\\u0041"',
+        b"[" * 14 + b"]" * 14, b"[" * 50000, b"", b"{", b"9" * 5000,
+    ],
+)  # fmt: skip
+def test_everything_else_is_refused(data):
+    with pytest.raises(ProtocolViolation):
+        canonical.decode(data, 1 << 20)
+
+
+def test_floats_and_long_messages_are_refused():
+    with pytest.raises(TypeError):
+        canonical.encode({"a": 0.5})
+    with pytest.raises(ProtocolViolation, match="11 bytes"):
+        canonical.decode(b'"' + b"a" * 9 + b'"', 10)
+
+
+def test_a_job_file():
+    spec = parse_spec(job_file("1/2"))
+    assert (spec.analysis, spec.alice.party, spec.bob.dataset) == ("addition", "north", "numbers")
+    assert spec.role_of("south") is Role.BOB
+    assert spec.recipients == frozenset(Role)
+    assert spec.seconds == 60
+    with pytest.raises(JobError, match="'west'"):
+        spec.role_of("west")
+
+
+@given(PARAMETERS)
+def test_a_spec_comes_back_from_its_document(parameters):
+    spec = replace(parse_spec(job_file()), parameters=parameters)
+    again = spec_from_document(spec.document(), "x")
+    assert again == spec
+    assert canonical.encode(again.document()) == canonical.encode(spec.document())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"),
+    [
+        ('title = "both sums"', 'titel = "both sums"', "'title'"),
+        ('title = "both sums"', 'title = "a\\u0000b"', "title"),
+        ('title = "both sums"', f'title = "{"x" * 201}"', "title"),
+        ("[limits]", "[limit]", "'limits'"),
+        ("seconds = 60", "seconds = 0", "below 1"),
+        ("seconds = 60", 'seconds = "60"', "integer"),
+        ('bob = "south"', 'bob = "north"', "same party"),
+        ('bob = "south"', 'bob = "so uth"', "plain word"),
+        ('bob = "south"', "", "bob is missing"),
+        ('"alice", "bob"]', '"alice", "carol"]', "recipients"),
+        ('"alice", "bob"]', '"alice", "alice"]', "twice"),
+        ('dataset = "numbers"', 'dataset = "../numbers"', "plain word"),
+        ('dataset = "numbers"', "", "come together"),
+        ('{ v = "value" }', '{ v = "" }', "'v'"),
+        ('{ v = "value" }', "{ v = 1 }", "'v'"),
+        ('epsilon = "0"', "epsilon = 0.5", '"1/2"'),
+        ('epsilon = "0"', "epsilon = [[1, [0.5]]]", "entry 1, entry 2, entry 1"),
+        ('epsilon = "0"', "epsilon = nan", "number with a point"),
+        ('epsilon = "0"', "epsilon = 2024-01-01", "date"),
+        ('epsilon = "0"', "epsilon = " + "[" * 12 + "]" * 12, "nested"),
+        ('epsilon = "0"', "epsilon = " + "[" * 5000, "job file"),
+        ("[job]", "[job", "not valid TOML"),
+    ],
+)
+def test_a_wrong_job_file_names_its_place(before, after, part):
+    text = job_file()
+    assert before in text
+    with pytest.raises(JobError) as caught:
+        parse_spec(text.replace(before, after, 1))
+    assert part in str(caught.value)
+    assert caught.value.mend
+
+
+def test_a_long_job_file_is_refused():
+    with pytest.raises(JobError, match="longer"):
+        parse_spec(job_file() + "#" * 70000)
+
+
+def contract(**changes):
+    schema = Schema("integer", lower=0, upper=5)
+    usual = {
+        "spec": parse_spec(job_file()),
+        "proposer": Role.ALICE,
+        "nonce": "ab" * 32,
+        "keys": {Role.ALICE: "1" * 64, Role.BOB: "2" * 64},
+        "schemas": {role: {"v": schema} for role in Role},
+    }
+    return Contract(**(usual | changes))
+
+
+VARIANTS = [
+    contract(spec=replace(parse_spec(job_file()), recipients=frozenset({Role.BOB}))),
+    contract(spec=replace(parse_spec(job_file()), seconds=61)),
+    contract(spec=parse_spec(job_file("1/3"))),
+    contract(nonce="cd" * 32),
+    contract(keys={Role.ALICE: "2" * 64, Role.BOB: "1" * 64}),
+    contract(proposer=Role.BOB),
+    *(
+        contract(
+            schemas={role: {"v": replace(Schema("integer", lower=0, upper=5), **change)} for role in Role}
+        )
+        for change in ({"upper": 6}, {"unit": "g"}, {"kind": "decimal"}, {"scale": 1}, {"lower": None})
+    ),
+]
+
+
+def test_every_part_of_a_contract_is_in_its_digest_and_signature():
+    key = Ed25519PrivateKey.generate()
+    good = contract()
+    signature = sign(good, Role.ALICE, key)
+    check_signature(good, Role.ALICE, key.public_key(), signature)
+    assert len({one.digest for one in [good, *VARIANTS]}) == len(VARIANTS) + 1
+    for other in VARIANTS:
+        with pytest.raises(ProtocolViolation):
+            check_signature(other, Role.ALICE, key.public_key(), signature)
+    with pytest.raises(ProtocolViolation):
+        check_signature(good, Role.BOB, key.public_key(), signature)
+    with pytest.raises(ProtocolViolation):
+        check_signature(good, Role.ALICE, Ed25519PrivateKey.generate().public_key(), signature)
+    with pytest.raises(ProtocolViolation):
+        check_signature(good, Role.ALICE, key.public_key(), bytes([signature[0] ^ 1]) + signature[1:])
+
+
+def test_the_name_is_that_of_the_draft_and_drafts_are_not_signed():
+    good = contract()
+    assert good.draft.job_id == good.job_id
+    assert good.draft.digest != good.digest
+    assert good.draft.completed(good.schemas[Role.BOB]) == good
+    with pytest.raises(JobError):
+        sign(good.draft, Role.ALICE, Ed25519PrivateKey.generate())
+
+
+@pytest.mark.parametrize("one", [contract(), contract().draft, *VARIANTS])
+def test_contracts_come_back_from_their_text(one):
+    assert parse_contract(one.encode()) == one
+
+
+def paths(value, prefix=()):
+    yield prefix
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, inner in children:
+        yield from paths(inner, (*prefix, key))
+
+
+def test_a_contract_with_any_part_of_another_type_or_missing_is_refused_or_keeps_its_form():
+    document = canonical.decode(contract().encode(), 1 << 20)
+    tried = 0
+    for path in list(paths(document))[1:]:
+        for wrong in (None, 7, "x", [], {}, True, "DELETE"):
+            copy = canonical.decode(contract().encode(), 1 << 20)
+            place = copy
+            for key in path[:-1]:
+                place = place[key]
+            if wrong == "DELETE":
+                del place[path[-1]]
+            else:
+                place[path[-1]] = wrong
+            data = canonical.encode(copy)
+            tried += 1
+            try:
+                assert parse_contract(data).encode() == data
+            except ProtocolViolation:
+                continue
+    assert tried > 200
+
+
+@given(st.binary(max_size=300) | TEXT.map(lambda text: canonical.encode({"word": text, "job_id": text})))
+def test_no_bytes_raise_anything_but_a_violation(data):
+    for parse in (parse_contract, parse_answer, parse_decision, parse_notice):
+        with pytest.raises(ProtocolViolation):
+            parse(data)
+
+
+def test_messages_come_back():
+    answer = Answer(Word.APPROVED, contract(), bytes(range(64)))
+    assert parse_answer(answer.encode()) == answer
+    decision = Decision("0" * 16, Word.DENIED)
+    assert parse_decision(decision.encode()) == decision
+    assert parse_notice(encode_notice("ab" * 8)) == "ab" * 8
+    for wrong in (
+        Answer(Word.APPROVED, contract()),
+        Answer(Word.PENDING, contract(), bytes(64)),
+        Answer(Word.DENIED, contract()),
+    ):
+        with pytest.raises(ProtocolViolation):
+            parse_answer(wrong.encode())
+    for wrong in (
+        Decision("0" * 16, Word.APPROVED),
+        Decision("0" * 16, Word.DENIED, bytes(64)),
+        Decision("0" * 16, Word.APPROVED, bytes(63)),
+        Decision("0" * 15, Word.DENIED),
+        Decision("0" * 16, Word.PENDING),
+    ):
+        with pytest.raises(ProtocolViolation):
+            parse_decision(wrong.encode())
+    assert "signature" not in repr(answer)
+
+
+def test_the_schema_travels_whole():
+    assert {field.name for field in fields(Schema)} == set(
+        canonical.decode(contract().encode(), 1 << 20)["schemas"]["bob"]["v"]
+    )

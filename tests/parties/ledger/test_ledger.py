@@ -1,0 +1,333 @@
+"""The ledger: exact sums, one order of spending, crashes at every byte, and tampering."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.errors import BudgetError
+from parties.ledger import book
+from parties.ledger.book import Ledger
+from parties.ledger.entries import LedgerError
+from parties.ledger.gate import Loss, Spending, make_gate, signed_text
+from smc.analyses.base import open_gate
+from smc.channel.channel import Channel
+from smc.channel.memory import memory_pair
+from smc.channel.vectors import Rows
+from smc.errors import DuettoError, PeerLost, ProtocolViolation
+from smc.forms import Role
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.jsonl")
+
+
+def job(number):
+    return f"{number:064x}"
+
+
+def spend(ledger, number, epsilon="1/2", limit="10", dataset="d", peer="south"):
+    return ledger.spend(job(number), dataset, peer, Fraction(epsilon), Fraction(limit))
+
+
+def test_sums_are_exact_and_by_data_set_and_peer(ledger):
+    for number in range(3):
+        spend(ledger, number, "1/10", "3/10")
+    assert ledger.spent("d", "south") == Fraction(3, 10)
+    assert ledger.spent("d", "west") == ledger.spent("e", "south") == 0
+    with pytest.raises(BudgetError, match="3/10 spent of 3/10"):
+        spend(ledger, 9, "1/1000000", "3/10")
+    spend(ledger, 4, "1/10", "3/10", dataset="e")
+    assert ledger.spent("d", "south") == Fraction(3, 10)
+    assert Ledger(ledger.path).entries() == ledger.entries()
+    assert ledger.path.stat().st_mode & 0o077 == 0
+
+
+def test_a_job_spends_once_and_nothing_is_no_loss(ledger):
+    spend(ledger, 1)
+    with pytest.raises(LedgerError, match="before"):
+        spend(ledger, 1)
+    with pytest.raises(LedgerError):
+        spend(ledger, 2, "0")
+
+
+def test_a_crash_at_every_byte_of_a_write_is_repaired(ledger):
+    spend(ledger, 1)
+    before = ledger.path.read_bytes()
+    spend(ledger, 2)
+    after = ledger.path.read_bytes()
+    for cut in range(len(before) + 1, len(after)):
+        ledger.path.write_bytes(after[:cut])
+        whole = cut == len(after) - 1
+        assert len(ledger.entries()) == (2 if whole else 1)
+        assert ledger.path.read_bytes() == (after if whole else before)
+        spend(ledger, 3)
+        assert ledger.spent("d", "south") == (Fraction(3, 2) if whole else 1)
+    pieces = b"".join(path.read_bytes() for path in ledger.torn)
+    assert pieces.endswith(after[len(before) : len(after) - 2])
+
+
+@pytest.mark.parametrize("lines", [1, 2, 4])
+def test_any_change_of_a_whole_line_breaks_the_chain(ledger, lines):
+    for number in range(lines):
+        spend(ledger, number)
+    data = ledger.path.read_bytes()
+    first = json.loads(data.splitlines()[0])
+    changed = [
+        data.replace(b'"1/2"', b'"0/2"', 1),
+        data.replace(b'"south"', b'"sauth"', 1),
+        json.dumps(first | {"epsilon": "1/4"}).encode() + data[data.index(b"\n") :],
+        json.dumps({key: first[key] for key in first if key != "time"}).encode() + b"\n",
+        b"\n" + data,
+        b"null\n" + data,
+        data.splitlines(keepends=True)[0] * 2,
+    ]
+    if lines > 1:
+        changed += [data[data.index(b"\n") + 1 :], b"".join(reversed(data.splitlines(keepends=True)))]
+    for tampered in changed:
+        ledger.path.write_bytes(tampered)
+        with pytest.raises(LedgerError) as caught:
+            ledger.spent("d", "south")
+        assert caught.value.mend
+        with pytest.raises(LedgerError):
+            spend(ledger, 99)
+        assert ledger.path.read_bytes() == tampered
+
+
+def test_a_sealed_forgery_in_the_middle_breaks_the_link(ledger):
+    for number in range(3):
+        spend(ledger, number)
+    entries = ledger.entries()
+    forged = replace(entries[1], epsilon="1/1000").sealed()
+    ledger.path.write_bytes(entries[0].line() + forged.line() + entries[2].line())
+    with pytest.raises(LedgerError, match="entry 2"):
+        ledger.entries()
+
+
+def test_threads_cannot_pass_the_limit_together(ledger):
+    def attempt(number):
+        try:
+            spend(Ledger(ledger.path), number, "1", "3")
+        except BudgetError as error:
+            return error.stable_code
+        return "spent"
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sorted(pool.map(attempt, range(12))) == ["budget"] * 9 + ["spent"] * 3
+    assert ledger.spent("d", "south") == 3
+
+
+def _attempts(path, first, start, passed):
+    start.wait()
+    for number in range(first, first + 5):
+        try:
+            spend(Ledger(path), number, "1", "4")
+        except BudgetError:
+            continue
+        with passed.get_lock():
+            passed.value += 1
+
+
+def test_processes_cannot_pass_the_limit_together(ledger):
+    spawn = multiprocessing.get_context("spawn")
+    start, passed = spawn.Event(), spawn.Value("i", 0)
+    workers = [spawn.Process(target=_attempts, args=(ledger.path, 100 * i, start, passed)) for i in range(2)]
+    for worker in workers:
+        worker.start()
+    start.set()
+    for worker in workers:
+        worker.join(60)
+    assert passed.value == 4
+    assert ledger.spent("d", "south") == 4
+
+
+KILLED = """
+import os, signal, sys
+from fractions import Fraction
+from pathlib import Path
+from parties.ledger import book
+from parties.ledger.book import Ledger
+step = int(sys.argv[2])
+calls = 0
+def crash_before(function):
+    def call(*args):
+        global calls
+        if calls == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+        calls += 1
+        if function is os.write and len(args[1]) > 50 and step == 99:
+            function(args[0], args[1][:50])
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*args)
+    return call
+class Os:
+    def __getattr__(self, name):
+        found = getattr(os, name)
+        return crash_before(found) if name in ("write", "fsync", "close") else found
+book.os = Os()
+Ledger(Path(sys.argv[1])).spend("0" * 64, "d", "south", Fraction(1, 3), Fraction(1))
+print("spent", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 3, 4, 5, 50, 99])
+def test_killed_at_every_step_of_a_write(ledger, step):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(ledger.path), str(step)],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    announced = b"spent" in done.stdout
+    assert announced == (step == 50)
+    spent = ledger.spent("d", "south")
+    assert spent in (0, Fraction(1, 3))
+    assert spent or not announced
+    spend(ledger, 7, "1/3", "1")
+    assert ledger.spent("d", "south") == spent + Fraction(1, 3)
+
+
+def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
+    spend(ledger, 1)
+
+    def full(file, data):
+        real(file, bytes(data)[:20])
+        raise OSError(28, "No space left on device")
+
+    real = os.write
+    monkeypatch.setattr(book.os, "write", full)
+    with pytest.raises(LedgerError, match="No space"):
+        spend(ledger, 2)
+    monkeypatch.undo()
+    assert ledger.spent("d", "south") == Fraction(1, 2)
+    assert len(ledger.torn) == 1
+
+
+def test_a_ledger_without_folder_is_an_error(tmp_path):
+    with pytest.raises(LedgerError):
+        Ledger(tmp_path / "none" / "ledger.jsonl").entries()
+
+
+KEYS = {role: Ed25519PrivateKey.generate() for role in Role}
+DIGEST = bytes(range(32))
+
+
+def spending(role, digest=DIGEST, epsilon="1/2", limit="1"):
+    peer = KEYS[role.other].public_key()
+    return Spending(digest, role, "d", role.other.value, Fraction(epsilon), Fraction(limit), KEYS[role], peer)
+
+
+def run_gates(tmp_path, alice, bob):
+    ledgers = {role: Ledger(tmp_path / f"{role.value}.jsonl") for role in Role}
+    ends = dict(zip(Role, memory_pair(2.0), strict=True))
+    caught = {}
+
+    def side(role, given):
+        channel = Channel(ends[role])
+        try:
+            make_gate(ledgers[role], given)(channel)
+        except DuettoError as error:
+            caught[role] = error
+            channel.abort(error.stable_code)
+
+    threads = [threading.Thread(target=side, args=pair) for pair in ((Role.ALICE, alice), (Role.BOB, bob))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    return ledgers, caught
+
+
+def test_both_write_and_keep_the_other_signature(tmp_path):
+    for number in range(2):
+        digest = bytes([number]) * 32
+        ledgers, caught = run_gates(tmp_path, *(spending(role, digest) for role in Role))
+        assert not caught
+    for role in Role:
+        entries = ledgers[role].entries()
+        theirs = ledgers[role.other].entries()
+        assert [entry.event for entry in entries] == ["spent", "countersigned"] * 2
+        kept = entries[3]
+        assert (kept.subject, kept.peer_hash) == (entries[2].hash, theirs[2].hash)
+        packed = [(e.sequence.to_bytes(8, "big") + bytes.fromhex(e.hash)) for e in (theirs[2], entries[0])]
+        KEYS[role.other].public_key().verify(
+            bytes.fromhex(kept.signature), signed_text(digest, role.other, *packed)
+        )
+
+
+def test_if_one_cannot_pay_neither_passes_and_what_is_written_stays(tmp_path):
+    ledgers, caught = run_gates(tmp_path, spending(Role.ALICE), spending(Role.BOB, limit="1/4"))
+    assert isinstance(caught[Role.BOB], BudgetError)
+    assert caught[Role.ALICE].stable_code == "peer-aborted"
+    assert ledgers[Role.ALICE].spent("d", "bob") == Fraction(1, 2)
+    assert ledgers[Role.BOB].spent("d", "alice") == 0
+
+
+def test_a_signature_for_another_job_or_role_is_refused(tmp_path):
+    _, caught = run_gates(tmp_path, spending(Role.ALICE), spending(Role.BOB, bytes(32)))
+    assert any(isinstance(error, ProtocolViolation) for error in caught.values())
+    wrong = replace(spending(Role.BOB), signing_key=KEYS[Role.ALICE])
+    _, caught = run_gates(
+        tmp_path, spending(Role.ALICE, bytes([7]) * 32), replace(wrong, job_digest=bytes([7]) * 32)
+    )
+    assert isinstance(caught[Role.ALICE], ProtocolViolation)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_an_old_copy_of_a_ledger_is_noticed(tmp_path, role):
+    run_gates(tmp_path, *(spending(r) for r in Role))
+    path = tmp_path / f"{role.value}.jsonl"
+    old = path.read_bytes()
+    second = bytes([2]) * 32
+    run_gates(tmp_path, *(spending(r, second) for r in Role))
+    path.write_bytes(old)
+    third = bytes([3]) * 32
+    _, caught = run_gates(tmp_path, *(spending(r, third, "1/4", "9") for r in Role))
+    assert isinstance(caught[role], LedgerError)
+    assert role.other in caught
+
+
+def test_a_flipped_bit_in_any_part_of_the_message_is_refused(tmp_path):
+    entry, seen = bytes(40), bytes(40)
+    word = KEYS[Role.BOB].sign(signed_text(DIGEST, Role.BOB, entry, seen))
+    for part in range(3):
+        own, peer = memory_pair(2.0)
+        there = Channel(peer)
+        pieces = [bytearray(piece) for piece in (entry, seen, word)]
+        pieces[part][5] ^= 1
+        there.send(Loss(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
+        ledger = Ledger(tmp_path / f"{part}.jsonl")
+        with pytest.raises(ProtocolViolation):
+            make_gate(ledger, spending(Role.ALICE))(Channel(own))
+        assert [e.event for e in ledger.entries()] == ["spent"]
+
+
+def test_a_silent_peer_leaves_the_loss_written(tmp_path):
+    own, _ = memory_pair(0.05)
+    ledger = Ledger(tmp_path / "l.jsonl")
+    with pytest.raises(PeerLost):
+        make_gate(ledger, spending(Role.ALICE))(Channel(own))
+    assert ledger.spent("d", "bob") == Fraction(1, 2)
+
+
+def test_a_job_without_loss_has_an_open_gate(tmp_path):
+    assert make_gate(Ledger(tmp_path / "l.jsonl"), spending(Role.ALICE, epsilon="0")) is open_gate
+
+
+def test_no_key_in_a_repr():
+    assert "Ed25519" not in repr(spending(Role.ALICE))

@@ -1,0 +1,370 @@
+"""The Python client and the job commands, over the real control service on a Unix socket."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+import pytest
+from click.testing import CliRunner
+
+from parties.cli.jobs import COMMANDS
+from parties.client import Party, job_text
+from parties.errors import (
+    BudgetError,
+    ConfigError,
+    DaemonUnavailable,
+    DataError,
+    JobError,
+    PeerRefused,
+    PeerUnreachable,
+    PolicyError,
+    exit_code,
+)
+from parties.jobs.control import add_control_service
+from parties.jobs.faults import from_code, pack, unpack
+from parties.jobs.state import State
+from parties.ledger.entries import LedgerError
+from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
+from smc.forms import Role
+from tests.parties.jobs.joined import Pair, job_file, wait_final, wait_state
+
+CONFIG = """
+[party]
+name = "{name}"
+[listen]
+address = "127.0.0.1:0"
+"""
+
+
+@pytest.fixture
+def served():
+    with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
+        pair = Pair(Path(folder))
+        servers = []
+        for name, manager in list(pair.network.managers.items()):
+            home = pair.folder / name
+            (home / "duetto.toml").write_text(CONFIG.format(name=name))
+            (home / "run").mkdir()
+            server = grpc.server(ThreadPoolExecutor(8))
+            add_control_service(server, manager)
+            server.add_insecure_port(f"unix:{home}/run/control.sock")
+            server.start()
+            servers.append(server)
+        yield pair
+        for server in servers:
+            server.stop(0).wait()
+        pair.close()
+
+
+@pytest.fixture
+def party(served):
+    with Party(served.folder / "north") as opened:
+        yield opened
+
+
+@pytest.fixture
+def command(served):
+    def run(*words, name="north", code=0):
+        group = {one.name: one for one in COMMANDS}[words[0]]
+        arguments = [*words[1:], "--config", str(served.folder / name / "duetto.toml")]
+        done = CliRunner().invoke(group, [str(word) for word in arguments])
+        assert done.exit_code == code, done.output
+        return done
+
+    return run
+
+
+@pytest.fixture
+def file(served):
+    path = served.folder / "job.toml"
+    path.write_text(job_file("1/2"))
+    return path
+
+
+def test_submit_wait_and_result(party, file):
+    seen = []
+    job = party.submit(file).wait(lambda j: seen.append(j.state), timeout=20)
+    assert job.state is State.FINISHED
+    assert seen[-1] is State.FINISHED
+    result = job.result()
+    assert result.tables == {"sum": {"total": [62]}}
+    assert result.notes == ("exact",)
+    assert result.traffic["rounds"] >= 1
+    assert result.leakage["public"] == ["the number of rows"]
+    assert "<td>62</td>" in result._repr_html_()
+    assert [one.id for one in party.jobs()] == [job.id]
+    assert party.job(job.id[:10]).refresh().describe()["direction"] == "outgoing"
+    assert job.contract["spec"]["job"]["analysis"] == "addition"
+    assert job.facts["route"] == "plain addition"
+
+
+def test_frames(party, file, monkeypatch):
+    pytest.importorskip("pandas")
+    result = party.submit(file).wait(timeout=20).result()
+    assert result.frame().to_dict("list") == {"total": [62]}
+    assert result.frame("sum").shape == (1, 1)
+    with pytest.raises(JobError, match="'total'"):
+        result.frame("total")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match="duetto\\[frames\\]"):
+        result.frame()
+
+
+def test_a_job_as_path_text_or_mapping(file):
+    text = file.read_text()
+    assert job_text(file) == job_text(str(file)) == job_text(text) == text
+    assert 'analysis = "addition"' in job_text({"job": {"analysis": "addition"}})
+    with pytest.raises(JobError):
+        job_text("none.toml")
+    with pytest.raises(JobError):
+        job_text({"job": {"analysis": None}})
+
+
+def test_errors_arrive_whole_and_of_their_class(served, party):
+    with pytest.raises(DataError, match="declares no column") as caught:
+        party.submit(job_file().replace('"value"', '"valeu"'))
+    assert "'value'" in caught.value.mend
+    with pytest.raises(BudgetError):
+        party.submit(job_file("2"))
+    with pytest.raises(UsageError):
+        party.submit(job_file().replace("epsilon", "epsilom"))
+    with pytest.raises(JobError) as unknown:
+        party.job("0" * 16)
+    assert unknown.value.stable_code == "unknown-job"
+    served.network.down = True
+    with pytest.raises(PeerUnreachable):
+        party.submit(job_file())
+    served.network.down = False
+    served.forbid("south")
+    with pytest.raises(PeerRefused) as refused:
+        party.submit(job_file())
+    assert exit_code(refused.value) == 77
+    with pytest.raises(PeerRefused):
+        raise unpack(pack(refused.value))
+
+
+def test_a_defect_is_told_by_type_only(served, party, monkeypatch):
+    def broken(*_):
+        raise ValueError("canary")
+
+    monkeypatch.setattr(served.north.store, "all", broken)
+    with pytest.raises(DuettoError) as caught:
+        party.jobs()
+    assert caught.value.stable_code == "internal"
+    assert "ValueError" in caught.value.what
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DomainError("a", "b"),
+        LedgerError("a", "b"),
+        PeerAborted("a"),
+        Cancelled("a"),
+        DuettoError("a", code="x"),
+    ],
+)
+def test_errors_survive_the_way(error):
+    again = unpack(pack(error))
+    assert type(again) is type(error)
+    assert (again.what, again.mend, again.stable_code) == (error.what, error.mend, error.stable_code)
+
+
+def test_codes_give_classes():
+    assert isinstance(from_code("peer-lost", "w", "m"), PeerLost)
+    assert isinstance(from_code("denied", "w", "m"), PolicyError)
+    assert isinstance(from_code("interrupted", "w", "m"), JobError)
+    assert from_code("interrupted", "w", "m").stable_code == "interrupted"
+
+
+def test_waiting_ends_in_time_and_the_job_goes_on(served, party):
+    stop = threading.Event()
+    served.analysis["north"].stops = {Role.ALICE: stop}
+    job = party.submit(job_file())
+    with pytest.raises(JobError) as caught:
+        job.wait(timeout=0.3)
+    assert caught.value.stable_code == "timeout"
+    stop.set()
+    assert job.wait(timeout=20).state is State.FINISHED
+
+
+def test_a_cancelled_job_raises_when_waited_for(served, party):
+    served.allow("south", approval="person")
+    job = party.submit(job_file())
+    with pytest.raises(JobError, match="has no result"):
+        job.result()
+    assert job.cancel().state is State.CANCELLED
+    with pytest.raises(Cancelled):
+        job.wait(timeout=5)
+
+
+def test_a_denied_job_raises_when_waited_for(served, party):
+    served.allow("south", approval="person")
+    job = party.submit(job_file())
+    with Party(served.folder / "south") as south:
+        assert south.job(job.id).deny("no").state is State.DENIED
+    with pytest.raises(PolicyError, match="denied"):
+        job.wait(timeout=5)
+
+
+def test_long_results_and_lists_are_streamed(served, party):
+    job = party.submit(job_file()).wait(timeout=20)
+    outcome = {"tables": [{"name": "t", "columns": {"x": ["y" * 100] * 60_000}}], "notes": [], "details": {}}
+    database = served.north.store._database
+    database.execute("update jobs set outcome = ?", (json.dumps(outcome),))
+    assert len(job.result().tables["t"]["x"]) == 60_000
+
+
+def test_no_daemon(served, tmp_path):
+    home = served.folder / "west"
+    home.mkdir()
+    (home / "duetto.toml").write_text(CONFIG.format(name="west"))
+    with Party(home) as party, pytest.raises(DaemonUnavailable, match="west"):
+        party.jobs()
+    with pytest.raises(ConfigError):
+        Party(tmp_path / "none")
+
+
+def test_status(party, served, file):
+    party.submit(file).wait(timeout=20)
+    status = party.status()
+    assert (status["party"], status["peers"], status["jobs"]) == ("north", ["south"], {"finished": 1})
+    assert status["ledger_whole"]
+    path = served.folder / "north" / "ledger.jsonl"
+    path.write_text("broken\n")
+    status = party.status()
+    assert not status["ledger_whole"]
+    assert "entry 0" in status["ledger_problem"]
+
+
+# The commands
+
+
+def parsed(done):
+    document = json.loads(done.stdout)
+    assert document["success"] is True
+    return document
+
+
+def test_job_commands(served, command, file):
+    submitted = parsed(command("job", "submit", file, "--wait", "--json"))
+    assert submitted["tables"] == {"sum": {"total": [62]}}
+    job_id = submitted["job_id"]
+    assert parsed(command("job", "list", "--json"))["jobs"][0]["job_id"] == job_id
+    assert parsed(command("job", "show", job_id, "--json"))["contract"]["spec"]["limits"] == {"seconds": 60}
+    assert parsed(command("job", "watch", job_id[:8], "--json"))["state"] == "finished"
+    folder = served.folder / "tables"
+    shown = command("job", "result", job_id, "--csv", folder).stdout
+    assert "62" in shown
+    assert "alice learned: the sum" in shown
+    assert (folder / f"{job_id}-sum.csv").read_text() == "total\n62\n"
+    wait_final(served.south, job_id)
+    assert parsed(command("job", "result", job_id, "--json", name="south"))["tables"]
+    for verb in ("list", "show", "watch"):
+        words = ("job", verb) if verb == "list" else ("job", verb, job_id)
+        assert job_id in command(*words).stdout.replace("\n", "")
+
+
+def test_approve_deny_and_cancel_commands(served, command, file):
+    for verb, state, code in (
+        ("approve", "finished", 0),
+        ("deny", "denied", 77),
+        ("cancel", "cancelled", 130),
+    ):
+        served.allow("south", approval="person")
+        job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
+        words = ["job", verb, job_id, "--json"] + (["--reason", "no"] if verb == "deny" else [])
+        parsed(command(*words, name="south"))
+        wait_final(served.north, job_id)
+        assert served.north.store.get(job_id).state.value == state
+        done = command("job", "watch", job_id, "--json", code=code)
+        assert json.loads(done.stdout)["success"] is (code == 0)
+
+
+def test_errors_of_commands(served, command, file):
+    done = command("job", "show", "0" * 16, "--json", code=65)
+    assert json.loads(done.stdout)["error"]["code"] == "unknown-job"
+    file.write_text(file.read_text().replace('"1/2"', "0.5"))
+    done = command("job", "submit", file, code=65)
+    assert done.stdout == ""
+    assert "Write it as a string" in done.stderr
+    assert "number with a point" in done.stderr
+
+
+def test_a_running_job_is_shown(served, command, file):
+    stop = threading.Event()
+    served.analysis["north"].stops = {Role.ALICE: stop}
+    job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
+    wait_state(served.north, job_id, State.RUNNING)
+    assert served.analysis["north"].reached[Role.ALICE].wait(20)
+    shown = parsed(command("job", "show", job_id, "--json"))
+    assert (shown["stage"], shown["done"], shown["of"]) == ("adding", 0, 2)
+    stop.set()
+    wait_final(served.north, job_id)
+
+
+STATISTICS = """
+[job]
+analysis = "statistics"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "numbers"
+columns = { v = "value" }
+[bob]
+dataset = "numbers"
+columns = { v = "value" }
+[parameters]
+epsilon = "1/2"
+[[parameters.queries]]
+name = "total"
+kind = "sum"
+column = "v"
+"""
+
+
+def test_check_and_policy_need_no_daemon(served, command):
+    path = served.folder / "statistics.toml"
+    path.write_text(STATISTICS)
+    policy = served.folder / "north" / "policy.toml"
+    refused = parsed(command("job", "check", path, "--json", code=77))
+    assert "'statistics' is not among analyses" in refused["verdict"]["reasons"][0]["what"]
+    assert "not among analyses" in command("policy", "test", path, code=77).stdout.replace("\n", " ")
+    policy.write_text(policy.read_text().replace('"addition"', '"statistics"'))
+    report = parsed(command("job", "check", path, "--json"))
+    assert report["paired"] is False
+    assert (report["epsilon"], report["rows"], report["verdict"]["rule"]) == ("1/2", 2, "additions")
+    assert "Allowed by rule 'additions'" in command("job", "check", path).stdout
+    assert parsed(command("policy", "test", path, "--json"))["verdict"]["allowed"]
+
+
+def test_data_commands(served, command):
+    assert parsed(command("data", "list", "--json"))["datasets"][0]["name"] == "numbers"
+    described = parsed(command("data", "describe", "numbers", "--json"))["columns"][0]
+    assert (described["name"], described["upper"], described["unit"]) == ("value", 1000, "years")
+    assert parsed(command("data", "check", "--json"))["rows"] == {"numbers": 2}
+    assert "numbers" in command("data", "list").stdout
+    assert "1000" in command("data", "describe", "numbers").stdout
+    (served.folder / "north" / "numbers.csv").write_text("value\n1\nx\n")
+    assert "row 2 (line 3)" in command("data", "check", "numbers", code=65).stderr
+    command("data", "describe", "nubmers", code=65)
+
+
+def test_ledger_commands(served, command, party, file):
+    party.submit(file).wait(timeout=20)
+    shown = parsed(command("ledger", "show", "--json"))
+    assert shown["totals"] == [{"dataset": "numbers", "peer": "south", "epsilon": "1/2"}]
+    assert parsed(command("ledger", "verify", "--json"))["entries"] == 2
+    assert "1/2" in command("ledger", "show").stdout
+    assert "2 entries" in command("ledger", "verify").stdout
+    path = served.folder / "north" / "ledger.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"1/2"', b'"1/9"'))
+    assert "broken" in command("ledger", "verify", code=77).stderr

@@ -1,0 +1,178 @@
+"""`scripts/demo`: its data fit the catalogs and jobs it writes, it ends what it starts, and it runs."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from parties.catalog.declaration import load_catalog
+from parties.catalog.loading import count_rows
+from parties.config import load
+from parties.jobs.spec import read_spec
+from parties.lock import running_pid
+from parties.policy.rules import load_policy
+from parties.policy.verdict import JobView, evaluate
+from smc.analyses.registry import ANALYSES
+from smc.forms import Role
+
+ROOT = Path(__file__).parents[2]
+JOBS = ("patient", "percentiles", "statistics")
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment whose `python` is this one, and whose `duetto` is this checkout's."""
+    folder = tmp_path / "bin"
+    program(folder / "python", f'exec "{sys.executable}" "$@"')
+    run = "from parties.cli.main import main; main()"
+    program(folder / "duetto", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -c "{run}" "$@"')
+    (tmp_path / "temporary").mkdir()
+    return {
+        **os.environ,
+        "DUETTO_BIN": str(folder),
+        "TMPDIR": str(tmp_path / "temporary"),
+        "NO_COLOR": "1",
+        "COLUMNS": "160",
+    }
+
+
+def demo(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ROOT / "scripts" / "demo", *words],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=170,
+    )
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what `scripts/demo_data.py` writes."""
+    pytest.importorskip("sklearn")
+    folder = tmp_path_factory.mktemp("demo")
+    for name in ("north", "south"):
+        (folder / name).mkdir()
+    subprocess.run([sys.executable, ROOT / "scripts" / "demo_data.py", folder], check=True, timeout=60)
+    return folder
+
+
+@pytest.mark.parametrize(("home", "rows"), [("north", 285), ("south", 284)])
+def test_the_data_fit_their_catalog(written: Path, home: str, rows: int) -> None:
+    datasets = load_catalog(written / home / "catalog.toml").datasets
+    counted = {name: count_rows(dataset) for name, dataset in datasets.items()}
+    assert counted.pop("tumours") == rows
+    assert sorted(counted.values()) == [9, 10]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_both_policies_allow_the_jobs(written: Path, job: str) -> None:
+    spec = read_spec(written / f"{job}.toml")
+    analysis = ANALYSES[spec.analysis]
+    parameters = analysis.parse(spec.parameters)
+    analysis.check_recipients(parameters, spec.recipients)
+    schemas = []
+    for role in Role:
+        side = spec.side(role)
+        catalog = load_catalog(written / side.party / "catalog.toml")
+        assert set(side.columns) == set(analysis.columns(parameters, role))
+        schemas.append({name: catalog.schema(side.dataset, column) for name, column in side.columns.items()})
+        view = JobView(
+            analysis=spec.analysis,
+            peer=spec.side(role.other).party,
+            dataset=side.dataset,
+            columns=frozenset(side.columns.values()),
+            recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
+            comparison_type=spec.parameters.get("type"),
+            epsilon=analysis.epsilon(parameters),
+            rows=count_rows(catalog.dataset(side.dataset)),
+            seconds=spec.seconds,
+            spent=analysis.epsilon(parameters) * 0,
+            runs=0,
+        )
+        verdict = evaluate(load_policy(written / side.party / "policy.toml"), view)
+        assert verdict.allowed, verdict.reasons
+        assert verdict.needs_person is (side.party == "south" and job == "statistics")
+    analysis.check_schema(parameters, *schemas)
+
+
+@pytest.mark.parametrize("words", [("--keep",), ("--help",), ("north",)])
+def test_bad_words_are_refused(environment: dict[str, str], words: tuple[str, ...]) -> None:
+    done = demo(environment, *words)
+    assert done.returncode == 1
+    assert "scripts/demo:" in done.stderr
+
+
+def test_a_folder_with_something_in_it_is_not_used(environment: dict[str, str], tmp_path: Path) -> None:
+    done = demo(environment, "--keep", str(tmp_path))
+    assert done.returncode == 1
+    assert "is not empty" in done.stderr
+
+
+PRETENDER = """
+case "$1 $2" in
+    "init "*) mkdir "$2" ;;
+    "keys show") echo '{"fingerprint": "A"}' ;;
+    "party start") echo $$ >>"$PIDS"; echo ready; exec sleep 600 ;;
+    "job submit") echo "the peer is gone" >&2; exit 69 ;;
+esac
+"""
+
+
+def test_a_failing_step_gives_its_status_and_stops_the_daemons(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("sklearn")
+    program(tmp_path / "bin" / "duetto", PRETENDER)
+    done = demo({**environment, "PIDS": str(tmp_path / "pids")})
+    assert done.returncode == 69
+    assert "scripts/demo failed with status 69" in done.stderr
+    assert "The end of" in done.stderr
+    pids = [int(line) for line in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 2
+    assert not any(alive(pid) for pid in pids)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def alive(pid: int) -> bool:
+    for _ in range(50):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def percentiles(path: Path) -> list[float]:
+    with path.open(newline="") as file:
+        return [float(row["radius"]) for row in csv.DictReader(file)]
+
+
+@pytest.mark.slow
+def test_the_demo_runs(environment: dict[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    done = demo(environment, "--keep", str(tmp_path / "kept"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    for text in ("alice learned", "rounds", "Put together:", "histogram of diagnosis", "Without noise"):
+        assert text in done.stdout
+    assert done.stdout.count("stopped") == 2
+    kept = tmp_path / "kept"
+    north, south = (percentiles(kept / home / "percentiles.csv") for home in ("north", "south"))
+    answers = " ".join(str(int(x >= y)) for x, y in zip(north, south, strict=True))
+    assert f"Put together:    {answers} " in done.stdout
+    assert {path.name for path in kept.glob("*.toml")} == {f"{job}.toml" for job in JOBS}
+    assert all(running_pid(load(kept / home)) is None for home in ("north", "south"))
