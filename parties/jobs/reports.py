@@ -63,8 +63,9 @@ def estimate_report(
         DuettoError: the job file or the own data are wrong; of its kind.
     """
     task = examiner.understand(parse_spec(toml))
+    schemas = examiner.schemas(task)
     rows = rows or count_rows(examiner.data(task))
-    document = estimate_document(task, rows, key_bits)
+    document = estimate_document(task, schemas, rows, key_bits)
     bits = 8 * (document["alice_bytes"] + document["bob_bytes"])
     network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
     return document | {"key_bits": key_bits, "network_seconds": round(network, 6)}

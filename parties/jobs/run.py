@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.errors import JobError
+from parties.jobs.contract import Schemas
 from parties.jobs.examination import Examiner, Task, count_rows
 from parties.jobs.state import State
 from parties.jobs.store import JobStore, Progress, Record
@@ -106,6 +107,7 @@ class Run:
         outcome = task.analysis.run(session, task.parameters, data, spec.recipients, passed)
         passed.check()
         traffic = session.channel.traffic
+        schemas = {name: column.schema for name, column in data.items()}
         facts = {
             "rounds": traffic.rounds,
             "sent": traffic.sent,
@@ -113,7 +115,7 @@ class Run:
             "seconds": round(time.monotonic() - start, 6),
             "rows": rows,
             "route": str(outcome.details.get("route", "")),
-            "estimate": estimate_document(task, rows, self._key_bits),
+            "estimate": estimate_document(task, schemas, rows, self._key_bits),
             "leakage": leakage_document(task),
         }
         self._result = (outcome_document(outcome), facts)
@@ -181,12 +183,13 @@ def leakage_document(task: Task) -> dict[str, list[str]]:
     }
 
 
-def estimate_document(task: Task, rows: int, key_bits: int) -> dict[str, Any]:
+def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's message, as plain JSON values.
 
     `sent` and `received` are the bytes as seen from the own side.
     """
-    document = asdict(task.estimate(max(1, rows), key_bits))
+    document = asdict(task.estimate(schemas, max(1, rows), key_bits))
+    document["seconds"] = round(document["seconds"], 3)
     if task.epsilon:
         document["rounds"] += 1
         document["alice_bytes"] += LOSS_BYTES

@@ -161,8 +161,23 @@ class Analysis(Protocol):
         """Who learns what."""
         ...
 
-    def estimate(self, parameters: Any, rows: int, key_bits: int) -> Estimate:
-        """What a run over `rows` rows a side costs."""
+    def estimate(
+        self,
+        parameters: Any,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """What a run over `rows` rows a side costs in a fresh session, without what the gate sends.
+
+        Args:
+            parameters: as parsed.
+            schemas: the own columns' declarations, which the other side's are like.
+            recipients: who gets the results.
+            rows: rows of each side.
+            key_bits: size of the Paillier keys.
+        """
         ...
 
     def run(

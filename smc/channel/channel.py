@@ -148,9 +148,8 @@ class Channel:
             self._transport.close()
 
     def _put(self, kind: str, data: bytes, total: int) -> None:
-        frame = Frame(self._sent_frames, kind, self._sent_depth, total, data)
+        self._transport.send(Frame(self._sent_frames, kind, self._sent_depth, total, data))
         self._sent_frames += 1
-        self._transport.send(frame)
 
     def _message(self, kind: str, size: int) -> bytes:
         frame = self._next(kind, size)

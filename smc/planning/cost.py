@@ -18,7 +18,7 @@ OPERATION_SECONDS: Mapping[str, float] = {
     "decrypt": 2.5e-3,
     "zero_test": 1.2e-3,
     "inverse": 0.03e-3,
-    "ot": 0.5e-6,
+    "ot": 0.08e-6,
 }
 """Seconds of one operation with a 2048-bit key on one core of an ordinary server."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from smc.errors import KeyMaterialError, UsageError
@@ -57,9 +59,27 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     for start in range(0, len(y), size):
         stop = min(start + size, len(y))
         holdings = part_of(x, slice(width * start, width * stop)), part_of(y, slice(start, stop))
-        results.append(_run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False))
-        session.report("comparisons", stop, len(y))
+        with _reporting(session, start, stop, len(y)):
+            delta = _run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False)
+        results.append(delta)
     return join(results)
+
+
+@contextmanager
+def _reporting(session: Session, start: int, stop: int, total: int) -> Iterator[None]:
+    """Let what a chunk reports count as its part of the whole."""
+    whole = session.report
+
+    def part(stage: str, done: int, of: int) -> None:
+        whole(stage, start + (stop - start) * done // of, total)
+
+    session.report = part
+    part("compare", 0, 1)
+    try:
+        yield
+        part("compare", 1, 1)
+    finally:
+        session.report = whole
 
 
 def _run(plan: Plan, session: Session, parameters: Parameters, x: Value, y: Value, *, flipped: bool) -> Value:

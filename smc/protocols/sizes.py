@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedResidues, Residues
+from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
 from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
 
 _BOUND = 1 << 40
 
@@ -39,3 +40,9 @@ def exchange_counts(session: Session, own: Sequence[int]) -> list[int]:
     """
     session.channel.send(Counts(Residues(own, _BOUND)))
     return session.channel.recv(Counts, ExpectedResidues(_BOUND, len(own)))
+
+
+def counts_cost(numbers: int) -> Cost:
+    """The exact cost of exchanging so many row counts."""
+    size = residues_bytes(_BOUND, numbers)
+    return Cost((Flight.BOTH,), size, size)

@@ -34,7 +34,7 @@ def test_mirror_exchanges_the_parties(kind: ComparisonType) -> None:
     assert ComparisonType.parse(str(kind)) == kind
     assert kind.mirror.is_trivial is kind.is_trivial
     for form, mirrored in zip(
-        (kind.x, kind.y, kind.delta), (kind.mirror.x, kind.mirror.y, kind.mirror.delta)
+        (kind.x, kind.y, kind.delta), (kind.mirror.x, kind.mirror.y, kind.mirror.delta), strict=True
     ):
         assert all(form.holding(role) is mirrored.holding(role.other) for role in Role)
         assert {role.other for role in form.sees} == set(mirrored.sees)

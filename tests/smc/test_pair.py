@@ -13,14 +13,20 @@ from smc.values import KeyHolder, Nothing, Plain, Share, Value, check_value, joi
 
 def test_both_results_come_back() -> None:
     assert run_pair(lambda s: s.role, lambda s: s.role) == (Role.ALICE, Role.BOB)
-    assert run_pair(lambda s: exchange_counts(s, [1, 2]), lambda s: exchange_counts(s, [3, 0])) == ([3, 0], [1, 2])
+    assert run_pair(lambda s: exchange_counts(s, [1, 2]), lambda s: exchange_counts(s, [3, 0])) == (
+        [3, 0],
+        [1, 2],
+    )
 
 
 def test_the_error_of_the_side_that_failed_is_raised_and_ends_the_other() -> None:
     def fails(session: Session) -> None:
         raise DomainError("mine")
 
-    for alice, bob in ((fails, lambda s: exchange_counts(s, [1])), (lambda s: exchange_counts(s, [1]), fails)):
+    for alice, bob in (
+        (fails, lambda s: exchange_counts(s, [1])),
+        (lambda s: exchange_counts(s, [1]), fails),
+    ):
         with pytest.raises(DomainError, match="mine"):
             run_pair(alice, bob, timeout=30)
 

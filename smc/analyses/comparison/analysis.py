@@ -30,7 +30,7 @@ from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan, session_parameters
 from smc.protocols.session import Session
-from smc.protocols.sizes import exchange_counts
+from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Modulus, Parameters, parse_modulus
 from smc.values import Nothing, Plain, Share, Value
 
@@ -73,8 +73,8 @@ class Comparison:
                     measures[schema.scale, schema.unit] = place
         if len(measures) > 1:
             raise UsageError(
-                f"{' and '.join(measures.values())} have different units or different numbers of digits after "
-                "the point.",
+                f"{' and '.join(measures.values())} have different units or different numbers of digits "
+                "after the point.",
                 "Declare both columns with the same type, scale and unit.",
             )
         for name in ("x", "y"):
@@ -121,13 +121,24 @@ class Comparison:
         public = ("the number of rows of x and of y", f"type {parameters.type}, {parameters.bits} bits")
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
-    def estimate(self, parameters: ComparisonParameters, rows: int, key_bits: int) -> Estimate:
-        """The exact bytes and rounds of the route, one round for the row counts, and the likely time."""
+    def estimate(
+        self,
+        parameters: ComparisonParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """The exact bytes and rounds of the route and of telling the row counts, and the likely time."""
+        del recipients
         given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
-        plan = self._plan(parameters, given, ())
-        cost = plan.setup + plan.cost(given)
+        moduli = [
+            parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS
+        ]
+        plan = self._plan(parameters, given, moduli)
+        cost = counts_cost(2) + plan.setup + plan.cost(given)
         return Estimate(
-            cost.rounds + 1,
+            cost.rounds,
             cost.alice_bytes,
             cost.bob_bytes,
             estimate_seconds(cost, given),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, Table, open_gate
-from smc.analyses.statistics.parameters import Query, StatisticsParameters, parse
+from smc.analyses.statistics.parameters import StatisticsParameters, parse
 from smc.analyses.statistics.plan import Noisy, check_alike, plan
 from smc.analyses.statistics.queries import Estimated
 from smc.errors import DomainError, UsageError
@@ -28,13 +28,9 @@ from smc.protocols.spec import Cost
 from smc.secret import noise, opening
 from smc.secret.laplace import DiscreteLaplace
 
-BOTH: Final = frozenset(Role)
-
 _NEIGHBOURS: Final = "one row added to or removed from either side's table; one person is one row"
 _SECONDS_PER_BYTE: Final = 6e-9
 _SETUP_SECONDS: Final = 0.05
-_ASSUMED_REACH: Final = 1 << 31
-_ASSUMED_LABELS: Final = 16
 
 
 class Statistics:
@@ -85,25 +81,23 @@ class Statistics:
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
 
-    def estimate(self, parameters: StatisticsParameters, rows: int, key_bits: int) -> Estimate:
-        """Rounds and bytes with both as recipients; neither rows nor keys matter.
-
-        Counts and histograms over edges or named categories are exact. Noise on sums and means depends on the
-        column's scale and bounds, which are not at hand here: the scale of the stated bounds is assumed, and
-        32 bits or 16 labels where nothing is stated. `run_cost` is exact.
-        """
+    def estimate(
+        self,
+        parameters: StatisticsParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """Exact rounds and bytes; neither rows nor keys matter."""
         del rows, key_bits
-        schemas = {query.column: _assumed(query) for query in parameters.queries if query.column}
-        roomy = StatisticsParameters(parameters.epsilon, 1, parameters.queries)
-        total = _cost(_planned_apart(roomy, schemas), BOTH)
-        seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
+        total = run_cost(parameters, schemas, recipients)
         return Estimate(
             total.rounds,
             total.alice_bytes,
             total.bob_bytes,
-            seconds,
-            "local sums; joint discrete Laplace noise by oblivious transfer; open to recipients "
-            "(sums and means without bounds: values of 32 bits assumed)",
+            _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
+            "local sums; joint discrete Laplace noise by oblivious transfer; open to recipients",
         )
 
     def run(
@@ -151,39 +145,8 @@ def run_cost(
     parameters: StatisticsParameters, schemas: Mapping[str, Schema], recipients: frozenset[Role]
 ) -> Cost:
     """The exact cost of a run in a fresh session, without what the gate sends."""
-    return _cost(plan(parameters, schemas), recipients)
-
-
-def _cost(plans: Sequence[Noisy], recipients: frozenset[Role]) -> Cost:
-    laws = _laws(plans)
+    laws = _laws(plan(parameters, schemas))
     return SETUP_COST + noise.cost(laws) + opening.cost(len(laws), recipients)
-
-
-def _assumed(query: Query) -> Schema:
-    """A schema that fits what the query states."""
-    if query.kind == "histogram" and not query.edges:
-        labels = query.categories or tuple(str(index) for index in range(_ASSUMED_LABELS))
-        return Schema("category", categories=labels)
-    stated = [value for value in (query.lower, query.upper, *query.edges) if value is not None]
-    scale = max((_decimals(value) for value in stated), default=0)
-    reach = max([_ASSUMED_REACH, *(int(2 * abs(value) * 10**scale) for value in stated)])
-    return Schema("decimal" if scale else "integer", scale=scale, lower=-reach, upper=reach)
-
-
-def _decimals(value: Fraction) -> int:
-    return next((digits for digits in range(31) if (value * 10**digits).denominator == 1), 0)
-
-
-def _planned_apart(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Noisy]:
-    """Plan queries one by one, as several may assume different things of one column."""
-    return [
-        noisy
-        for query in parameters.queries
-        for noisy in plan(
-            StatisticsParameters(parameters.epsilon, parameters.max_rows, (query,)),
-            {**schemas, query.column: _assumed(query)},
-        )
-    ]
 
 
 def _laws(plans: Sequence[Noisy]) -> list[DiscreteLaplace]:

@@ -22,8 +22,8 @@ Assumes: semi-honest parties; DCR.
 Cost: 2 flights, `bits` ciphertexts each way; `bits` encryptions and zero tests at the point holder, `bits`
     powers and re-randomisations at the range holder.
 Reference: thesis, section 8.1.3, Protocols 1 and 2, "Improvement", after [NNPC10]; errata 1, 3-5, 8, 9.
-    Protocol 1 is announced there for type 5, whose output goes to Bob, but as printed it tells Alice; both are
-    here.
+    Protocol 1 is announced there for type 5, whose output goes to Bob, but as printed it tells Alice; here
+    are both.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Nothing, Plain, Share
 
-_PIECE = 1024
+_PIECE = 256
 """About how many ciphertexts go into one message, so that both parties work at the same time."""
 
 

@@ -71,7 +71,7 @@ class Addition:
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
 
-    def estimate(self, parameters: Any, rows: int, key_bits: int) -> Estimate:
+    def estimate(self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int) -> Estimate:
         return Estimate(1, 8, 8, 0.001 * rows, "plain addition")
 
     def run(

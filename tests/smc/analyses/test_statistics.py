@@ -21,7 +21,6 @@ from smc.secret.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import (
     AGE,
     BOTH,
-    EVERYTHING,
     GROUP,
     SCHEMAS,
     WEIGHT,
@@ -168,20 +167,12 @@ def test_cost_is_as_declared(recipients):
     assert declared.rounds == (11 if recipients == {Role.BOB} else 12)
 
 
-def test_estimate_is_exact_where_the_job_states_all():
-    text = EVERYTHING.replace('[[queries]]\nkind = "sum"\ncolumn = "weight"\n', "")
-    declared = run_cost(parsed(text), SCHEMAS, BOTH)
-    estimate = STATISTICS.estimate(parsed(text), 500, 3072)
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
+def test_estimate_is_the_exact_cost(recipients):
+    declared = run_cost(parsed(), SCHEMAS, recipients)
+    estimate = STATISTICS.estimate(parsed(), SCHEMAS, recipients, 500, 3072)
     assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
     assert estimate.rounds == declared.rounds
-    vague = STATISTICS.estimate(parsed(), 500, 3072)
-    assert vague.rounds == estimate.rounds
-    assert vague.alice_bytes > estimate.alice_bytes
-
-
-def test_estimate_of_a_histogram_over_all_declared_labels():
-    parameters = parsed('epsilon = "1"\n[[queries]]\nkind = "histogram"\ncolumn = "group"')
-    assert STATISTICS.estimate(parameters, 10, 2048).rounds == 12
 
 
 def test_empty_sides():

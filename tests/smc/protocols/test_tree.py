@@ -60,7 +60,7 @@ def randomness_of(ciphertext: mpz) -> mpz:
 def attack(
     received: Ciphertexts, plain: Sequence[int], points: Sequence[int], rhos: Sequence[mpz]
 ) -> set[int]:
-    """Alice looks for node labels: m = r d, and rho**(m / d) is the randomness if r was all that changed it."""
+    """Alice looks for node labels: m = r d, and rho**(m / d) is the randomness if only r changed it."""
     n = ALICE.public.n
     found: set[int] = set()
     for ciphertext, m in zip(received.values, plain, strict=True):
