@@ -162,5 +162,7 @@ class StrictTable:
         self._asked.add(key)
         value = self._table.get(key, default)
         if value is None:
-            raise self.fail(key, "is missing", f"Add {key}.")
+            meant = get_close_matches(key, [str(name) for name in self._table if name not in self._asked], 1)
+            mend = f"Is {meant[0]!r} meant to be it?" if meant else f"Add {key}."
+            raise self.fail(key, "is missing", mend)
         return value

@@ -132,18 +132,23 @@ def ledger() -> None:
 @json_option
 def show(config_path: Path | None, as_json: bool) -> None:
     """Show what has been spent, by data set and peer."""
-    entries = [entry for entry in _ledger(config_path).entries() if entry.event == SPENT]
+    config = load(config_path)
+    entries = [entry for entry in _ledger(config).entries() if entry.event == SPENT]
+    names_of_jobs = _job_ids(config)
     totals: dict[tuple[str, str], Fraction] = {}
     for entry in entries:
         pair = (entry.dataset, entry.peer)
         totals[pair] = totals.get(pair, Fraction(0)) + entry.loss
     names = ("sequence", "time", "job", "dataset", "peer", "epsilon")
-    listed = [{name: getattr(entry, name) for name in names} for entry in entries]
+    listed = [
+        {name: getattr(entry, name) for name in names} | {"job_id": names_of_jobs.get(entry.job)}
+        for entry in entries
+    ]
     summed = [{"dataset": d, "peer": p, "epsilon": str(total)} for (d, p), total in totals.items()]
 
     def human(out: Any) -> None:
-        heads = ("time", "job", "dataset", "peer", "epsilon")
-        out.print(table("spent", heads, [[_short(row[head]) for head in heads] for row in listed]))
+        heads = ("time", "job_id", "dataset", "peer", "epsilon")
+        out.print(table("spent", heads, [[row[head] for head in heads] for row in listed]))
         out.print(table("in total", ("dataset", "peer", "epsilon"), [list(row.values()) for row in summed]))
 
     emit({"entries": listed, "totals": summed}, human, as_json=as_json)
@@ -154,7 +159,7 @@ def show(config_path: Path | None, as_json: bool) -> None:
 @json_option
 def verify(config_path: Path | None, as_json: bool) -> None:
     """Check the chain of the ledger from its beginning."""
-    book = _ledger(config_path)
+    book = _ledger(load(config_path))
     count, head = len(book.entries()), book.head().hex()
     torn = [path.name for path in book.torn]
 
@@ -172,8 +177,17 @@ def verify(config_path: Path | None, as_json: bool) -> None:
 COMMANDS: tuple[click.Command, ...] = (data, policy, ledger)
 
 
-def _ledger(config_path: Path | None) -> Ledger:
-    return Ledger(load(config_path).home / "ledger.jsonl")
+def _ledger(config: Config) -> Ledger:
+    return Ledger(config.home / "ledger.jsonl")
+
+
+def _job_ids(config: Config) -> dict[str, str]:
+    """The names of the known jobs by the digests of their contracts, in hexadecimal."""
+    path = config.home / "jobs.sqlite"
+    if not path.exists():
+        return {}
+    with closing(JobStore(path)) as store:
+        return {r.contract.digest.hex(): r.job_id for r in store.all() if r.contract.is_complete}
 
 
 def _described(column: ColumnDeclaration) -> dict[str, Any]:
@@ -192,8 +206,3 @@ def _described(column: ColumnDeclaration) -> dict[str, Any]:
 
 def _cell(value: Any) -> Any:
     return ", ".join(value) if isinstance(value, list) else value
-
-
-def _short(value: Any) -> Any:
-    """The beginning of a digest; names and times are shorter anyhow."""
-    return value[:20] if isinstance(value, str) else value

@@ -26,6 +26,8 @@ P = ParamSpec("P")
 
 DEBUG_VARIABLE = "DUETTO_DEBUG"
 
+_FILE_WIDTH = 200
+
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:
     """Give a command the flag `--json`, passed on as `as_json`, and let its errors end it in due form.
@@ -61,8 +63,12 @@ def emit(data: Mapping[str, Any], human: Callable[[Console], None], *, as_json: 
 
 
 def console() -> Console:
-    """The console of stdout. Texts are taken as they are, without markup; `NO_COLOR` is honoured."""
-    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
+    """The console of stdout. Texts are taken as they are, without markup; `NO_COLOR` is honoured.
+
+    What is not shown on a terminal is not cut to the width of one, unless `COLUMNS` says how wide it may be.
+    """
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _FILE_WIDTH
+    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -71,7 +77,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     Args:
         title: shown above; may be empty.
         columns: the heads.
-        rows: as many cells a row as there are heads; None is shown as a dash.
+        rows: as many cells a row as there are heads; None is shown as a dash, a float by six digits.
     """
     cells = [list(row) for row in rows]
     shown = Table(title=title or None, title_justify="left")
@@ -79,8 +85,14 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         numeric = bool(cells) and all(isinstance(row[place], int | float | None) for row in cells)
         shown.add_column(Text(head), justify="right" if numeric else "left")
     for row in cells:
-        shown.add_row(*(Text("-" if cell is None else str(cell)) for cell in row))
+        shown.add_row(*(Text(_shown(cell)) for cell in row))
     return shown
+
+
+def _shown(cell: object) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def talk(text: str) -> None:

@@ -132,6 +132,7 @@ def test_wrong_frames_end_the_session(frames: tuple[str, list[Frame]]) -> None:
     def listen() -> None:
         for _ in range(2):
             bob.recv(Numbers, ExpectedResidues(1000, 2))
+        bob.finish()
 
     with pytest.raises((ProtocolViolation, PeerLost)) as caught:
         listen()

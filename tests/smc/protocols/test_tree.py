@@ -133,10 +133,16 @@ def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation(
 def collect_tests(x: int, y: int, count: int) -> list[list[int]]:
     """What Alice decrypts in `count` runs of Protocol 2 on the same input."""
 
+    nodes = [pack(layer, node, BITS) for layer, node in enumerate(point_nodes(x, BITS))]
+    pieces = [piece.stop - piece.start for piece in tree._pieces(count, BITS)]
+
     def alice(session: Session) -> list[list[int]]:
-        nodes = [pack(layer, node, BITS) for layer, node in enumerate(point_nodes(x, BITS))] * count
-        session.channel.send(tree.Points(session.own.encrypt(nodes)))
-        opened = session.own.decrypt(session.channel.recv(tree.Tests, session.own.expected(BITS * count)))
+        for size in pieces:
+            session.channel.send(tree.Points(session.own.encrypt(nodes * size)))
+        opened: list[int] = []
+        for size in pieces:
+            received = session.channel.recv(tree.Tests, session.own.expected(BITS * size))
+            opened += session.own.decrypt(received)
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
     def bob(session: Session) -> None:
