@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from parties.catalog.toml import StrictTable, read
 from parties.errors import ConfigError
+from parties.toml import StrictTable, read
 
 CONFIG_NAME: Final = "duetto.toml"
 CONFIG_VARIABLE: Final = "DUETTO_CONFIG"

@@ -10,8 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from parties.catalog.toml import StrictTable, near, read
 from parties.errors import ConfigError, DataError
+from parties.toml import StrictTable, near, read
 from smc.analyses.base import Schema
 
 KINDS = ("csv", "parquet", "sql", "value")

@@ -8,8 +8,8 @@ from typing import Any
 from parties.catalog.cells import is_empty, parser
 from parties.catalog.declaration import DatasetDeclaration
 from parties.catalog.sources import rows
-from parties.catalog.toml import near
 from parties.errors import DataError
+from parties.toml import near
 from smc.analyses.base import Column
 
 ROW_LIMIT = 100_000_000

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.toml import near
 from parties.errors import ConfigError, DataError
+from parties.toml import near
 
 DRIVERS = ("sqlite3", "psycopg", "psycopg2", "pyodbc", "oracledb")
 """DB-API modules that may be imported; each connects by one connection string."""

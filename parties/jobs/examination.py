@@ -10,13 +10,13 @@ from typing import Any
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
-from parties.catalog.toml import near
 from parties.errors import DataError, JobError
 from parties.jobs.contract import Contract, Schemas
 from parties.jobs.spec import JobSpec, Side
 from parties.ledger.book import Ledger
 from parties.policy.rules import load_policy
 from parties.policy.verdict import JobView, Verdict, evaluate
+from parties.toml import near
 from smc.analyses.base import Analysis, Column, Data, Estimate, Leakage
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Role

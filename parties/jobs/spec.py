@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from parties.catalog.declaration import NAME
-from parties.catalog.toml import StrictTable, parse
 from parties.errors import JobError
 from parties.jobs import canonical
+from parties.toml import StrictTable, parse
 from smc.forms import Role
 
 SECONDS = 3600

@@ -22,13 +22,13 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties import catalog, policy
-from parties.catalog.toml import read
 from parties.config import CONFIG_NAME, Address, Config, Peer, check_name, parse
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate, pairing
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
+from parties.toml import read
 from smc.ciphers import keys, phe_format
 from smc.errors import KeyMaterialError
 from smc.numeric.random import Randomness

@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from parties.catalog.toml import StrictTable, read
 from parties.errors import ConfigError
+from parties.toml import StrictTable, read
 from smc.forms import Form
 
 APPROVALS = ("auto", "person")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from parties.catalog.toml import near
 from parties.errors import BudgetError, PolicyError
 from parties.policy.rules import Policy, Rule
+from parties.toml import near
 
 
 @dataclass(frozen=True, slots=True)
