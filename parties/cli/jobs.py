@@ -20,7 +20,7 @@ from parties.cli.output import emit, json_option, table, talk
 from parties.client import Job, Party, Result, job_text
 from parties.config import load
 from parties.errors import REFUSED
-from parties.jobs.reports import check_report, estimate_report
+from parties.jobs.reports import check_report, estimate_report, leakage_report
 from parties.jobs.state import State
 from parties.pki.home import own_pairing
 from smc.errors import UsageError
@@ -217,10 +217,15 @@ def _follow(found: Job) -> None:
 def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
     description: dict[str, Any] = found.describe()
     if contract:
-        description |= {"contract": found.contract, "facts": found.facts}
+        agreed = found.contract
+        description |= {
+            "contract": agreed,
+            "facts": found.facts,
+            "leakage": leakage_report(agreed["spec"]),
+        }
 
     def human(out: Console) -> None:
-        hidden = ("error", "contract", "facts", "stage", "done", "of")
+        hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of")
         shown = [(name, value) for name, value in description.items() if name not in hidden and value]
         out.print(table("", ("job", found.id), shown[1:]))
         if description["error"]:
@@ -228,6 +233,8 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
         if contract:
             out.print_json(json.dumps(description["contract"]["spec"]))
             _print_facts(out, found.facts)
+            if not found.facts:
+                _print_leakage(out, description["leakage"], "would learn")
         if found.state is State.WAITING_OWN:
             out.print(
                 f"Decide with: duetto job approve {found.id}, or duetto job deny {found.id}", soft_wrap=True

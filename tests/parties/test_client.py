@@ -258,7 +258,9 @@ def test_job_commands(served, command, file):
     assert submitted["tables"] == {"sum": {"total": [62]}}
     job_id = submitted["job_id"]
     assert parsed(command("job", "list", "--json"))["jobs"][0]["job_id"] == job_id
-    assert parsed(command("job", "show", job_id, "--json"))["contract"]["spec"]["limits"] == {"seconds": 60}
+    shown = parsed(command("job", "show", job_id, "--json"))
+    assert shown["contract"]["spec"]["limits"] == {"seconds": 60}
+    assert set(shown["leakage"]) == {"alice", "bob", "public"}
     assert parsed(command("job", "watch", job_id[:8], "--json"))["state"] == "finished"
     folder = served.folder / "tables"
     shown = command("job", "result", job_id, "--csv", folder).stdout
