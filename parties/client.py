@@ -194,6 +194,12 @@ class Job:
         return json.loads(self._message.facts_json) if self._message.facts_json else {}
 
     @property
+    def leakage(self) -> dict[str, list[str]]:
+        """What `alice` and `bob` learn from the job, and what is `public`."""
+        document: dict[str, list[str]] = json.loads(self._message.leakage_json)
+        return document
+
+    @property
     def contract(self) -> dict[str, Any]:
         """What was, or is to be, signed."""
         document: dict[str, Any] = json.loads(self._message.contract_json)

@@ -20,7 +20,7 @@ from parties.cli.output import emit, json_option, table, talk
 from parties.client import Job, Party, Result, job_text
 from parties.config import load
 from parties.errors import REFUSED
-from parties.jobs.reports import check_report, estimate_report, leakage_report
+from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.state import State
 from parties.pki.home import own_pairing
 from smc.errors import UsageError
@@ -217,12 +217,7 @@ def _follow(found: Job) -> None:
 def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
     description: dict[str, Any] = found.describe()
     if contract:
-        agreed = found.contract
-        description |= {
-            "contract": agreed,
-            "facts": found.facts,
-            "leakage": leakage_report(agreed["spec"]),
-        }
+        description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
 
     def human(out: Console) -> None:
         hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of")

@@ -192,4 +192,5 @@ class ControlService(control_pb2_grpc.ControlServicer):
             error=pb.Failure(code=record.error_code, what=record.error_what, mend=record.error_mend),
             contract_json=record.contract.encode().decode("ascii"),
             facts_json=record.facts,
+            leakage_json=json.dumps(self._manager.leakage(record)),
         )

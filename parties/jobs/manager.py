@@ -18,7 +18,7 @@ from parties.jobs.examination import Examiner
 from parties.jobs.messages import Decision, Word, encode_notice, parse_decision, parse_notice
 from parties.jobs.negotiation import Negotiation
 from parties.jobs.reports import check_report, estimate_report
-from parties.jobs.run import Run
+from parties.jobs.run import Run, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.jobs.store import JobStore, Record
@@ -123,6 +123,10 @@ class JobManager:
     def check(self, toml: str) -> dict[str, Any]:
         """All own checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
         return check_report(self._examiner, toml)
+
+    def leakage(self, record: Record) -> dict[str, list[str]]:
+        """Who learns what from a job."""
+        return leakage_document(self._examiner.understand(record.contract.spec))
 
     def estimate(self, toml: str, rows: int, rtt_ms: float, mbit: float) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from parties.jobs.examination import Examiner, Task, count_rows
+from parties.jobs.examination import Examiner, count_rows
 from parties.jobs.run import estimate_document, leakage_document
-from parties.jobs.spec import parse_spec, spec_from_document
+from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
-from smc.analyses.registry import ANALYSES
-from smc.forms import Role
 
 
 def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
@@ -47,20 +44,6 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         "verdict": verdict_document(examiner.judge(task, rows)),
         "leakage": leakage_document(task),
     }
-
-
-def leakage_report(spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Who would learn what from the job that a contract names.
-
-    Args:
-        spec: the document of the job in the contract.
-
-    Raises:
-        DuettoError: the job is wrong.
-    """
-    job = spec_from_document(spec, "contract")
-    analysis = ANALYSES[job.analysis]
-    return leakage_document(Task(job, Role.ALICE, analysis, analysis.parse(job.parameters)))
 
 
 def estimate_report(

@@ -53,7 +53,7 @@ class Failure(_message.Message):
     def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json")
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +70,7 @@ class Job(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     CONTRACT_JSON_FIELD_NUMBER: _ClassVar[int]
     FACTS_JSON_FIELD_NUMBER: _ClassVar[int]
+    LEAKAGE_JSON_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     digest: str
     state: str
@@ -86,7 +87,8 @@ class Job(_message.Message):
     error: Failure
     contract_json: str
     facts_json: str
-    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ...) -> None: ...
+    leakage_json: str
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("data",)
