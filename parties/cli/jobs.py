@@ -228,7 +228,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
         if contract:
             out.print_json(json.dumps(description["contract"]["spec"]))
             _print_facts(out, found.facts)
-            if not found.facts:
+            if found.leakage and not found.facts:
                 _print_leakage(out, description["leakage"], "would learn")
         if found.state is State.WAITING_OWN:
             out.print(

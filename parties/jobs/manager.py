@@ -125,8 +125,11 @@ class JobManager:
         return check_report(self._examiner, toml)
 
     def leakage(self, record: Record) -> dict[str, list[str]]:
-        """Who learns what from a job."""
-        return leakage_document(self._examiner.understand(record.contract.spec))
+        """Who learns what from a job; empty for one of an older release that is not understood any more."""
+        try:
+            return leakage_document(self._examiner.understand(record.contract.spec))
+        except DuettoError:
+            return {}
 
     def estimate(self, toml: str, rows: int, rtt_ms: float, mbit: float) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`."""
