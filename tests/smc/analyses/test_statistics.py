@@ -165,7 +165,7 @@ def test_cost_is_as_declared(recipients):
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(alice.rounds, bob.rounds) == declared.rounds
     # Alice sends last before the opening, so hers needs no round of its own
-    assert declared.rounds == (11 if recipients == {Role.BOB} else 12)
+    assert declared.rounds == (12 if recipients == {Role.BOB} else 13)
 
 
 def test_estimate_is_exact_where_the_job_states_all():
@@ -181,7 +181,7 @@ def test_estimate_is_exact_where_the_job_states_all():
 
 def test_estimate_of_a_histogram_over_all_declared_labels():
     parameters = parsed('epsilon = "1"\n[[queries]]\nkind = "histogram"\ncolumn = "group"')
-    assert STATISTICS.estimate(parameters, 10, 2048).rounds == 12
+    assert STATISTICS.estimate(parameters, 10, 2048).rounds == 13
 
 
 def test_empty_sides():
