@@ -2,13 +2,19 @@
 
 A value in form XX is two holdings, Alice's and Bob's; a protocol takes the own holding and returns the own
 holding. Integers are Python integers, so 128-bit values and residues modulo a Paillier N live side by side.
+
+Where all of them are below 2**64, an array of unsigned integers may stand in their place (`of_array`):
+protocols whose record says `arrays` work on it as it is, all others are given a list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, Self, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smc.errors import DomainError
 from smc.forms import Form, Holding, Role
@@ -85,6 +91,27 @@ class Nothing:
 Value: TypeAlias = Plain | Share | Encrypted | KeyHolder | Nothing
 
 
+Array: TypeAlias = NDArray[np.uint64] | NDArray[np.uint8]
+
+
+def of_array(values: Array) -> Sequence[int]:
+    """An array of unsigned integers, shape (n,), in the place of a sequence of Python integers."""
+    return cast(Sequence[int], values)
+
+
+def is_array(value: Value) -> bool:
+    """Whether the holding's integers are an array."""
+    return isinstance(value, Plain | Share) and isinstance(value.values, np.ndarray)
+
+
+def listed(value: Value) -> Value:
+    """The same holding, its integers Python integers."""
+    if isinstance(value, Plain | Share) and isinstance(value.values, np.ndarray):
+        values: list[int] = value.values.tolist()
+        return Plain(values) if isinstance(value, Plain) else Share(values, value.modulus)
+    return value
+
+
 def part_of(value: Value, part: slice) -> Value:
     """What the holding says of a part of the batch; `part` has a start and a stop."""
     match value:
@@ -103,14 +130,21 @@ def join(parts: Sequence[Value]) -> Value:
     first = parts[0]
     match first:
         case Plain():
-            return Plain([v for piece in parts if isinstance(piece, Plain) for v in piece.values])
+            return Plain(_joined([piece.values for piece in parts if isinstance(piece, Plain)]))
         case Share(_, modulus):
-            return Share([v for piece in parts if isinstance(piece, Share) for v in piece.values], modulus)
+            return Share(_joined([piece.values for piece in parts if isinstance(piece, Share)]), modulus)
         case Encrypted(ciphertexts):
             vectors = [piece.ciphertexts for piece in parts if isinstance(piece, Encrypted)]
             return Encrypted(type(ciphertexts).concat(vectors))
         case KeyHolder() | Nothing():
             return type(first)(sum(len(piece) for piece in parts))
+
+
+def _joined(parts: Sequence[Sequence[int]]) -> Sequence[int]:
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if len(arrays) == len(parts):
+        return of_array(np.concatenate(arrays))
+    return [value for part in parts for value in part]
 
 
 _TYPES = {
@@ -148,9 +182,23 @@ def check_value(value: Value, form: Form, role: Role, bits: int, name: str) -> N
     elif isinstance(value, Share):
         bound, kind, meaning = value.modulus, "share", "modulus"
     if bound is not None and isinstance(value, Plain | Share):
-        for row, number in enumerate(value.values):
-            if not 0 <= number < bound:
-                raise DomainError(
-                    f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
-                    "Widen the bound or correct the data.",
-                )
+        row = _first_outside(value.values, bound)
+        if row is not None:
+            raise DomainError(
+                f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
+                "Widen the bound or correct the data.",
+            )
+
+
+def _first_outside(values: Sequence[int], bound: int) -> int | None:
+    """The first place whose integer is not in [0, bound)."""
+    if isinstance(values, np.ndarray):
+        if values.dtype not in (np.uint64, np.uint8) or values.ndim != 1:
+            raise DomainError(
+                f"An array of type {values.dtype} with {values.ndim} dimensions is no batch of values.",
+                "Give a one-dimensional array of uint64 or uint8.",
+            )
+        if not len(values) or int(values.max()) < bound:
+            return None
+        return int(np.argmax(values >= values.dtype.type(bound)))
+    return next((row for row, number in enumerate(values) if not 0 <= number < bound), None)

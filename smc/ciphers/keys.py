@@ -177,22 +177,35 @@ def check_public_key(n: Integer, minimum_bits: int = 2048) -> PublicKey:
     Raises:
         KeyMaterialError: the modulus fails a check, with the reason.
     """
-    n = mpz(n)
+    check_modulus(mpz(n), minimum_bits, "Paillier")
+    return PublicKey(mpz(n))
+
+
+def check_modulus(n: mpz, minimum_bits: int, cipher: str) -> None:
+    """The checks of a modulus with two prime factors that came from outside, see `check_public_key`.
+
+    Args:
+        n: the modulus.
+        minimum_bits: the least size.
+        cipher: how errors call the modulus.
+
+    Raises:
+        KeyMaterialError: the modulus fails a check, with the reason.
+    """
     allowed = [bits for bits in (PAPER_BITS, *SIZES) if bits >= minimum_bits]
     if n < 0 or n.bit_length() not in allowed:
         sizes = ", ".join(map(str, allowed)) or f"none of {minimum_bits} or more"
         raise KeyMaterialError(
-            f"The Paillier modulus has {n.bit_length()} bits; allowed sizes: {sizes}.", _NEW_KEY
+            f"The {cipher} modulus has {n.bit_length()} bits; allowed sizes: {sizes}.", _NEW_KEY
         )
     if not n.is_odd():
-        raise KeyMaterialError("The Paillier modulus is even.", _NEW_KEY)
+        raise KeyMaterialError(f"The {cipher} modulus is even.", _NEW_KEY)
     if gmpy2.gcd(n, _small_primes()) != 1:
-        raise KeyMaterialError(f"The Paillier modulus has a prime factor below {_SMALL_FACTORS}.", _NEW_KEY)
+        raise KeyMaterialError(f"The {cipher} modulus has a prime factor below {_SMALL_FACTORS}.", _NEW_KEY)
     if gmpy2.is_power(n):
-        raise KeyMaterialError("The Paillier modulus is a perfect power.", _NEW_KEY)
+        raise KeyMaterialError(f"The {cipher} modulus is a perfect power.", _NEW_KEY)
     if gmpy2.is_prime(n):
-        raise KeyMaterialError("The Paillier modulus is prime.", _NEW_KEY)
-    return PublicKey(n)
+        raise KeyMaterialError(f"The {cipher} modulus is prime.", _NEW_KEY)
 
 
 @cache

@@ -11,7 +11,11 @@ of the group, up to a stated statistical distance and without a computational as
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable
 from concurrent.futures import Executor
+from threading import Lock
+from typing import Final
 
 import numpy as np
 from gmpy2 import mpz
@@ -19,23 +23,73 @@ from gmpy2 import mpz
 from smc.numeric.modular import FixedBases, Integer, powers
 from smc.numeric.random import Randomness
 
-_GENERATORS = 44
-_EXCESS_BITS = 80
-_DIRECT = 64
-_TABLE_BYTES = 28 << 20
-_WIDEST_WINDOW = 7
-_OBJECT_BYTES = 40
+_LEAST_GENERATORS: Final = 44
+_EXCESS_BITS: Final = 80
+_WORTH_A_TABLE: Final = 20
+_TABLE_BYTES: Final = 28 << 20
+_WIDEST_WINDOW: Final = 7
+_OBJECT_BYTES: Final = 40
+
+_Group = tuple[int, int]
+
+
+class MaskTables:
+    """Tables for masks, one per group, which ciphers in many threads may share; the least used one goes.
+
+    A table is computed once, by the thread that asks first. It stays valid for as long as the key does, so a
+    process that keeps this object from session to session saves computing tables anew. The tables of an own
+    key tell its primes: the object is as secret as the key and never leaves the process.
+
+    Args:
+        most: how many tables are kept, of up to 28 MiB each; an own key takes two, another's one.
+    """
+
+    def __init__(self, most: int = 12) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._building: dict[_Group, Lock] = {}
+        self._tables: OrderedDict[_Group, FixedBases] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"MaskTables({len(self._tables)} of {self._most})"
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def find(self, group: _Group) -> FixedBases | None:
+        """The table of a group, named by (power, modulus), if it has been computed."""
+        with self._lock:
+            if group in self._tables:
+                self._tables.move_to_end(group)
+            return self._tables.get(group)
+
+    def get(self, group: _Group, build: Callable[[], FixedBases]) -> FixedBases:
+        """The table of a group, computed by `build` if nobody has; others wait for it meanwhile."""
+        with self._lock:
+            turn = self._building.setdefault(group, Lock())
+        with turn:
+            table = self.find(group)
+            if table is None:
+                table = build()
+                with self._lock:
+                    self._tables[group] = table
+                    while len(self._tables) > self._most:
+                        self._tables.popitem(last=False)
+            with self._lock:
+                self._building.pop(group, None)
+            return table
 
 
 class Masks:
     """Uniform elements of the group of `power`-th powers modulo `modulus`.
 
-    The first few are r**power for uniform units r. Once `64` are asked for, a table takes over: it holds
-    powers of 44 random elements g_j of the group, and a mask is prod(g_j ** s_j) with independent uniform
-    s_j whose bits together exceed those of the group's order by 80. For a group of rank 2 or less (two
-    distinct primes) the g_j fail to generate it with a probability below the sum of (l + 1) * l**-44 over
-    primes l, which is less than 2**-42; if they do generate it, the leftover hash lemma, applied
-    character by character, puts the product within 2**-40 of uniform.
+    The first are r**power for uniform units r. After some dozens a table takes over: it holds powers of k of
+    them, g_1 to g_k with k at least 44, and a mask is prod(g_j ** s_j) with independent uniform s_j whose
+    bits together exceed those of the group's order by 80. For a group of rank 2 or less (two distinct primes)
+    the g_j fail to generate it with a probability below the sum of (l + 1) * l**-44 over primes l, which is
+    less than 2**-42; if they do generate it, the leftover hash lemma, applied character by character, puts
+    the product, for known g_j, within 2**-40 of uniform. So the g_j and all later masks are jointly as good
+    as independent, and the g_j serve as masks themselves, once each.
 
     Args:
         unit_modulus: r is uniform among the units modulo this number.
@@ -43,47 +97,67 @@ class Masks:
         modulus: the modulus of the masks.
         random: the source of randomness.
         pool: where the work is done.
+        tables: where the table is taken from and put.
     """
 
     def __init__(
-        self, unit_modulus: Integer, power: Integer, modulus: Integer, random: Randomness, pool: Executor
+        self,
+        unit_modulus: Integer,
+        power: Integer,
+        modulus: Integer,
+        random: Randomness,
+        pool: Executor,
+        tables: MaskTables,
     ) -> None:
         self._unit_modulus = int(unit_modulus)
         self._power = power
         self._modulus = int(modulus)
         self._random = random
         self._pool = pool
-        self._drawn = 0
+        self._tables = tables
+        self._group = int(power), int(modulus)
         self._table: FixedBases | None = None
+        self._generators: list[mpz] = []
+        self._drawn = 0
+        self._window, self._digits, self._wanted = self._layout()
 
     def __repr__(self) -> str:
         return f"Masks(modulus={self._modulus.bit_length()} bits, table={self._table is not None})"
 
     def draw(self, count: int) -> list[mpz]:
         """`count` independent masks."""
-        self._drawn += count
-        if self._drawn < _DIRECT:
-            return self._direct(count)
-        if self._table is None:
-            self._table = self._build()
-        noise = np.frombuffer(self._random.bytes(count * self._table.width), dtype=np.uint8)
-        digits = noise.reshape(count, self._table.width) & np.uint8((1 << self._table.window) - 1)
-        return self._table.combine(digits, self._pool)
+        table = self._table or self._tables.find(self._group)
+        masks: list[mpz] = []
+        if table is None:
+            missing = max(0, self._wanted - self._drawn)
+            early = self._drawn + count < self._wanted + _WORTH_A_TABLE
+            masks = self._direct(count if early else missing)
+            self._drawn += len(masks)
+            self._generators += masks[:missing]
+            if early:
+                return masks
+            table = self._tables.get(self._group, self._build)
+        self._table = table
+        self._generators = []
+        rest = count - len(masks)
+        noise = np.frombuffer(self._random.bytes(rest * table.width), dtype=np.uint8)
+        digits = noise.reshape(rest, table.width) & np.uint8((1 << table.window) - 1)
+        return masks + table.combine(digits, self._pool)
 
     def _direct(self, count: int) -> list[mpz]:
         units = self._random.units(self._unit_modulus, count)
         return powers(units, self._power, self._modulus, self._pool)
 
     def _build(self) -> FixedBases:
-        window = max(
-            (w for w in range(2, _WIDEST_WINDOW + 1) if self._table_bytes(w) <= _TABLE_BYTES), default=1
-        )
-        generators = self._direct(_GENERATORS)
-        return FixedBases(generators, self._modulus, self._digits(window), window, self._pool)
+        return FixedBases(self._generators, self._modulus, self._digits, self._window, self._pool)
 
-    def _digits(self, window: int) -> int:
-        return -(-(self._unit_modulus.bit_length() + _EXCESS_BITS) // (_GENERATORS * window))
-
-    def _table_bytes(self, window: int) -> int:
+    def _layout(self) -> tuple[int, int, int]:
+        """Window, digits per generator and generators: the widest window whose table is not too large."""
+        needed = self._unit_modulus.bit_length() + _EXCESS_BITS
         entry = (self._modulus.bit_length() + 7) // 8 + _OBJECT_BYTES
-        return (_GENERATORS * self._digits(window) << window) * entry
+        for window in range(_WIDEST_WINDOW, 1, -1):
+            digits = max(1, needed // (_LEAST_GENERATORS * window))
+            generators = max(_LEAST_GENERATORS, -(-needed // (digits * window)))
+            if (generators * digits << window) * entry <= _TABLE_BYTES:
+                break
+        return window, digits, generators

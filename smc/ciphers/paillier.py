@@ -19,7 +19,7 @@ from gmpy2 import mpz
 
 from smc.ciphers.ciphertexts import Ciphertexts, ExpectedCiphertexts, Fresh, declare_fresh
 from smc.ciphers.keys import PrivateKey, PublicKey
-from smc.ciphers.masks import Masks
+from smc.ciphers.masks import Masks, MaskTables
 from smc.errors import KeyMaterialError, UsageError
 from smc.numeric.modular import Integer, inverses, powers, products
 from smc.numeric.random import Randomness
@@ -45,18 +45,23 @@ class Paillier:
         public: the key.
         random: the source of randomness.
         pool: where the work is done.
+        tables: tables for masks, shared with other ciphers; new ones unless given.
 
     Attributes:
         operations: how many group operations were done, by name, as a function of batch sizes alone:
             `mask` (one fresh randomiser), `power` and `small_power` (one scaling; which of them is decided
-            by the largest factor of the batch), `inverse` (one subtraction), `decrypt`, `zero_test`.
+            by the largest factor of the batch), `inverse` (one subtraction), `square`, `decrypt`,
+            `zero_test`.
     """
 
-    def __init__(self, public: PublicKey, random: Randomness, pool: Executor) -> None:
+    def __init__(
+        self, public: PublicKey, random: Randomness, pool: Executor, tables: MaskTables | None = None
+    ) -> None:
         self.public = public
         self.operations: Counter[str] = Counter()
         self._random = random
         self._pool = pool
+        self._tables = MaskTables() if tables is None else tables
         self._general_masks: Masks | None = None
 
     def __repr__(self) -> str:
@@ -65,6 +70,15 @@ class Paillier:
     def encrypt(self, values: Sequence[Integer]) -> Fresh:
         """Encrypt integers modulo n."""
         return declare_fresh(self.public, self._multiply(self._plain(values), self._masks(len(values))))
+
+    @property
+    def order(self) -> int:
+        """The modulus of the plaintexts."""
+        return int(self.public.n)
+
+    def known(self, values: Sequence[Integer]) -> Ciphertexts:
+        """Ciphertexts of public integers, without randomness."""
+        return Ciphertexts(self.public, self._plain(values))
 
     def refresh(self, a: Ciphertexts) -> Fresh:
         """Re-randomise: the same plaintexts under randomness that is independent of all before.
@@ -155,7 +169,7 @@ class Paillier:
         self.operations["mask"] += count
         if self._general_masks is None:
             key = self.public
-            self._general_masks = Masks(key.n, key.n, key.n_squared, self._random, self._pool)
+            self._general_masks = Masks(key.n, key.n, key.n_squared, self._random, self._pool, self._tables)
         return self._general_masks.draw(count)
 
 
@@ -166,14 +180,17 @@ class OwnPaillier(Paillier):
         private: the key.
         random: the source of randomness.
         pool: where the work is done.
+        tables: as for `Paillier`; they come to tell the primes.
     """
 
-    def __init__(self, private: PrivateKey, random: Randomness, pool: Executor) -> None:
-        super().__init__(private.public, random, pool)
+    def __init__(
+        self, private: PrivateKey, random: Randomness, pool: Executor, tables: MaskTables | None = None
+    ) -> None:
+        super().__init__(private.public, random, pool, tables)
         self._private = private
         # n-th residues modulo p**2 are p-th powers, because q is prime to p (p - 1); so too with q
-        self._masks_p = Masks(private.p, private.p, private.p_squared, random, pool)
-        self._masks_q = Masks(private.q, private.q, private.q_squared, random, pool)
+        self._masks_p = Masks(private.p, private.p, private.p_squared, random, pool, self._tables)
+        self._masks_q = Masks(private.q, private.q, private.q_squared, random, pool, self._tables)
 
     def decrypt(self, a: Ciphertexts) -> list[int]:
         """The plaintexts, integers in [0, n).

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 import gmpy2
@@ -48,11 +49,11 @@ def powers(
     if isinstance(exponents, int | mpz):
         if exponents < 0:
             raise UsageError("A negative exponent was given.", "Invert the base instead.")
-        return _spread(_powers_of_one_exponent, len(bases), pool, (bases,), (mpz(exponents), mpz(modulus)))
+        return spread(_powers_of_one_exponent, len(bases), pool, (bases,), (mpz(exponents), mpz(modulus)))
     _same_length(bases, exponents)
     if any(exponent < 0 for exponent in exponents):
         raise UsageError("A negative exponent was given.", "Invert the base instead.")
-    return _spread(_powers, len(bases), pool, (bases, exponents), (mpz(modulus),))
+    return spread(_powers, len(bases), pool, (bases, exponents), (mpz(modulus),))
 
 
 def products(
@@ -64,7 +65,7 @@ def products(
         UsageError: the lengths differ.
     """
     _same_length(left, right)
-    return _spread(_products, len(left), pool, (left, right), (mpz(modulus),))
+    return spread(_products, len(left), pool, (left, right), (mpz(modulus),))
 
 
 def inverses(values: Sequence[Integer], modulus: Integer, pool: Executor) -> list[mpz]:
@@ -73,7 +74,7 @@ def inverses(values: Sequence[Integer], modulus: Integer, pool: Executor) -> lis
     Raises:
         DomainError: a value has no inverse.
     """
-    return _spread(_inverses, len(values), pool, (values,), (mpz(modulus),))
+    return spread(_inverses, len(values), pool, (values,), (mpz(modulus),))
 
 
 class FixedBases:
@@ -101,7 +102,7 @@ class FixedBases:
             raise UsageError("A table needs a base, a digit and a window of 1 to 8 bits.")
         self.modulus = mpz(modulus)
         self.window = window
-        tables: list[list[list[mpz]]] = _spread(
+        tables: list[list[list[mpz]]] = spread(
             _tables, len(bases), pool, (bases,), (digits, window, self.modulus)
         )
         self._rows = [row for table in tables for row in table]
@@ -131,7 +132,7 @@ class FixedBases:
         if digits.size and int(digits.max()) >> self.window:
             raise DomainError(f"A digit has more than {self.window} bits.")
         lines = [line.tobytes() for line in digits]
-        return _spread(_combine, len(lines), pool, (lines,), (self._rows, self.modulus))
+        return spread(_combine, len(lines), pool, (lines,), (self._rows, self.modulus))
 
 
 class FixedBase:
@@ -176,7 +177,7 @@ def _same_length(left: Sequence[Any], right: Sequence[Any]) -> None:
         raise UsageError(f"Batches of {len(left)} and {len(right)} numbers do not go together.")
 
 
-def _spread(
+def spread(
     work: Callable[..., list[T]],
     count: int,
     pool: Executor,
@@ -186,10 +187,10 @@ def _spread(
     """Run `work` on pieces of the batches, in order; small batches stay in the calling thread."""
     if count <= _INLINE:
         return work(*batches, *fixed)
-    size = -(-count // PIECES)
+    pieces = min(PIECES, count)
+    ends = [count * piece // pieces for piece in range(pieces + 1)]
     tasks = [
-        pool.submit(work, *(batch[start : start + size] for batch in batches), *fixed)
-        for start in range(0, count, size)
+        pool.submit(work, *(batch[start:stop] for batch in batches), *fixed) for start, stop in pairwise(ends)
     ]
     return [result for task in tasks for result in task.result()]
 

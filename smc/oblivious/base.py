@@ -1,4 +1,4 @@
-"""Base oblivious transfers on secp256k1, 128 in each direction, and the session id of both parties.
+"""Base oblivious transfers on secp256k1, 288 in each direction, and the session id of both parties.
 
     sender (keys k0_i, k1_i)                  receiver (choices c_i, keys k_i = kc_i)
       a random, A = aG, C random   -- A, C -->
@@ -34,11 +34,15 @@ from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.bitmatrix import COLUMNS, Bit
+from smc.oblivious import extension, selection
+from smc.oblivious.bitmatrix import Bit
 
 POINT_BYTES: Final = 33
 NONCE_BYTES: Final = 32
 KEY_BYTES: Final = 16
+
+TRANSFERS: Final = extension.TREES * extension.DEPTH + selection.TREES * selection.DEPTH
+"""Base transfers in each direction: one per level of every seed tree of both extensions."""
 
 _SESSION_DOMAIN: Final = b"duetto/oblivious/session/1"
 _KEY_DOMAIN: Final = b"duetto/oblivious/base-key/1"
@@ -65,9 +69,9 @@ class BaseKeys:
 
     Attributes:
         session: id of the session, 32 bytes, the same on both sides and never the same twice.
-        pairs: both keys of the transfers that this party sent, 128 pairs of 16 bytes.
-        choices: the choice bits of the transfers that it received, shape (128,).
-        chosen: the keys that it received, 128 of 16 bytes.
+        pairs: both keys of the transfers that this party sent, `TRANSFERS` pairs of 16 bytes.
+        choices: the choice bits of the transfers that it received, shape (`TRANSFERS`,).
+        chosen: the keys that it received, `TRANSFERS` of 16 bytes.
     """
 
     session: bytes
@@ -149,10 +153,10 @@ def exchange(role: Role, channel: Channel, random: Randomness) -> BaseKeys:
     session = _session_id(role, nonce, peer_nonce.tobytes())
 
     incoming = _Direction(session, role.other, peer_points.tobytes())
-    choices = random.bits(COLUMNS)
+    choices = random.bits(TRANSFERS)
     points, chosen = _choose(incoming, peer_points, choices, random)
     channel.send(Choice(Rows(points)))
-    answers = channel.recv(Choice, ExpectedRows(COLUMNS, POINT_BYTES))
+    answers = channel.recv(Choice, ExpectedRows(TRANSFERS, POINT_BYTES))
     outgoing = _Direction(session, role, _rows(offer).tobytes())
     return BaseKeys(session, _key_pairs(outgoing, offer[1], secret, answers), choices, chosen)
 
@@ -160,7 +164,7 @@ def exchange(role: Role, channel: Channel, random: Randomness) -> BaseKeys:
 def _choose(
     direction: _Direction, offer: NDArray[np.uint8], choices: Bit, random: Randomness
 ) -> tuple[NDArray[np.uint8], list[bytes]]:
-    """The receiver's points, shape (128, 33), and its keys."""
+    """The receiver's points, shape (n, 33), and its keys."""
     base, other = (_point(row.tobytes()) for row in offer)
     sent: list[PublicKey] = []
     keys: list[bytes] = []

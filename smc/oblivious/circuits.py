@@ -1,19 +1,24 @@
-"""Circuits on XOR-shared bits: AND from triples, and comparison in logarithmic depth.
+"""Circuits on XOR-shared planes of bits: AND from triples, and comparison in logarithmic depth.
 
-A comparison of k-bit numbers is a carry tree: for every bit, g says that here the left number is below
-the right one, p that they agree; two neighbours join by
+A comparison of k digits is a carry tree: for every digit, g says that here the left number is below the right
+one, p that they agree; two neighbours join by
 
     g = g_high ^ p_high g_low,    p = p_high p_low
 
 until one g is left. Both products share p_high, so a triple with one left and two right operands serves
 both, and one pair of transfers makes it. XOR is right for "or": g and p of a position exclude each other.
 
-Learns: neither party anything; every opened bit is masked by a fresh random bit of a triple.
-Assumes: `smc.oblivious.extension`; semi-honest parties.
+Shares of g and p of a digit of four bits, one party's x and the other's y, come from one 1-of-16 transfer:
+the sender offers, for every value of the receiver's digit, g and p masked by its own shares. For the lower
+half of the digits the holder of x sends, for the others the holder of y, so that both work alike.
+
+Learns: neither party anything; every opened bit is masked by a fresh random bit of a triple, every offered
+bit by a pad.
+Assumes: `smc.oblivious.extension`, `smc.oblivious.selection`; semi-honest parties.
 Cost: `smc.oblivious.cost`; ceil(log2 k) openings.
-Reference: Goldreich, Micali and Wigderson, STOC 1987; Beaver, Efficient multiparty protocols using circuit
-randomization, CRYPTO 1991; tree: Garay, Schoenmakers and Villegas, PKC 2007; one transfer each way
-per triple: Asharov, Lindell, Schneider and Zohner, CCS 2013.
+Reference: digits by 1-of-N transfer: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2,
+CCS 2020, section 3.1; tree: Garay, Schoenmakers and Villegas, PKC 2007; Goldreich, Micali and Wigderson, STOC
+1987; Beaver, CRYPTO 1991; one transfer each way per triple: Asharov, Lindell, Schneider and Zohner, CCS 2013.
 """
 
 from __future__ import annotations
@@ -24,129 +29,218 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import Bits, ExpectedBits
-from smc.numeric.random import Randomness
-from smc.oblivious.bitmatrix import Bit, Word, planes
-from smc.oblivious.cost import WORD_BITS, comparison_transfers
-from smc.oblivious.transfers import Pads, Transfers, Triples, low_bits, triples_from
+from smc.channel.vectors import ExpectedWords, Words
+from smc.oblivious.bitmatrix import Word
+from smc.oblivious.cost import WORD_BITS, Digits
+from smc.oblivious.pool import Portion
+from smc.oblivious.selection import CHOICES, DIGIT_BITS
+from smc.oblivious.transfers import Transfers, Triples
 
 
 @dataclass(frozen=True, slots=True)
 class Openings(Message):
     """Masked operands of AND gates, from either party."""
 
-    bits: Bits
+    words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class LeafCorrections(Message):
-    """Corrections that turn the y holder's random bits into its own y, masked by them."""
+class DigitOffers(Message):
+    """What the sender of 1-of-16 transfers offers for the choices 1 to 15, masked."""
 
-    bits: Bits
+    words: Words
 
 
-def _not(bits: Bit) -> Bit:
-    return bits ^ np.uint8(1)
+@dataclass(frozen=True, slots=True)
+class DigitShifts(Message):
+    """By what the receiver's digits differ from its random choices, from the receiver."""
+
+    words: Words
 
 
 class Circuits:
-    """Circuits with the peer.
+    """Circuits with the peer; planes are arrays of words, shape (..., w).
 
     Args:
         leads: whether this party adds public constants; true on exactly one side.
         channel: the conversation with the peer.
-        random: the source of choice bits.
         transfers: extended transfers with the peer.
     """
 
-    def __init__(self, leads: bool, channel: Channel, random: Randomness, transfers: Transfers) -> None:
+    def __init__(self, leads: bool, channel: Channel, transfers: Transfers) -> None:
         self._leads = leads
         self._channel = channel
-        self._random = random
         self._transfers = transfers
 
-    def _open(self, masked: Bit) -> Bit:
-        """Open XOR-shared masked bits, any shape, to both parties."""
-        flat = masked.reshape(-1)
-        self._channel.send(Openings(Bits(flat)))
-        theirs = self._channel.recv(Openings, ExpectedBits(len(flat)))
-        opened: Bit = (flat ^ theirs).reshape(masked.shape)
-        return opened
-
-    def conjunction(self, left: Bit, right: Bit) -> Bit:
-        """Shares of left AND right, shapes (n,)."""
+    def conjunction(self, left: Word, right: Word) -> Word:
+        """Shares of left AND right, shapes (w,)."""
         triples = self._transfers.triples(len(left))
-        opened = self._open(np.stack([left ^ triples.a, right ^ triples.b[0]]))
-        result: Bit = self._finish(opened, triples.a, triples.b[:1], triples.c[:1])[0]
+        mine = np.stack([left ^ triples.a, right ^ triples.b[0]])
+        opened = self._open(mine)
+        result: Word = self._finish(opened, triples.a, triples.b[:1], triples.c[:1])[0]
         return result
 
-    def _products(self, left: Bit, right: Bit, triples: Triples) -> Bit:
-        """Shares of left AND either row of right; shapes (n,) and (2, n)."""
-        opened = self._open(np.concatenate([(left ^ triples.a)[None], right ^ triples.b]))
-        return self._finish(opened, triples.a, triples.b, triples.c)
+    def _open(self, masked: Word) -> Word:
+        """Open XOR-shared masked planes, any shape, to both parties."""
+        self._channel.send(Openings(Words(masked.reshape(-1))))
+        theirs = self._channel.recv(Openings, ExpectedWords(masked.size))
+        opened: Word = masked ^ theirs.reshape(masked.shape)
+        return opened
 
-    def _finish(self, opened: Bit, a: Bit, b: Bit, c: Bit) -> Bit:
+    def _finish(self, opened: Word, a: Word, b: Word, c: Word) -> Word:
         left, right = opened[0], opened[1:]
-        result: Bit = c ^ (left & b) ^ (right & a)
+        result: Word = c ^ (left & b) ^ (right & a)
         if self._leads:
             result ^= left & right
         return result
 
-    def _carry(self, below: Bit, equal: Bit, triples: Triples) -> Bit:
-        """The tree; shapes (k, n), the least significant plane first.
+    def carry(self, below: Word, equal: Word, triples: Triples) -> Word:
+        """The tree, for k digits.
+
+        Args:
+            below: shares of "left is below right" of each digit, shape (k, w), the least significant first.
+            equal: shares of "left is right", of the same shape.
+            triples: shape (k - 1, w).
 
         Returns:
-            Shares of "left is below right", shape (n,).
+            Shares of "left is below right", shape (w,).
         """
         used = 0
         while len(below) > 1:
             pairs = len(below) // 2
-            count = below[0].size
             even, odd = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)
-            part = triples[used : used + pairs * count]
-            right = np.stack([below[even].reshape(-1), equal[even].reshape(-1)])
-            joined = self._products(equal[odd].reshape(-1), right, part).reshape(2, pairs, count)
+            part = triples[used : used + pairs]
+            right = np.stack([below[even], equal[even]])
+            opened = self._open(np.concatenate([(equal[odd] ^ part.a)[None], right ^ part.b]))
+            joined = self._finish(opened, part.a, part.b, part.c)
             below = np.concatenate([below[odd] ^ joined[0], below[2 * pairs :]])
             equal = np.concatenate([joined[1], equal[2 * pairs :]])
-            used += pairs * count
-        result: Bit = below[0]
+            used += pairs
+        result: Word = below[0]
         return result
 
-    def x_not_below(self, x: Bit) -> Bit:
-        """The x holder's side of x >= y; the peer calls `y_not_above`.
+    def not_below(self, planes: Word, *, holds_x: bool, prepared: Portion | None = None) -> Word:
+        """One side of x >= y.
 
         Args:
-            x: planes of x, shape (bits, n).
+            planes: of the own number, shape (bits, w).
+            holds_x: whether the own number is x; the sides say the opposite.
+            prepared: from a pool on both sides, or on neither.
 
         Returns:
-            Own XOR shares, shape (n,).
+            Own XOR shares, shape (w,).
         """
-        bits, count = x.shape
-        choices = np.concatenate([_not(x).reshape(-1), self._random.bits((bits - 1) * count)])
-        pads = self._transfers.both_ways(choices, (bits - 1) * count)
-        correction = self._channel.recv(LeafCorrections, ExpectedBits(bits * count))
-        leaves, tree = choices[: bits * count], choices[bits * count :]
-        below = low_bits(pads.chosen[: bits * count], 1)[0] ^ (leaves & correction)
-        triples = triples_from(tree, Pads(pads.chosen[bits * count :], pads.zero, pads.one))
-        return _not(self._carry(below.reshape(bits, count), _not(x), triples))
+        bits, width = planes.shape
+        digits = Digits.of(bits)
+        padded = np.zeros((DIGIT_BITS * digits.count, width), dtype=np.uint64)
+        padded[:bits] = planes
+        own = padded.reshape(digits.count, DIGIT_BITS, width)
+        low, high = own[: digits.sent_by_x], own[digits.sent_by_x :]
+        sent, received = (low, high) if holds_x else (high, low)
 
-    def y_not_above(self, y: Bit) -> Bit:
-        """The y holder's side of x >= y; the peer calls `x_not_below`.
+        choices = np.ascontiguousarray(received.transpose(1, 0, 2)).reshape(DIGIT_BITS, -1)
+        if prepared is None:
+            portion = self.prepare(choices, digits, width, holds_x=holds_x)
+        else:
+            portion = self._shift(choices, prepared)
+        offered = self._offer(sent.transpose(1, 0, 2).reshape(DIGIT_BITS, -1), portion.pads, holds_x)
+        taken = self._take(choices, portion.chosen)
+        lower, upper = (offered, taken) if holds_x else (taken, offered)
+        below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
+        result = self.carry(below, equal, portion.triples)
+        return ~result if holds_x else result
+
+    def prepare(self, choices: Word, digits: Digits, width: int, *, holds_x: bool) -> Portion:
+        """The transfers and triples of a batch of comparisons; one flight.
 
         Args:
-            y: planes of y, shape (bits, n).
+            choices: planes of the digits received, shape (4, d * width).
+            digits: of the numbers.
+            width: words per plane.
+            holds_x: whether the own numbers are x.
         """
-        bits, count = y.shape
-        choices = self._random.bits((bits - 1) * count)
-        pads = self._transfers.both_ways(choices, comparison_transfers(bits)[0] * count)
-        zero, one = (low_bits(side[: bits * count], 1)[0] for side in (pads.zero, pads.one))
-        self._channel.send(LeafCorrections(Bits(zero ^ one ^ y.reshape(-1))))
-        rest = Pads(pads.chosen, pads.zero[bits * count :], pads.one[bits * count :])
-        return self._carry(zero.reshape(bits, count), y, triples_from(choices, rest))
+        sent = digits.sent_by_x if holds_x else digits.sent_by_y
+        chosen = self._transfers.receive_choices(choices)
+        begun = self._transfers.begin_triples(digits.joins * width)
+        pads = self._transfers.send_choices(sent * width)
+        triples = self._transfers.end_triples(*begun).reshape(digits.joins, width)
+        return Portion(choices, chosen, pads, triples)
 
-    def below(self, words: Word, bounds: Word) -> Bit:
-        """Shares of [word < bound] for XOR-shared words and public bounds, shapes (n,)."""
-        own, public = planes(words, WORD_BITS), planes(bounds, WORD_BITS)
-        triples = self._transfers.triples((WORD_BITS - 1) * len(words))
-        flip = np.uint8(self._leads)
-        return self._carry(public & (own ^ flip), own ^ (flip & _not(public)), triples)
+    def _shift(self, choices: Word, prepared: Portion) -> Portion:
+        """Renumber prepared pads for the choices that are wanted; one flight.
+
+        Args:
+            choices: the own wanted ones, shape (4, v).
+            prepared: with random choices of the same shape.
+        """
+        if choices.size:
+            self._channel.send(DigitShifts(Words((choices ^ prepared.choices).reshape(-1))))
+        pads = prepared.pads
+        if pads.size:
+            expected = ExpectedWords(DIGIT_BITS * pads.shape[2])
+            shifts = self._channel.recv(DigitShifts, expected).reshape(DIGIT_BITS, -1)
+            for bit, shift in enumerate(shifts):
+                halves = pads.reshape(-1, 2, 1 << bit, 2, pads.shape[2])
+                swap = (halves[:, 0] ^ halves[:, 1]) & shift
+                halves[:, 0] ^= swap
+                halves[:, 1] ^= swap
+        return Portion(choices, prepared.chosen, pads, prepared.triples)
+
+    def _offer(self, digits: Word, pads: Word, holds_x: bool) -> Word:
+        """Offer g and p for every choice of the peer.
+
+        Args:
+            digits: own, planes, shape (4, v).
+            pads: shape (16, 2, v); the content is lost.
+            holds_x: whether the own digits are those of x.
+
+        Returns:
+            Own shares of g and p, shape (2, v).
+        """
+        same = _minterms(digits)
+        below = np.zeros(digits.shape[1], dtype=np.uint64)
+        order = range(CHOICES) if holds_x else reversed(range(CHOICES))
+        for choice in order:
+            pads[choice, 0] ^= below
+            below ^= same[choice]
+        pads[:, 1] ^= same
+        share: Word = pads[0]
+        masked = pads[1:]
+        masked ^= share
+        if digits.size:
+            self._channel.send(DigitOffers(Words(masked.reshape(-1))))
+        return share
+
+    def _take(self, choices: Word, chosen: Word) -> Word:
+        """Take the offer for the own choices.
+
+        Args:
+            choices: planes, shape (4, v).
+            chosen: the pads of these choices, shape (2, v); the content is lost.
+
+        Returns:
+            Own shares of g and p, shape (2, v).
+        """
+        if not choices.size:
+            return chosen
+        size = (CHOICES - 1) * chosen.size
+        offers = self._channel.recv(DigitOffers, ExpectedWords(size)).reshape(CHOICES - 1, 2, -1)
+        for offer, mine in zip(offers, _minterms(choices)[1:], strict=True):
+            chosen ^= offer & mine
+        return chosen
+
+    def below(self, words: Word, bounds: Word) -> Word:
+        """Shares of [word < bound] for planes of XOR-shared words and public bounds, shapes (64, w)."""
+        width = words.shape[1]
+        triples = self._transfers.triples((WORD_BITS - 1) * width).reshape(WORD_BITS - 1, width)
+        if self._leads:
+            return self.carry(bounds & ~words, ~(words ^ bounds), triples)
+        return self.carry(bounds & words, words, triples)
+
+
+def _minterms(planes: Word) -> Word:
+    """For every value of four bits, where the planes have it; shape (4, v) to (16, v)."""
+    zero, one, two, three = planes
+    low = [~(zero | one), zero & ~one, one & ~zero, zero & one]
+    high = [~(two | three), two & ~three, three & ~two, two & three]
+    return np.stack([low[value & 3] & high[value >> 2] for value in range(CHOICES)])

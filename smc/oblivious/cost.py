@@ -1,7 +1,7 @@
 """What the steps of the engine send, exactly, as functions of public parameters.
 
 The first party of a comparison is the one that holds x; of a conversion to words, the one that sends the
-transfers; in all else both do the same.
+transfers; in all else both do the same. A batch is padded to whole words of 64 slots.
 """
 
 from __future__ import annotations
@@ -10,14 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from smc.oblivious.base import NONCE_BYTES, POINT_BYTES
-from smc.oblivious.bitmatrix import COLUMNS, words_for
+from smc.oblivious import extension, selection
+from smc.oblivious.base import NONCE_BYTES, POINT_BYTES, TRANSFERS
+from smc.oblivious.bitmatrix import LANES, words_for
+from smc.oblivious.setup import SUM_BYTES
 
-BLOCK_TRANSFERS: Final = 1 << 18
-"""Most transfers of one direction in one message: 4 MiB, which a transport has to buffer in each direction
-because both parties send before either reads."""
+SPAN_BYTES: Final = 16 << 20
+"""Most bytes that a party sends before it reads: what a transport has to buffer in each direction."""
 
 WORD_BITS: Final = 64
+
+POOL_NAME_BYTES: Final = 32
+
+_WORD: Final = 8
+_BIT_COLUMN_BYTES: Final = extension.TREES * _WORD
+_CHOICE_COLUMN_BYTES: Final = selection.MATRIX_ROWS * _WORD
+_PLANES_SENT: Final = 2 * (selection.CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,82 +43,159 @@ class Step:
 
 SETUP: Final = (
     Step(NONCE_BYTES + 2 * POINT_BYTES, NONCE_BYTES + 2 * POINT_BYTES),
-    Step(COLUMNS * POINT_BYTES, COLUMNS * POINT_BYTES),
+    Step(TRANSFERS * POINT_BYTES, TRANSFERS * POINT_BYTES),
+    Step(TRANSFERS * SUM_BYTES, TRANSFERS * SUM_BYTES),
 )
-"""The base transfers of both directions."""
+"""The base transfers and seed trees of both directions."""
+
+POOL_AGREEMENT: Final = (Step(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
+"""Agreeing on a pool: its name and how much of it is left."""
 
 
-def blocks(count: int, transfers: int) -> Iterator[slice]:
-    """Cut a batch into blocks that fit `BLOCK_TRANSFERS`.
+def spans(count: int, word_bytes: int) -> Iterator[slice]:
+    """Cut a batch into spans whose first flight fits `SPAN_BYTES`.
 
     Args:
         count: instances in the batch.
-        transfers: most transfers of one direction that an instance takes.
+        word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
     """
-    size = max(1, BLOCK_TRANSFERS // max(1, transfers))
+    size = LANES * max(1, SPAN_BYTES // word_bytes)
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
 def matrix_bytes(transfers: int) -> int:
-    """Bytes of the extension matrix of so many transfers."""
-    return COLUMNS * 8 * words_for(transfers)
+    """Bytes of the extension matrix of so many 1-of-2 transfers."""
+    return _BIT_COLUMN_BYTES * words_for(transfers)
 
 
-def _packed(bits: int) -> int:
-    return (bits + 7) // 8
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """How a comparison is cut into digits of four bits, the lower ones sent by the holder of x.
+
+    Attributes:
+        count: digits.
+        sent_by_x: digits whose 1-of-16 transfers the holder of x sends, the lowest ones.
+    """
+
+    count: int
+    sent_by_x: int
+
+    @classmethod
+    def of(cls, bits: int) -> Digits:
+        """For numbers of so many bits."""
+        count = -(-bits // selection.DIGIT_BITS)
+        return cls(count, (count + 1) // 2)
+
+    @property
+    def sent_by_y(self) -> int:
+        """Digits whose transfers the holder of y sends."""
+        return self.count - self.sent_by_x
+
+    @property
+    def joins(self) -> int:
+        """Pairs of neighbours that are joined until one is left."""
+        return self.count - 1
+
+    @property
+    def word_bytes(self) -> int:
+        """Most bytes of one direction's first flight for 64 comparisons."""
+        return _CHOICE_COLUMN_BYTES * self.sent_by_x + _BIT_COLUMN_BYTES * self.joins
+
+    @property
+    def prepared_word_bytes(self) -> int:
+        """Most bytes of one direction's largest flight for 64 comparisons out of a pool."""
+        return _PLANES_SENT * _WORD * self.sent_by_x
 
 
-def _openings(count: int, bits: int) -> list[Step]:
-    """The levels of the carry tree over `bits` planes of `count` instances."""
+def _openings(width: int, planes: int) -> list[Step]:
+    """The levels of the carry tree over so many planes of `width` words."""
     steps = []
-    while bits > 1:
-        size = _packed(3 * (bits // 2) * count)
+    while planes > 1:
+        size = 3 * (planes // 2) * width * _WORD
         steps.append(Step(size, size))
-        bits -= bits // 2
+        planes -= planes // 2
     return steps
 
 
 def comparison_transfers(bits: int) -> tuple[int, int]:
-    """Transfers per comparison that the x holder and that the y holder receives."""
-    return 2 * bits - 1, bits - 1
+    """Transfers per comparison that the x holder and that the y holder receives, of either kind."""
+    digits = Digits.of(bits)
+    return digits.sent_by_y + digits.joins, digits.sent_by_x + digits.joins
 
 
 def comparison(count: int, bits: int) -> tuple[Step, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
+    digits = Digits.of(bits)
     steps: list[Step] = []
-    by_x, by_y = comparison_transfers(bits)
-    for block in blocks(count, by_x):
-        size = block.stop - block.start
-        steps.append(Step(matrix_bytes(by_x * size), matrix_bytes(by_y * size)))
-        steps.append(Step(0, _packed(bits * size)))
-        steps += _openings(size, bits)
+    for span in spans(count, digits.word_bytes):
+        width = words_for(span.stop - span.start)
+        steps += [_matrices(digits, width), *_digits_and_tree(digits, width)]
     return tuple(steps)
+
+
+def preparation(count: int, bits: int) -> tuple[Step, ...]:
+    """Filling a pool for `count` comparisons."""
+    digits = Digits.of(bits)
+    return tuple(
+        _matrices(digits, words_for(span.stop - span.start)) for span in spans(count, digits.word_bytes)
+    )
+
+
+def prepared_comparison(count: int, bits: int) -> tuple[Step, ...]:
+    """Comparing `count` pairs out of a pool."""
+    digits = Digits.of(bits)
+    steps: list[Step] = []
+    for span in spans(count, digits.prepared_word_bytes):
+        width = words_for(span.stop - span.start)
+        plane = selection.DIGIT_BITS * width * _WORD
+        steps.append(Step(plane * digits.sent_by_y, plane * digits.sent_by_x))
+        steps += _digits_and_tree(digits, width)
+    return tuple(steps)
+
+
+def _matrices(digits: Digits, width: int) -> Step:
+    triples = _BIT_COLUMN_BYTES * digits.joins
+    return Step(
+        width * (_CHOICE_COLUMN_BYTES * digits.sent_by_y + triples),
+        width * (_CHOICE_COLUMN_BYTES * digits.sent_by_x + triples),
+    )
+
+
+def _digits_and_tree(digits: Digits, width: int) -> list[Step]:
+    plane = _PLANES_SENT * width * _WORD
+    offers = Step(plane * digits.sent_by_x, plane * digits.sent_by_y)
+    return [offers, *_openings(width, digits.count)]
+
+
+BELOW_WORD_BYTES: Final = _BIT_COLUMN_BYTES * (WORD_BITS - 1)
+CONJUNCTION_WORD_BYTES: Final = _BIT_COLUMN_BYTES
+CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + LANES * _WORD
 
 
 def below(count: int) -> tuple[Step, ...]:
     """Comparing `count` XOR-shared words with public bounds."""
     steps: list[Step] = []
-    for block in blocks(count, WORD_BITS - 1):
-        size = block.stop - block.start
-        matrix = matrix_bytes((WORD_BITS - 1) * size)
-        steps += [Step(matrix, matrix), *_openings(size, WORD_BITS)]
+    for span in spans(count, BELOW_WORD_BYTES):
+        width = words_for(span.stop - span.start)
+        matrix = BELOW_WORD_BYTES * width
+        steps += [Step(matrix, matrix), *_openings(width, WORD_BITS)]
     return tuple(steps)
 
 
 def conjunction(count: int) -> tuple[Step, ...]:
     """AND of `count` pairs of XOR-shared bits."""
     steps: list[Step] = []
-    for block in blocks(count, 1):
-        size = block.stop - block.start
-        steps.append(Step(matrix_bytes(size), matrix_bytes(size)))
-        steps.append(Step(_packed(2 * size), _packed(2 * size)))
+    for span in spans(count, CONJUNCTION_WORD_BYTES):
+        width = words_for(span.stop - span.start)
+        steps.append(Step(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
+        steps.append(Step(2 * _WORD * width, 2 * _WORD * width))
     return tuple(steps)
 
 
 def to_words(count: int) -> tuple[Step, ...]:
-    """Converting `count` XOR-shared bits to shares modulo 2**64."""
+    """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers."""
     steps: list[Step] = []
-    for block in blocks(count, 1):
-        size = block.stop - block.start
-        steps += [Step(0, matrix_bytes(size)), Step(8 * size, 0)]
+    for span in spans(count, CORRELATED_WORD_BYTES):
+        size = span.stop - span.start
+        steps += [Step(0, matrix_bytes(size)), Step(_WORD * size, 0)]
     return tuple(steps)

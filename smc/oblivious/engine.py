@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
-from smc.errors import UsageError
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.base import exchange
-from smc.oblivious.bitmatrix import Bit, Word, planes
+from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots, words_for
 from smc.oblivious.circuits import Circuits
-from smc.oblivious.cost import WORD_BITS, blocks, comparison_transfers
+from smc.oblivious.cost import (
+    BELOW_WORD_BYTES,
+    CONJUNCTION_WORD_BYTES,
+    CORRELATED_WORD_BYTES,
+    WORD_BITS,
+    Digits,
+    spans,
+)
+from smc.oblivious.pool import Pool
+from smc.oblivious.selection import DIGIT_BITS
+from smc.oblivious.silent_circuits import Layout, SilentComparison, SilentTransfers
 from smc.oblivious.transfers import Transfers
 
 T = TypeVar("T", bound=np.generic)
+
+_POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState(Message):
+    """Both ways: the name of a pool and how much of it is left."""
+
+    state: Rows
 
 
 class ObliviousEngine:
@@ -41,10 +63,13 @@ class ObliviousEngine:
         self._random = random
         self._transfers: Transfers | None = None
         self._circuits: Circuits | None = None
+        self._silent: SilentComparison | None = None
         self._failed = False
+        self._pool: Pool | None = None
+        self._pools_made = 0
 
     def setup(self) -> None:
-        """Run the base transfers, if they have not run: 2 rounds, `smc.oblivious.cost.SETUP`.
+        """Run the base transfers, if they have not run: 3 rounds, `smc.oblivious.cost.SETUP`.
 
         Raises:
             ProtocolViolation: the peer sent invalid points.
@@ -52,12 +77,24 @@ class ObliviousEngine:
         with self._guarded():
             self._ready()
 
-    def greater_equal_x(self, values: Sequence[int] | Word, bits: int) -> Bit:
+    def setup_silent(self) -> None:
+        """Run `setup` and make the first reserve of silent transfers, if that has not happened.
+
+        One round more, `smc.oblivious.silent_circuits.setup`.
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        with self._guarded():
+            self._ready_silent()
+
+    def greater_equal_x(self, values: Integers, bits: int, *, silent: bool = False) -> Bit:
         """Compare as the holder of x; the peer calls `greater_equal_y`.
 
         Args:
-            values: x, n integers in [0, 2**bits).
+            values: x, n integers in [0, 2**bits); an array of unsigned ones is fastest.
             bits: the bit bound, at least 1; both parties name the same.
+            silent: whether to take silent transfers, for fewer bytes and more work; both say the same.
 
         Returns:
             Own XOR shares of x >= y, shape (n,).
@@ -66,19 +103,67 @@ class ObliviousEngine:
             DomainError: a value is outside its bound.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        return self._compare(values, bits, lambda circuits: circuits.x_not_below)
+        return self._compare(values, bits, holds_x=True, silent=silent)
 
-    def greater_equal_y(self, values: Sequence[int] | Word, bits: int) -> Bit:
+    def greater_equal_y(self, values: Integers, bits: int, *, silent: bool = False) -> Bit:
         """Compare as the holder of y; the peer calls `greater_equal_x`.
 
         Args:
             values: y, n integers in [0, 2**bits).
             bits: the bit bound.
+            silent: as there.
 
         Returns:
             Own XOR shares of x >= y, shape (n,).
         """
-        return self._compare(values, bits, lambda circuits: circuits.y_not_above)
+        return self._compare(values, bits, holds_x=False, silent=silent)
+
+    def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
+        """Make a pool for later comparisons, in this session or another one with the same peer.
+
+        Args:
+            count: comparisons.
+            bits: the bit bound.
+            holds_x: whether the own numbers will be x; the sides say the opposite.
+
+        Returns:
+            The own half.
+        """
+        with self._guarded():
+            if bits < 1 or count < 1:
+                raise UsageError("A pool is for at least 1 comparison of at least 1 bit.")
+            transfers, circuits = self._ready()
+            digits = Digits.of(bits)
+            received = digits.sent_by_y if holds_x else digits.sent_by_x
+            portions = []
+            for span in spans(count, digits.word_bytes):
+                width = words_for(span.stop - span.start)
+                choices = self._random.words(DIGIT_BITS * received * width).reshape(DIGIT_BITS, -1)
+                portions.append(circuits.prepare(choices, digits, width, holds_x=holds_x))
+            self._pools_made += 1
+            number = self._pools_made.to_bytes(8, "big")
+            name = hashlib.sha256(_POOL_DOMAIN + transfers.session + number).digest()
+            return Pool.of(name, bits, holds_x, portions)
+
+    def use_pool(self, pool: Pool) -> None:
+        """Compare out of a pool from now on, as long as a whole batch fits; both parties alike.
+
+        Args:
+            pool: the own half.
+
+        Raises:
+            ProtocolViolation: the peer has another pool, or another part of it left.
+        """
+        with self._guarded():
+            told = pool.name + len(pool).to_bytes(8, "big")
+            self._channel.send(PoolState(Rows(np.frombuffer(told, dtype=np.uint8).reshape(1, -1))))
+            other = self._channel.recv(PoolState, ExpectedRows(1, len(told)))
+            if other.tobytes() != told:
+                raise ProtocolViolation(
+                    "The two parties' pools are not halves of one, or one has been used.",
+                    "Delete both and fill a new pool.",
+                )
+            self._pool = pool
 
     def below(self, words: Word, bounds: Word) -> Bit:
         """Compare XOR-shared words with public bounds.
@@ -92,13 +177,12 @@ class ObliviousEngine:
         """
         with self._guarded():
             _same_length(words, bounds)
-            return _joined(
-                [
-                    self._ready()[1].below(words[part], bounds[part])
-                    for part in blocks(len(words), WORD_BITS - 1)
-                ],
-                np.uint8,
-            )
+            parts = []
+            for part in spans(len(words), BELOW_WORD_BYTES):
+                own, public = planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS)
+                shares = self._ready()[1].below(own, public)
+                parts.append(unpack_slots(shares, part.stop - part.start))
+            return _joined(parts, np.uint8)
 
     def and_bits(self, left: Bit, right: Bit) -> Bit:
         """AND of XOR-shared bits.
@@ -114,10 +198,11 @@ class ObliviousEngine:
             _check_bits(left)
             _check_bits(right)
             _same_length(left, right)
-            return _joined(
-                [self._ready()[1].conjunction(left[part], right[part]) for part in blocks(len(left), 1)],
-                np.uint8,
-            )
+            parts = []
+            for part in spans(len(left), CONJUNCTION_WORD_BYTES):
+                shares = self._ready()[1].conjunction(pack_slots(left[part]), pack_slots(right[part]))
+                parts.append(unpack_slots(shares, part.stop - part.start))
+            return _joined(parts, np.uint8)
 
     def to_words(self, bits: Bit, sends: bool | None = None) -> Word:
         """Turn XOR shares of bits into additive shares modulo 2**64.
@@ -133,10 +218,8 @@ class ObliviousEngine:
         first = self._role is Role.ALICE if sends is None else sends
         with self._guarded():
             _check_bits(bits)
-            return _joined(
-                [self._convert(bits[part], first) for part in blocks(len(bits), 1)],
-                np.uint64,
-            )
+            parts = [self._convert(bits[part], first) for part in spans(len(bits), CORRELATED_WORD_BYTES)]
+            return _joined(parts, np.uint64)
 
     def correlate(self, deltas: Word) -> Word:
         """Send correlated transfers modulo 2**64; the peer calls `receive`.
@@ -148,8 +231,8 @@ class ObliviousEngine:
             Own shares of choice * delta, shape (n,).
         """
         with self._guarded():
-            parts = [self._ready()[0].correlate(deltas[part]) for part in blocks(len(deltas), 1)]
-            return _joined(parts, np.uint64)
+            cut = spans(len(deltas), CORRELATED_WORD_BYTES)
+            return _joined([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers modulo 2**64; the peer calls `correlate`.
@@ -162,20 +245,35 @@ class ObliviousEngine:
         """
         with self._guarded():
             _check_bits(choices)
-            parts = [self._ready()[0].receive(choices[part]) for part in blocks(len(choices), 1)]
-            return _joined(parts, np.uint64)
+            cut = spans(len(choices), CORRELATED_WORD_BYTES)
+            return _joined([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
 
-    def _compare(
-        self, values: Sequence[int] | Word, bits: int, side: Callable[[Circuits], Callable[[Bit], Bit]]
-    ) -> Bit:
+    def _compare(self, values: Integers, bits: int, *, holds_x: bool, silent: bool) -> Bit:
         with self._guarded():
             if bits < 1:
                 raise UsageError("A comparison needs at least 1 bit.", "Declare the bound of x and y.")
+            if silent:
+                return self._compare_silently(values, bits, holds_x=holds_x)
+            digits = Digits.of(bits)
+            pool = self._pool
+            if pool is not None and not pool.fits(len(values), bits, holds_x):
+                pool = None
             parts = []
-            for part in blocks(len(values), comparison_transfers(bits)[0]):
-                block = planes(values[part], bits)
-                parts.append(side(self._ready()[1])(block))
+            for part in spans(len(values), digits.word_bytes if pool is None else digits.prepared_word_bytes):
+                own = planes(values[part], bits)
+                count = part.stop - part.start
+                prepared = None if pool is None else pool.take(count)
+                shares = self._ready()[1].not_below(own, holds_x=holds_x, prepared=prepared)
+                parts.append(unpack_slots(shares, count))
             return _joined(parts, np.uint8)
+
+    def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
+        parts = []
+        for part in Layout.of(bits).spans(len(values)):
+            own = planes(values[part], bits)
+            shares = self._ready_silent().not_below(own, holds_x=holds_x)
+            parts.append(unpack_slots(shares, part.stop - part.start))
+        return _joined(parts, np.uint8)
 
     def _convert(self, bits: Bit, first: bool) -> Word:
         """Shares of b = b1 + b2 - 2 b1 b2, the product from a correlated transfer."""
@@ -186,10 +284,16 @@ class ObliviousEngine:
 
     def _ready(self) -> tuple[Transfers, Circuits]:
         if self._transfers is None or self._circuits is None:
-            keys = exchange(self._role, self._channel, self._random)
-            self._transfers = Transfers(self._role, self._channel, self._random, keys)
-            self._circuits = Circuits(self._role is Role.ALICE, self._channel, self._random, self._transfers)
+            self._transfers = Transfers(self._role, self._channel, self._random)
+            self._circuits = Circuits(self._role is Role.ALICE, self._channel, self._transfers)
         return self._transfers, self._circuits
+
+    def _ready_silent(self) -> SilentComparison:
+        if self._silent is None:
+            transfers, circuits = self._ready()
+            source = SilentTransfers(self._role, self._channel, self._random, transfers)
+            self._silent = SilentComparison(self._channel, circuits, source)
+        return self._silent
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

@@ -1,158 +1,237 @@
-"""Extension of the base transfers: any number of random transfers of 64-bit pads.
+"""Extension of the base transfers: any number of random 1-of-2 transfers, 4 bytes each.
 
-    receiver (seed pairs k0_i, k1_i; choices r)      sender (s, seeds ks_i)
-      t_i = G(k0_i)
-      u_i = t_i ^ G(k1_i) ^ r           -- u -->     q_i = G(ks_i) ^ s_i u_i      for 128 columns i
-      pad_j = H(row j of t)                          pad0_j = H(q_j), pad1_j = H(q_j ^ s)
+    receiver (all leaves of 32 trees; choices r)          sender (all leaves but one of each)
+      u_b = sum of G(leaf x) over x                         D_b = number of the missing leaf
+      v_b = sum of x G(leaf x)
+      c_b = u_b ^ r                     -- c -->            q_b = sum of (x ^ D_b) G(leaf x) ^ D_b c_b
+      pad_j = H(row j of v)                                 pad0_j = H(q_j), pad1_j = H(q_j ^ D)
 
-Row j of q is that of t, plus s where r_j = 1, so the receiver's pad is the sender's pad number r_j.
+x runs over the 16 numbers of four bits, as vectors over the field of two elements; b over the 32 trees. The
+missing leaf counts zero times in q, and row j of q is that of v plus D where r_j = 1.
 
-Learns: the sender nothing (each u_i is masked by a stream of a seed it does not have), the receiver nothing
-of the other pads.
-Assumes: semi-honest parties; AES-128 in counter mode as the generator G; AES as an ideal cipher for H, which
-is H(z) = E_k(z) ^ z under a fresh public key k for every 8192 rows. The receiver's advantage against one
-block of m rows is at most about m * p / 2**127 for p evaluations of the cipher under that block's key, plus
-the birthday term m**2 / 2**128: with m = 2**13, finding the sender's offset takes about 2**114 evaluations
-under one key, one bit fewer for each doubling of m.
-Nothing is used twice: the streams of G run on from call to call, and k is derived from the session id, the
-direction and a running block number.
-Reference: Ishai, Kilian, Nissim and Petrank, Extending oblivious transfers efficiently, CRYPTO 2003, section
-3 (semi-honest); hash: Guo, Katz, Wang and Yu, Efficient and secure multiparty computation from fixed-key
-block ciphers, IEEE S&P 2020 (correlation robustness of this construction).
+Learns: the sender nothing (each u_b contains the stream of the leaf it lacks), the receiver nothing of the
+other pads: D, 4 bits per tree, is uniform on 128 bits to it.
+Assumes: semi-honest parties, `smc.oblivious.trees`; AES-128 in counter mode as the generator G;
+`smc.oblivious.rowhash`. Nothing is used twice: the streams run on, and every hash key serves one block.
+Reference: Roy, SoftSpokenOT: quieter OT extension from small-field silent VOLE in the Minicrypt model, CRYPTO
+2022, sections 3 and 5 (semi-honest, repetition code, k = 4); it generalises Ishai, Kilian, Nissim and
+Petrank, CRYPTO 2003.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.oblivious.base import BaseKeys
-from smc.oblivious.bitmatrix import COLUMNS, Bit, Word, pack_slots, transpose, words_for
+from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
+from smc.oblivious.rowhash import RowHash
+from smc.oblivious.streams import Streams
+from smc.oblivious.workspace import Workspace
 
-HASH_ROWS: Final = 1 << 13
-"""Rows that are hashed under one key."""
+DEPTH: Final = 4
+"""Bits of one tree's missing leaf, k."""
 
-_HASH_DOMAIN: Final = b"duetto/oblivious/hash-key/1"
-_AES_BLOCK: Final = 16
+TREES: Final = COLUMNS // DEPTH
+LEAVES: Final = 1 << DEPTH
+
+PIECE_WORDS: Final = 4096
+"""Most words per column that are extended at once: a mebibyte in one message."""
+
+_CACHE_WORDS: Final = 1 << 15
+_PURPOSE: Final = b"one-of-2"
 
 
-class PadHash:
-    """The correlation-robust hash of one direction of one session.
+def _groups(width: int) -> int:
+    """How many trees' streams, `width` words each, fit the cache at once."""
+    return max(1, min(TREES, _CACHE_WORDS // (LEAVES * width)))
+
+
+def _weigh(streams: Word, weighed: Word) -> None:
+    """The sums of x times stream x, bit by bit; stream 0 is left with the sum of all.
 
     Args:
-        session: id of the session.
-        sender: the party that sends in this direction.
+        streams: shape (t, 16, w); its content is lost.
+        weighed: shape (t, 4, w), written.
     """
-
-    def __init__(self, session: bytes, sender: Role) -> None:
-        self._prefix = _HASH_DOMAIN + session + sender.value.encode().ljust(8)
-        self._block = 0
-        self._output = np.empty(HASH_ROWS * _AES_BLOCK + _AES_BLOCK, dtype=np.uint8)
-
-    def _cipher(self) -> CipherContext:
-        key = hashlib.sha256(self._prefix + self._block.to_bytes(8, "big")).digest()[:_AES_BLOCK]
-        self._block += 1
-        return Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
-
-    def pads(self, *inputs: Word) -> list[Word]:
-        """Hash rows; corresponding rows of several inputs share a key.
-
-        Args:
-            inputs: arrays of shape (n, 2), each row 128 bits.
-
-        Returns:
-            One array of shape (n,) per input: 64 bits of each row's hash.
-        """
-        count = len(inputs[0])
-        results = [np.empty(count, dtype=np.uint64) for _ in inputs]
-        for start in range(0, count, HASH_ROWS):
-            cipher = self._cipher()
-            for rows, result in zip(inputs, results, strict=True):
-                block = np.ascontiguousarray(rows[start : start + HASH_ROWS])
-                size = cipher.update_into(block.view(np.uint8).reshape(-1).data, self._output.data)
-                hashed = self._output[:size].view(np.uint64)[::2]
-                np.bitwise_xor(hashed, block[:, 0], out=result[start : start + len(block)])
-        return results
+    half = LEAVES // 2
+    for bit in reversed(range(DEPTH)):
+        upper = streams[:, half : 2 * half]
+        np.bitwise_xor.reduce(upper, axis=1, out=weighed[:, bit])
+        np.bitwise_xor(streams[:, :half], upper, out=streams[:, :half])
+        half //= 2
 
 
-class _Streams:
-    """128 pseudorandom streams that run on from call to call."""
-
-    def __init__(self, seeds: Sequence[bytes]) -> None:
-        self._streams = [Cipher(algorithms.AES(s), modes.CTR(bytes(16))).encryptor() for s in seeds]
-
-    def columns(self, width: int) -> Word:
-        """The next `width` words of every stream, shape (128, width)."""
-        zeros = bytes(8 * width)
-        result = np.empty((COLUMNS, width), dtype=np.uint64)
-        for stream, column in zip(self._streams, result.view(np.uint8), strict=True):
-            stream.update_into(zeros, column.data)
-        return result
-
-
-class OtReceiver:
+class BitReceiver:
     """The receiving end of one direction.
 
     Args:
-        keys: the own base keys; this end was the sender of the base transfers.
-        role: the own role.
+        leaves: of the own trees, shape (32, 16, 2).
+        session: id of the session.
+        sender: the party that sends, which is the peer.
+        workspace: scratch memory.
     """
 
-    def __init__(self, keys: BaseKeys, role: Role) -> None:
-        self._zero = _Streams([pair[0] for pair in keys.pairs])
-        self._one = _Streams([pair[1] for pair in keys.pairs])
-        self._hash = PadHash(keys.session, role.other)
+    def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
+        self._streams = Streams(leaves.reshape(-1, 2), workspace)
+        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        self._workspace = workspace
 
-    def extend(self, choices: Bit) -> tuple[NDArray[np.uint8], Word]:
-        """Random transfers with the given choices.
+    def _extend(self, choices: Word) -> tuple[Word, Word]:
+        """The matrix for the sender, shape (32, w), and the own columns, shape (128, w)."""
+        width = len(choices)
+        columns = self._workspace.words("columns", TREES, DEPTH, width)
+        matrix = self._workspace.words("matrix", TREES, width)
+        group = _groups(width)
+        for first in range(0, TREES, group):
+            part = slice(first, min(first + group, TREES))
+            streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
+            self._streams.fill(LEAVES * first, streams.reshape(-1, width))
+            _weigh(streams, columns[part])
+            np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
+        return matrix, columns.reshape(COLUMNS, width)
+
+    def bits(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+        """Random transfers of two bits with the given choices.
 
         Args:
-            choices: shape (n,), bits.
+            choices: a plane, shape (w,) with w at most `PIECE_WORDS`.
 
         Returns:
-            The matrix for the sender, shape (128, 8 * ceil(n / 64)) bytes, and the pads, shape (n,).
+            The matrix for the sender, shape (32, 8 w) bytes, valid until the next call in the workspace,
+            and the pads, shape (2, w).
         """
-        width = words_for(len(choices))
-        own = self._zero.columns(width)
-        matrix = self._one.columns(width)
-        matrix ^= own
-        matrix ^= pack_slots(choices)
-        (pads,) = self._hash.pads(transpose(own)[: len(choices)])
+        matrix, columns = self._extend(choices)
+        pads = np.empty((2, len(choices)), dtype=np.uint64)
+        for part, rows in self._hash.rows(columns):
+            pads[:, part] = self._hash.bits(rows)
         return matrix.view(np.uint8), pads
 
+    def words(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+        """Random transfers of 64 bits.
 
-class OtSender:
+        Args:
+            choices: as for `bits`.
+
+        Returns:
+            The matrix, as of `bits`, and the pads, shape (64, w): entry (r, k) is that of slot (r, k).
+        """
+        matrix, columns = self._extend(choices)
+        pads = np.empty((LANES, len(choices)), dtype=np.uint64)
+        for part, rows in self._hash.rows(columns):
+            pads[:, part] = self._hash.words(rows)
+        return matrix.view(np.uint8), pads
+
+    def rows(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+        """Correlated transfers before the hash: rows that differ from the sender's by D where r_j = 1.
+
+        Args:
+            choices: as for `bits`.
+
+        Returns:
+            The matrix, as of `bits`, and the rows, shape (64, w, 2).
+        """
+        matrix, columns = self._extend(choices)
+        found = np.empty((LANES, len(choices), 2), dtype=np.uint64)
+        for part, rows in self._hash.rows(columns):
+            found[:, part] = rows
+        return matrix.view(np.uint8), found
+
+
+class BitSender:
     """The sending end of one direction.
 
     Args:
-        keys: the own base keys; this end was the receiver of the base transfers.
-        role: the own role.
+        leaves: of the peer's trees, shape (32, 16, 2); what stands for the missing ones is not used.
+        missing: their numbers, shape (32,).
+        session: id of the session.
+        sender: the own role.
+        workspace: scratch memory.
     """
 
-    def __init__(self, keys: BaseKeys, role: Role) -> None:
-        self._streams = _Streams(keys.chosen)
-        self._masks = -keys.choices.astype(np.uint64)[:, None]
-        self._offset = np.packbits(keys.choices, bitorder="little").view(np.uint64)
-        self._hash = PadHash(keys.session, role)
+    def __init__(
+        self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
+    ) -> None:
+        moved = np.arange(LEAVES) ^ missing[:, None]
+        self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
+        bits = (missing[:, None] >> np.arange(DEPTH) & 1).astype(np.uint8)
+        self._masks = (-bits.astype(np.int64)).view(np.uint64)[:, :, None]
+        self._offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
+        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        self._workspace = workspace
 
-    def extend(self, count: int, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
-        """The sender's side of `count` random transfers.
+    def _extend(self, matrix: NDArray[np.uint8]) -> Word:
+        """The columns, shape (128, w)."""
+        received = matrix.view(np.uint64)
+        width = received.shape[1]
+        columns = self._workspace.words("columns", TREES, DEPTH, width)
+        group = _groups(width)
+        for first in range(0, TREES, group):
+            part = slice(first, min(first + group, TREES))
+            streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
+            self._streams.fill(LEAVES * first, streams.reshape(-1, width))
+            _weigh(streams, columns[part])
+            masked = streams[:, :DEPTH]
+            np.bitwise_and(received[part, None], self._masks[part], out=masked)
+            np.bitwise_xor(columns[part], masked, out=columns[part])
+        return columns.reshape(COLUMNS, width)
+
+    def bits(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
+        """The sender's side of random transfers of two bits.
 
         Args:
-            count: how many.
-            matrix: from the receiver, shape (128, 8 * ceil(count / 64)) bytes.
+            matrix: from the receiver, shape (32, 8 w) bytes.
 
         Returns:
-            The pads of choice 0 and of choice 1, each of shape (count,).
+            The pads of choice 0 and of choice 1, shape (2, w) each.
         """
-        columns = self._streams.columns(words_for(count))
-        columns ^= matrix.view(np.uint64) & self._masks
-        rows = transpose(columns)[:count]
-        zero, one = self._hash.pads(rows, rows ^ self._offset)
+        columns = self._extend(matrix)
+        zero, one = (np.empty((2, columns.shape[1]), dtype=np.uint64) for _ in range(2))
+        for part, rows in self._hash.rows(columns):
+            zero[:, part] = self._hash.bits(rows)
+            self._shift(rows)
+            one[:, part] = self._hash.bits(rows)
         return zero, one
+
+    def words(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
+        """The sender's side of random transfers of 64 bits.
+
+        Args:
+            matrix: as for `bits`.
+
+        Returns:
+            The pads of choice 0 and of choice 1, shape (64, w) each.
+        """
+        columns = self._extend(matrix)
+        zero, one = (np.empty((LANES, columns.shape[1]), dtype=np.uint64) for _ in range(2))
+        for part, rows in self._hash.rows(columns):
+            zero[:, part] = self._hash.words(rows)
+            self._shift(rows)
+            one[:, part] = self._hash.words(rows)
+        return zero, one
+
+    def rows(self, matrix: NDArray[np.uint8]) -> Word:
+        """The sender's side of correlated transfers before the hash.
+
+        Args:
+            matrix: as for `bits`.
+
+        Returns:
+            The rows, shape (64, w, 2).
+        """
+        columns = self._extend(matrix)
+        found = np.empty((LANES, columns.shape[1], 2), dtype=np.uint64)
+        for part, rows in self._hash.rows(columns):
+            found[:, part] = rows
+        return found
+
+    @property
+    def offset(self) -> Word:
+        """D, shape (2,)."""
+        return self._offset
+
+    def _shift(self, rows: Word) -> None:
+        flat = rows.reshape(LANES, -1)
+        np.bitwise_xor(flat, np.tile(self._offset, rows.shape[1]), out=flat)

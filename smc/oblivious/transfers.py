@@ -1,11 +1,15 @@
-"""Batches of transfers over the channel: random, correlated modulo 2**64, and bit triples.
+"""Batches of transfers over the channel: random, 1-of-16, correlated modulo 2**64, and bit triples.
+
+A batch is cut into pieces of which each is one message, so that computing overlaps sending. The receiver's
+half of a batch sends, the sender's half receives; who is both runs the receiver's half first.
 
 Learns: neither party anything of the other's pads, correlations or triples beyond its own output.
-Assumes: `smc.oblivious.extension`.
+Assumes: `smc.oblivious.extension`, `smc.oblivious.selection`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,14 +19,21 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.base import BaseKeys
-from smc.oblivious.bitmatrix import COLUMNS, Bit, Word, words_for
-from smc.oblivious.extension import OtReceiver, OtSender
+from smc.oblivious import extension, selection
+from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
+from smc.oblivious.setup import set_up
 
 
 @dataclass(frozen=True, slots=True)
 class Columns(Message):
-    """The matrix of an extension, from its receiver."""
+    """The matrix of 1-of-2 transfers, from their receiver."""
+
+    matrix: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceColumns(Message):
+    """The matrix of 1-of-16 transfers, from their receiver."""
 
     matrix: Rows
 
@@ -35,74 +46,168 @@ class Corrections(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Pads:
-    """Random transfers in both directions, seen from one party.
+class Triples:
+    """XOR shares of random bits a, of two rows of random bits b and of c = a b (a with either row of b).
 
     Attributes:
-        chosen: pads received, shape (n,).
-        zero: pads of choice 0 of the transfers sent, shape (m,).
-        one: pads of choice 1, shape (m,).
+        a: planes, shape (..., w).
+        b: shape (2, ..., w).
+        c: shape (2, ..., w).
     """
 
-    chosen: Word = field(repr=False)
-    zero: Word = field(repr=False)
-    one: Word = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Triples:
-    """XOR shares of n random bits a, of 2 x n random bits b and of c = a b (a with either row of b)."""
-
-    a: Bit = field(repr=False)
-    b: Bit = field(repr=False)
-    c: Bit = field(repr=False)
+    a: Word = field(repr=False)
+    b: Word = field(repr=False)
+    c: Word = field(repr=False)
 
     def __getitem__(self, part: slice) -> Triples:
         return Triples(self.a[part], self.b[:, part], self.c[:, part])
 
+    def reshape(self, *shape: int) -> Triples:
+        """The same triples, a in another shape."""
+        return Triples(self.a.reshape(shape), self.b.reshape(2, *shape), self.c.reshape(2, *shape))
 
-def low_bits(pads: Word, rows: int) -> Bit:
-    """The lowest bits of pads, shape (rows, n)."""
-    octets = pads.astype(np.uint8)
-    return np.stack([(octets >> row) & 1 for row in range(rows)])
+
+@dataclass(frozen=True, slots=True)
+class Correlations:
+    """Correlated transfers of both directions: if chosen, the receiver's row is the sender's plus D, else equal.
+
+    Attributes:
+        offset: the own D, shape (2,).
+        sent: rows of the transfers that this party sends, shape (n, 2).
+        choices: of those that it receives, bits, shape (n,).
+        received: their rows, shape (n, 2).
+    """
+
+    offset: Word = field(repr=False)
+    sent: Word = field(repr=False)
+    choices: Bit = field(repr=False)
+    received: Word = field(repr=False)
+
+
+def _pieces(width: int, most: int) -> Iterator[slice]:
+    return (slice(start, min(start + most, width)) for start in range(0, width, most))
 
 
 class Transfers:
-    """Both directions of extended transfers with the peer.
+    """Both directions of extended transfers with the peer; making one runs the set-up.
 
     Args:
         role: the own role.
         channel: the conversation with the peer.
         random: the source of choice bits.
-        keys: from the set-up.
     """
 
-    def __init__(self, role: Role, channel: Channel, random: Randomness, keys: BaseKeys) -> None:
+    def __init__(self, role: Role, channel: Channel, random: Randomness) -> None:
         self._channel = channel
         self._random = random
-        self._receiver = OtReceiver(keys, role)
-        self._sender = OtSender(keys, role)
+        self._ends = set_up(role, channel, random)
 
-    def both_ways(self, choices: Bit, sends: int) -> Pads:
-        """Random transfers in both directions in one flight.
+    @property
+    def session(self) -> bytes:
+        """Id of the session, the same on both sides and never the same twice."""
+        return self._ends.session
+
+    def receive_choices(self, choices: Word) -> Word:
+        """Receive random 1-of-16 transfers of two bits; the peer calls `send_choices`.
 
         Args:
-            choices: own choice bits, shape (n,).
-            sends: transfers that the own party sends.
-        """
-        chosen = zero = one = np.empty(0, dtype=np.uint64)
-        if len(choices):
-            matrix, chosen = self._receiver.extend(choices)
-            self._channel.send(Columns(Rows(matrix)))
-        if sends:
-            received = self._channel.recv(Columns, ExpectedRows(COLUMNS, 8 * words_for(sends)))
-            zero, one = self._sender.extend(sends, received)
-        return Pads(chosen, zero, one)
+            choices: planes, shape (4, w).
 
-    def triples(self, count: int) -> Triples:
-        """Fresh random triples; one flight, both parties alike."""
-        choices = self._random.bits(count)
-        return triples_from(choices, self.both_ways(choices, count))
+        Returns:
+            The pads, shape (2, w).
+        """
+        pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
+        for part in _pieces(choices.shape[1], selection.PIECE_WORDS):
+            matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
+            self._channel.send(ChoiceColumns(Rows(matrix)))
+        return pads
+
+    def send_choices(self, width: int) -> Word:
+        """Send random 1-of-16 transfers of two bits.
+
+        Args:
+            width: words per plane.
+
+        Returns:
+            The pads of every choice, shape (16, 2, width).
+        """
+        pads = np.empty((selection.CHOICES, 2, width), dtype=np.uint64)
+        for part in _pieces(width, selection.PIECE_WORDS):
+            size = 8 * (part.stop - part.start)
+            matrix = self._channel.recv(ChoiceColumns, ExpectedRows(selection.MATRIX_ROWS, size))
+            pads[:, :, part] = self._ends.choice_sender.extend(matrix)
+        return pads
+
+    def receive_bits(self, choices: Word) -> Word:
+        """Receive random 1-of-2 transfers of two bits; the peer calls `send_bits`.
+
+        Args:
+            choices: a plane, shape (w,).
+
+        Returns:
+            The pads, shape (2, w).
+        """
+        pads = np.empty((2, len(choices)), dtype=np.uint64)
+        for part in _pieces(len(choices), extension.PIECE_WORDS):
+            matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
+            self._channel.send(Columns(Rows(matrix)))
+        return pads
+
+    def send_bits(self, width: int) -> tuple[Word, Word]:
+        """Send random 1-of-2 transfers of two bits.
+
+        Args:
+            width: words per plane.
+
+        Returns:
+            The pads of choice 0 and of choice 1, shape (2, width) each.
+        """
+        zero, one = (np.empty((2, width), dtype=np.uint64) for _ in range(2))
+        for part in _pieces(width, extension.PIECE_WORDS):
+            zero[:, part], one[:, part] = self._ends.bit_sender.bits(self._matrix(part))
+        return zero, one
+
+    def triples(self, width: int) -> Triples:
+        """64 * width fresh random triples; one flight, both parties alike.
+
+        The own share of a is the own choice, that of b the difference of the own two pads. The cross terms
+        come out of the pads: the pad one party received and the other's pad of choice 0 differ by
+        choice * difference.
+        """
+        choices, chosen = self.begin_triples(width)
+        return self.end_triples(choices, chosen)
+
+    def begin_triples(self, width: int) -> tuple[Word, Word]:
+        """The first half of `triples`, which sends: choices, shape (width,), and pads, shape (2, width)."""
+        choices = self._random.words(width)
+        return choices, self.receive_bits(choices)
+
+    def end_triples(self, choices: Word, chosen: Word) -> Triples:
+        """The second half of `triples`, which receives.
+
+        Args:
+            choices: from `begin_triples`.
+            chosen: from there, too.
+        """
+        zero, one = self.send_bits(len(choices))
+        one ^= zero
+        chosen ^= zero
+        chosen ^= choices & one
+        return Triples(choices, one, chosen)
+
+    def correlations(self, width: int) -> Correlations:
+        """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
+        choices = self._random.words(width)
+        received = np.empty((LANES, width, 2), dtype=np.uint64)
+        for part in _pieces(width, extension.PIECE_WORDS):
+            matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
+            self._channel.send(Columns(Rows(matrix)))
+        sent = np.empty((LANES, width, 2), dtype=np.uint64)
+        for part in _pieces(width, extension.PIECE_WORDS):
+            sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        bits = unpack_slots(choices, LANES * width)
+        offset = self._ends.bit_sender.offset
+        return Correlations(offset, sent.reshape(-1, 2), bits, received.reshape(-1, 2))
 
     def correlate(self, deltas: Word) -> Word:
         """Send correlated transfers.
@@ -113,9 +218,13 @@ class Transfers:
         Returns:
             Shares s with s + s' = choice * delta (mod 2**64), where s' is what `receive` gives the peer.
         """
-        pads = self.both_ways(np.empty(0, dtype=np.uint8), len(deltas))
-        self._channel.send(Corrections(Words(pads.zero + deltas - pads.one)))
-        return np.negative(pads.zero)
+        width = words_for(len(deltas))
+        zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
+        for part in _pieces(width, extension.PIECE_WORDS):
+            zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
+        pads, others = zero.reshape(-1)[: len(deltas)], one.reshape(-1)[: len(deltas)]
+        self._channel.send(Corrections(Words(pads + deltas - others)))
+        return np.negative(pads)
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers; the peer calls `correlate`.
@@ -123,17 +232,14 @@ class Transfers:
         Args:
             choices: shape (n,), bits.
         """
-        pads = self.both_ways(choices, 0)
+        plane = pack_slots(choices)
+        pads = np.empty((LANES, len(plane)), dtype=np.uint64)
+        for part in _pieces(len(plane), extension.PIECE_WORDS):
+            matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
+            self._channel.send(Columns(Rows(matrix)))
         corrections = self._channel.recv(Corrections, ExpectedWords(len(choices)))
-        return pads.chosen + choices * corrections
+        return pads.reshape(-1)[: len(choices)] + choices * corrections
 
-
-def triples_from(choices: Bit, pads: Pads) -> Triples:
-    """Triples from random transfers, one in either direction for each.
-
-    The own share of a is the own choice, that of b the difference of the own two pads. The cross terms come
-    out of the pads: the pad one party received and the other's pad of choice 0 differ by choice * difference.
-    """
-    zero = low_bits(pads.zero, 2)
-    b = zero ^ low_bits(pads.one, 2)
-    return Triples(choices, b, (choices & b) ^ zero ^ low_bits(pads.chosen, 2))
+    def _matrix(self, part: slice) -> Bit:
+        expected = ExpectedRows(extension.TREES, 8 * (part.stop - part.start))
+        return self._channel.recv(Columns, expected)

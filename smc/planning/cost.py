@@ -18,9 +18,24 @@ OPERATION_SECONDS: Mapping[str, float] = {
     "decrypt": 2.5e-3,
     "zero_test": 1.2e-3,
     "inverse": 0.03e-3,
-    "ot": 0.08e-6,
+    "square": 4e-6,
+    "ot": 0.035e-6,
+    "ot_silent": 0.05e-6,
+    "ec_mask": 0.05e-3,
+    "ec_power": 0.08e-3,
+    "ec_zero_test": 0.04e-3,
+    "dgk_mask": 0.1e-3,
+    "dgk_power": 0.02e-3,
+    "dgk_inverse": 0.01e-3,
+    "dgk_zero_test": 0.1e-3,
+    "dgk_key": 0.1,
 }
 """Seconds of one operation with a 2048-bit key on one core of an ordinary server."""
+
+WITHOUT_PAILLIER = frozenset(
+    name for name in OPERATION_SECONDS if name.partition("_")[0] in ("ot", "ec", "dgk")
+)
+"""Operations that use no Paillier key and take the same time whatever its size."""
 
 _KEY_EXPONENT = 2.8
 """How the time of a modular power grows with the size of the key."""
@@ -50,5 +65,5 @@ def estimate_seconds(cost: Cost, parameters: Parameters, network: Network = LAN)
     computing = 0.0
     for operations in (cost.alice_operations, cost.bob_operations):
         for name, count in operations.items():
-            computing += count * OPERATION_SECONDS[name] * (1.0 if name == "ot" else growth)
+            computing += count * OPERATION_SECONDS[name] * (1.0 if name in WITHOUT_PAILLIER else growth)
     return waiting + sending + computing

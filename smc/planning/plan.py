@@ -7,12 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from smc.forms import ComparisonType, Form, Role
+from smc.planning.cost import WITHOUT_PAILLIER
 from smc.planning.registry import spec_named
+from smc.protocols.comparison import dgk, elgamal_tree, silent
 from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.spec import Cost, Modulus, Parameters, Spec
 
 _CHUNK_BYTES = 48 << 20
 _CHUNK_MOST = 1 << 16
+_CHUNK_MOST_OBLIVIOUS = 1 << 20  # no Python object per comparison
+_OBLIVIOUS = frozenset({"oblivious", "silent"})
+_CHUNK_SAMPLE = 64  # oblivious transfer pads to whole words of 64
+_CHUNK_SAMPLE_SILENT = 1 << 16  # silent transfer makes a first portion of about 10,000 at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +133,7 @@ class Plan:
         orientation, and the parties hold both anyway.
         """
         operations = self.once(Parameters(1, self.bits, 2048, 2048))
-        used = {*operations.alice_operations, *operations.bob_operations} - {"ot"}
+        used = {*operations.alice_operations, *operations.bob_operations} - WITHOUT_PAILLIER
         return frozenset(Role) if used else frozenset()
 
     def once(self, parameters: Parameters) -> Cost:
@@ -148,9 +154,11 @@ class Plan:
 
     def chunk(self, parameters: Parameters) -> int:
         """How many comparisons run at once: what keeps one flight below about 48 MiB."""
-        one = self.once(replace(parameters, count=1))
-        largest = max(one.alice_bytes, one.bob_bytes, 1)
-        return max(1, min(_CHUNK_MOST, _CHUNK_BYTES // largest))
+        sample = _CHUNK_SAMPLE_SILENT if self.engine == "silent" else _CHUNK_SAMPLE
+        some = self.once(replace(parameters, count=sample))
+        largest = max(some.alice_bytes, some.bob_bytes, 1)
+        most = _CHUNK_MOST_OBLIVIOUS if self.engine in _OBLIVIOUS else _CHUNK_MOST
+        return max(1, min(most, sample * _CHUNK_BYTES // largest))
 
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""
@@ -163,7 +171,15 @@ class Plan:
     @property
     def setup(self) -> Cost:
         """What the first comparison of a session costs besides."""
-        return SETUP_COST if self.engine == "oblivious" else Cost()
+        return _SETUP.get(self.engine, Cost())
+
+
+_SETUP = {
+    "oblivious": SETUP_COST,
+    "silent": silent.SETUP_COST,
+    "elgamal": elgamal_tree.SETUP_COST,
+    "dgk": dgk.SETUP_COST,
+}
 
 
 def _arrows(steps: tuple[Step, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.protocols.comparison import encrypted, known, oblivious, shared, tree
+from smc.protocols.comparison import dgk, elgamal_tree, encrypted, known, oblivious, packed, shared, silent, tree
 from smc.protocols.conversion import (
     bit_to_encrypted,
     bits_to_encrypted,
@@ -12,6 +12,7 @@ from smc.protocols.conversion import (
     encrypted_to_plain,
     encrypted_to_shared,
     narrowed,
+    packed_to_shared,
     plain_to_encrypted,
     plain_to_shared,
     shared_to_encrypted,
@@ -26,8 +27,14 @@ COMPARISONS: Final[tuple[Spec, ...]] = (
     tree.SPEC,
     tree.SPEC_ALICE_LEARNS,
     tree.SPEC_BOB_LEARNS,
+    elgamal_tree.SPEC,
+    elgamal_tree.SPEC_ALICE_LEARNS,
+    elgamal_tree.SPEC_BOB_LEARNS,
+    dgk.SPEC,
     oblivious.SPEC,
+    silent.SPEC,
     encrypted.SPEC,
+    packed.SPEC,
     shared.SPEC,
 )
 
@@ -37,6 +44,7 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     shared_to_plain.SPEC_BOTH,
     shared_to_encrypted.SPEC,
     encrypted_to_shared.SPEC,
+    packed_to_shared.SPEC,
     bit_to_encrypted.SPEC,
     plain_to_encrypted.SPEC_FROM_ALICE,
     plain_to_encrypted.SPEC_FROM_BOB,
@@ -57,6 +65,9 @@ ENGINES: Final[tuple[str, ...]] = (
 
 DEFAULT_ENGINE: Final = "paillier"
 """The thesis's protocol, which is the reference."""
+
+REFERENCE_ENGINES: Final = frozenset({DEFAULT_ENGINE})
+"""Engines that keep to their paper around the comparison too: no protocol that `improves` another."""
 
 _BY_NAME: Final = {spec.name: spec for spec in (*COMPARISONS, *CONVERSIONS)}
 

@@ -16,7 +16,7 @@ from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.cost import LAN, Network, estimate_seconds
 from smc.planning.plan import Plan, State, Step
-from smc.planning.registry import COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES
+from smc.planning.registry import COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES, REFERENCE_ENGINES
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 
 MOST_BITS = 128
@@ -81,6 +81,7 @@ class _Search:
         self._parameters = replace(parameters, modulus=None)
         self._engine = engine
         self._network = network
+        self._improved = engine not in REFERENCE_ENGINES
 
     def best(self, x: State, y: State, delta: State) -> Plan:
         plans = list(self._plans(x, y, delta))
@@ -98,8 +99,10 @@ class _Search:
         return estimate_seconds(cost, self._parameters, self._network), cost.rounds, plan.route
 
     def _plans(self, x: State, y: State, delta: State) -> Iterator[Plan]:
-        moduli = {s.modulus for s in (x, y, delta) if s.modulus is not None} | {_XOR}
         bits = self._parameters.bits
+        moduli = {s.modulus for s in (x, y, delta) if s.modulus is not None} | {_XOR}
+        if self._improved and not self._nested:
+            moduli.add(2 << bits)  # the smallest in which shares can be compared
         x_paths = self._paths(x, bits, moduli, x.form.sees)
         y_paths = self._paths(y, bits, moduli, y.form.sees)
         delta_paths: dict[State, dict[State, tuple[Step, ...]]] = {}
@@ -114,13 +117,17 @@ class _Search:
             if delta not in delta_paths[result]:
                 continue
             step = Step(spec.name, mirrored, modulus)
+            try:
+                inner = self._inner(step)
+            except NoRouteError:  # the engine cannot compare what this would have to compare inside
+                continue
             yield Plan(
                 self._kind,
                 bits,
                 x_paths[inputs[0]],
                 y_paths[inputs[1]],
                 step,
-                self._inner(step),
+                inner,
                 delta_paths[result][delta],
             )
 
@@ -128,11 +135,14 @@ class _Search:
         for spec in COMPARISONS:
             if spec.engine not in ("", self._engine) and self._engine != "auto":
                 continue
+            if spec.improves and not self._improved:
+                continue
             if self._nested and spec.subprotocol is not None:
                 continue
             for mirrored in (False, True):
                 for modulus in sorted(moduli, key=str) if Form.SS in spec.inputs else [None]:
-                    if spec.applies(replace(self._parameters, modulus=modulus)):
+                    given = replace(self._parameters, modulus=modulus)
+                    if spec.applies(given.mirror if mirrored else given):
                         yield spec, mirrored, modulus
 
     def _inner(self, step: Step) -> Plan | None:
@@ -161,11 +171,33 @@ class _Search:
             if state in done:
                 continue
             done[state] = steps
-            for step, after in _edges(state, moduli, sees):
+            for step, after in self._edges(state, parameters, moduli, sees):
                 cost = step.cost(parameters)
                 seconds = price + estimate_seconds(cost, parameters, self._network)
                 heapq.heappush(heap, (seconds, length + 1, next(order), after, (*steps, step)))
         return done
+
+    def _edges(
+        self, state: State, parameters: Parameters, moduli: set[Modulus], sees: frozenset[Role]
+    ) -> Iterator[tuple[Step, State]]:
+        for spec in CONVERSIONS:
+            if spec.improves and not self._improved:
+                continue
+            for mirrored in (False, True):
+                seen = state.mirror if mirrored else state
+                if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
+                    continue
+                if not _roles(spec, mirrored) <= sees or not _shares_fit(spec, seen.modulus):
+                    continue
+                if not spec.applies(parameters.mirror if mirrored else parameters):
+                    continue
+                form = _form(spec.output, mirrored)
+                if form is not Form.SS:
+                    yield Step(spec.name, mirrored, state.modulus), State(form)
+                    continue
+                for modulus in sorted(moduli, key=str):
+                    if _holds(modulus, parameters.bits):
+                        yield Step(spec.name, mirrored, modulus), State(form, modulus)
 
 
 def _form(form: Form, mirrored: bool) -> Form:
@@ -176,20 +208,9 @@ def _roles(spec: Spec, mirrored: bool) -> frozenset[Role]:
     return frozenset(role.other for role in spec.opens) if mirrored else spec.opens
 
 
-def _edges(state: State, moduli: set[Modulus], sees: frozenset[Role]) -> Iterator[tuple[Step, State]]:
-    for spec in CONVERSIONS:
-        for mirrored in (False, True):
-            seen = state.mirror if mirrored else state
-            if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
-                continue
-            if not _roles(spec, mirrored) <= sees or not _shares_fit(spec, seen.modulus):
-                continue
-            form = _form(spec.output, mirrored)
-            if form is not Form.SS:
-                yield Step(spec.name, mirrored, state.modulus), State(form)
-                continue
-            for modulus in sorted(moduli, key=str):
-                yield Step(spec.name, mirrored, modulus), State(form, modulus)
+def _holds(modulus: Modulus, bits: int) -> bool:
+    """Whether shares of that modulus keep all of a value; a Paillier N does."""
+    return isinstance(modulus, Role) or modulus >= 1 << bits
 
 
 def _shares_fit(spec: Spec, modulus: Modulus | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,7 +11,9 @@ from smc.forms import Role
 from smc.planning.plan import Plan, Step
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters
-from smc.values import Value, check_value, join, part_of
+from smc.values import Value, check_value, is_array, join, listed, part_of
+
+Inner = Callable[[Parameters, Value, Value], Value]
 
 
 def session_parameters(session: Session, count: int, bits: int) -> Parameters:
@@ -38,7 +40,8 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
         y: the own holding of y.
 
     Returns:
-        The own holding of delta.
+        The own holding of delta; where x or y was given as an array, a plain value or share of delta may
+        be one too.
 
     Raises:
         DomainError: a holding is not what the type says, or a number is outside its bound.
@@ -62,7 +65,8 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
         with _reporting(session, start, stop, len(y)):
             delta = _run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False)
         results.append(delta)
-    return join(results)
+    delta = join(results)
+    return delta if is_array(x) or is_array(y) else listed(delta)
 
 
 @contextmanager
@@ -110,12 +114,15 @@ class _Runner:
         flipped = self._flipped ^ plan.comparison.mirrored
 
         def inner(within: Parameters, inner_x: Value, inner_y: Value) -> Value:
-            return _run(inside, self._session, within, inner_x, inner_y, flipped=flipped)
+            delta = _run(inside, self._session, within, inner_x, inner_y, flipped=flipped)
+            return delta if plan.comparison.spec.arrays else listed(delta)
 
         return self._call(plan.comparison, parameters, x, y, inner)
 
-    def _call(self, step: Step, parameters: Parameters, *arguments: object) -> Value:
+    def _call(self, step: Step, parameters: Parameters, *arguments: Value | Inner) -> Value:
         given = replace(parameters, modulus=self._resolve(step.modulus))
+        if not step.spec.arrays:
+            arguments = tuple(value if callable(value) else listed(value) for value in arguments)
         if step.mirrored:
             given = given.mirror
         plays_alice = (self._session.role is Role.ALICE) ^ self._flipped ^ step.mirrored

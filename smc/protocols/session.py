@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from smc.channel.channel import Channel
+from smc.ciphers.dgk import Dgk, OwnDgk
+from smc.ciphers.dgk_keys import DgkPrivateKey, generate_dgk
+from smc.ciphers.elgamal import ElGamal, OwnElGamal
+from smc.ciphers.masks import MaskTables
 from smc.ciphers.paillier import OwnPaillier, Paillier, PrivateKey, PublicKey
 from smc.errors import KeyMaterialError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
-
-Report = Callable[[str, int, int], None]
-"""Called with (stage, done, of) as long work proceeds."""
+from smc.protocols.seat import KeyedSeat, Report, dgk_seat, elgamal_seat
 
 
 def _silent(stage: str, done: int, of: int) -> None:
@@ -33,6 +34,10 @@ class Session:
         peer_key: the peer's public Paillier key, or None.
         random: the source of randomness.
         report: told about progress.
+        dgk_key: an own DGK key; without one the session makes its own when it first needs it, which takes
+            about a tenth of a second. To save that, keep the key and give it to the next session.
+        mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
+            keeps the object and gives it to each of them: a session with new tables first computes them.
     """
 
     role: Role
@@ -42,9 +47,13 @@ class Session:
     peer_key: PublicKey | None = None
     random: Randomness = field(default_factory=Randomness, repr=False)
     report: Report = _silent
+    dgk_key: DgkPrivateKey | None = field(default=None, repr=False)
+    mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
+    _elgamal: KeyedSeat[OwnElGamal, ElGamal] | None = field(default=None, init=False, repr=False)
+    _dgk: KeyedSeat[OwnDgk, Dgk] | None = field(default=None, init=False, repr=False)
 
     @property
     def own(self) -> OwnPaillier:
@@ -56,7 +65,7 @@ class Session:
         if self._own is None:
             if self.own_key is None:
                 raise KeyMaterialError("This run needs an own Paillier key.", "Give the session one.")
-            self._own = OwnPaillier(self.own_key, self.random, self.pool)
+            self._own = OwnPaillier(self.own_key, self.random, self.pool, self.mask_tables)
         return self._own
 
     @property
@@ -69,7 +78,7 @@ class Session:
         if self._peer is None:
             if self.peer_key is None:
                 raise KeyMaterialError("This run needs the peer's Paillier key.", "Pair the parties again.")
-            self._peer = Paillier(self.peer_key, self.random, self.pool)
+            self._peer = Paillier(self.peer_key, self.random, self.pool, self.mask_tables)
         return self._peer
 
     @property
@@ -78,3 +87,22 @@ class Session:
         if self._oblivious is None:
             self._oblivious = ObliviousEngine(self.role, self.channel, self.random)
         return self._oblivious
+
+    @property
+    def elgamal(self) -> KeyedSeat[OwnElGamal, ElGamal]:
+        """ElGamal's cipher both ways, under keys of this session that are made and exchanged when first used.
+
+        Both parties must use it alike.
+        """
+        if self._elgamal is None:
+            self._elgamal = elgamal_seat(self.channel, self.pool, self.random, self.report)
+        return self._elgamal
+
+    @property
+    def dgk(self) -> KeyedSeat[OwnDgk, Dgk]:
+        """The DGK cipher both ways, its keys exchanged when first used; both parties must use it alike."""
+        if self._dgk is None:
+            if self.dgk_key is None:
+                self.dgk_key = generate_dgk(self.random)
+            self._dgk = dgk_seat(self.dgk_key, self.channel, self.pool, self.random, self.report)
+        return self._dgk

@@ -226,7 +226,10 @@ class Spec:
         engine: the family of a comparison that works on plain values; empty for all others.
         subprotocol: the comparison that runs inside, if any.
         bitwise: the input is encrypted bit by bit.
+        improves: the protocol of a paper that this one improves on, to which reference engines keep; empty if
+            none.
         applies: whether the parameters allow the protocol.
+        arrays: the code takes plain values and shares as arrays too, and may return them so.
     """
 
     name: str
@@ -243,4 +246,6 @@ class Spec:
     engine: str = ""
     subprotocol: Subprotocol | None = None
     bitwise: bool = False
+    improves: str = ""
     applies: Callable[[Parameters], bool] = field(default=_always, repr=False)
+    arrays: bool = False

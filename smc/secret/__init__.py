@@ -1,1 +1,1 @@
-"""Computing on vectors that neither party sees: joint noise and opening to recipients."""
+"""Computing on vectors that neither party sees: arithmetic, choice, joint noise, opening to recipients."""

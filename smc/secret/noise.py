@@ -12,7 +12,7 @@ wrap-around has to be corrected.
 
 Learns: neither party anything of the draws.
 Assumes: semi-honest parties, `smc.oblivious`.
-Cost: `cost`; the number of rounds does not depend on how many draws there are, up to 4161 biased bits.
+Cost: `cost`; the number of rounds does not depend on how many draws there are, up to 66,560 biased bits.
 Reference: Dwork, Kenthapadi, McSherry, Mironov and Naor, Our data, ourselves: privacy via distributed noise
 generation, EUROCRYPT 2006.
 """

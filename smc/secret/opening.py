@@ -1,4 +1,4 @@
-"""Opening shares modulo 2**64 to those who are to learn the values, and to nobody else."""
+"""Opening shares to those who are to learn the values, and to nobody else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedWords, Words
+from smc.channel.vectors import Bits, ExpectedBits, ExpectedWords, Words
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight
@@ -20,6 +20,13 @@ class OpenedShares(Message):
     """The own shares, for a recipient."""
 
     shares: Words
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedBits(Message):
+    """The own XOR shares of bits, for a recipient."""
+
+    shares: Bits
 
 
 def open_words(
@@ -45,8 +52,40 @@ def open_words(
     return shares + session.channel.recv(OpenedShares, ExpectedWords(len(shares)))
 
 
+def open_bits(
+    session: Session, shares: NDArray[np.uint8], recipients: AbstractSet[Role]
+) -> NDArray[np.uint8] | None:
+    """Open XOR-shared bits; one flight.
+
+    Args:
+        session: the own side of the run.
+        shares: own XOR shares, shape (n,).
+        recipients: who learns the bits; the same on both sides.
+
+    Returns:
+        The bits, or None for a party that is no recipient.
+
+    Raises:
+        ProtocolViolation: the peer sent another number of shares.
+    """
+    if session.role.other in recipients:
+        session.channel.send(OpenedBits(Bits(shares)))
+    if session.role not in recipients:
+        return None
+    return shares ^ session.channel.recv(OpenedBits, ExpectedBits(len(shares)))
+
+
 def cost(count: int, recipients: AbstractSet[Role]) -> Cost:
     """The exact cost of `open_words`."""
+    return _cost(8 * count, recipients)
+
+
+def cost_bits(count: int, recipients: AbstractSet[Role]) -> Cost:
+    """The exact cost of `open_bits`."""
+    return _cost((count + 7) // 8, recipients)
+
+
+def _cost(size: int, recipients: AbstractSet[Role]) -> Cost:
     to_bob, to_alice = Role.BOB in recipients, Role.ALICE in recipients
     flights = {
         (True, True): (Flight.BOTH,),
@@ -54,4 +93,4 @@ def cost(count: int, recipients: AbstractSet[Role]) -> Cost:
         (False, True): (Flight.BOB,),
         (False, False): (),
     }
-    return Cost(flights[to_bob, to_alice], 8 * count * to_bob, 8 * count * to_alice)
+    return Cost(flights[to_bob, to_alice], size * to_bob, size * to_alice)

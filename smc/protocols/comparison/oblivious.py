@@ -1,19 +1,20 @@
 """Comparison by oblivious transfer: PN x NP -> SS, XOR shares of x >= y.
 
     Alice (x)                                 Bob (y)
-      choices: not x, random    -- matrices --  choices: random       (both at once)
-                                <- y, masked --                       leaves: y and not x, for every bit
-      carry tree over the bits  -- openings --  carry tree            ceil(log2 bits) times, both at once
+      choices: upper digits     -- matrices --  choices: lower digits       (both at once)
+      lower digits              -- offers --    upper digits                (both at once)
+      carry tree over digits    -- openings --  carry tree            ceil(log2 digits) times
       d_A = 1 ^ [x < y]_A                       d_B = [x < y]_B       d_A ^ d_B = (x >= y)
 
 Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
 Outputs: XOR shares (modulus 2) of x >= y, n each.
 Learns: neither party anything; every message is masked by fresh transfers.
 Assumes: semi-honest parties; 128-bit oblivious transfer as in `smc.oblivious.base` (computational
-Diffie-Hellman, random oracle) and `smc.oblivious.extension` (AES).
-Cost: 2 + ceil(log2 bits) rounds per block of about 2**18 / (2 bits - 1) pairs; 16 bytes per transfer; Alice
-receives 2 bits - 1 transfers per pair and Bob bits - 1. The first use in a session costs `SETUP_COST` on top.
-Reference: leaves and tree as in `smc.oblivious.circuits`.
+Diffie-Hellman, random oracle), `smc.oblivious.extension` and `smc.oblivious.selection` (AES).
+Cost: 2 + ceil(log2 d) rounds for d = ceil(bits / 4) digits, per span of up to 16 MiB of matrices (155,000
+pairs of 32 bits); per pair and digit 20 bytes of matrix one way and 3.75 bytes of offers the other, and 4.4
+bytes each way per join. The first use in a session costs `SETUP_COST` on top.
+Reference: digits and tree as in `smc.oblivious.circuits`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from smc.forms import Form
 from smc.oblivious.cost import SETUP, Step, comparison, comparison_transfers
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
-from smc.values import Nothing, Plain, Share
+from smc.values import Nothing, Plain, Share, of_array
 
 _FLIGHTS: Final = {
     (True, False): Flight.ALICE,
@@ -58,7 +59,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     _check_count(parameters, len(x), len(y))
-    return Share(session.oblivious.greater_equal_x(x.values, parameters.bits).tolist(), 2)
+    return Share(of_array(session.oblivious.greater_equal_x(x.values, parameters.bits)), 2)
 
 
 def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
@@ -69,7 +70,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     _check_count(parameters, len(x), len(y))
-    return Share(session.oblivious.greater_equal_y(y.values, parameters.bits).tolist(), 2)
+    return Share(of_array(session.oblivious.greater_equal_y(y.values, parameters.bits)), 2)
 
 
 def _check_count(parameters: Parameters, *lengths: int) -> None:
@@ -97,6 +98,7 @@ SPEC: Final = Spec(
     learns="Neither party learns anything.",
     security="Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, "
     "AES as an ideal cipher.",
-    reference="IKNP03 extension, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
+    reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
     engine="oblivious",
+    arrays=True,
 )

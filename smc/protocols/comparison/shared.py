@@ -19,18 +19,23 @@ Reference: this house; the bridge from shares modulo 2**k asked for by erratum 6
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smc.forms import ComparisonType, Form
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Spec, Subprotocol
-from smc.values import Nothing, Plain, Share
+from smc.values import Nothing, Plain, Share, of_array
 
 Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
 
 MODULUS_BITS = 256
 """The largest M is 2**256; larger moduli, such as a Paillier N, go through ciphertexts."""
+
+_WORD_BITS = 64
 
 
 def applies(parameters: Parameters) -> bool:
@@ -43,12 +48,39 @@ def _is_power_of_two(modulus: int) -> bool:
     return modulus & (modulus - 1) == 0
 
 
+def _fits_words(modulus: int) -> bool:
+    """Whether shares are words, so that all arithmetic is numpy's."""
+    return _is_power_of_two(modulus) and modulus <= 1 << _WORD_BITS
+
+
+def _words(values: Sequence[int]) -> NDArray[np.uint64]:
+    if isinstance(values, np.ndarray):
+        return values.astype(np.uint64, copy=False)
+    return np.fromiter(values, dtype=np.uint64, count=len(values))
+
+
+def _split(modulus: int, x: Share, y: Share) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    """The own difference modulo 2**k <= 2**64: its top bits, and the k - 1 bits below them."""
+    differences = _words(x.values) - _words(y.values)
+    top = np.uint64(modulus.bit_length() - 2)
+    bits = (differences >> top).astype(np.uint8) & np.uint8(1)
+    return bits, differences & np.uint64(modulus // 2 - 1)
+
+
+def _with_tops(tops: NDArray[np.uint8], low: Share) -> Share:
+    return Share(of_array(tops ^ np.asarray(low.values, dtype=np.uint8)), 2)
+
+
 def alice(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inner) -> Share:
     """Alice: has the points of the inner comparison."""
     del session
     modulus = parameters.share_modulus
-    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
     within = inner_parameters(parameters)
+    if _fits_words(modulus):
+        tops, lows = _split(modulus, x, y)
+        points = np.uint64(modulus // 2 - 1) - lows
+        return _with_tops(tops, inner(within, Plain(of_array(points)), Nothing(len(x))))
+    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
     if _is_power_of_two(modulus):
         half = modulus // 2
         low = inner(within, Plain([half - 1 - d % half for d in differences]), Nothing(len(x)))
@@ -61,8 +93,11 @@ def bob(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inn
     """Bob: has the thresholds of the inner comparison."""
     del session
     modulus = parameters.share_modulus
-    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
     within = inner_parameters(parameters)
+    if _fits_words(modulus):
+        tops, lows = _split(modulus, x, y)
+        return _with_tops(tops, inner(within, Nothing(len(x)), Plain(of_array(lows))))
+    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
     if _is_power_of_two(modulus):
         half = modulus // 2
         low = inner(within, Nothing(len(x)), Plain([d % half for d in differences]))
@@ -108,4 +143,5 @@ SPEC = Spec(
     reference="this house; thesis, eq. 3.4; erratum 6",
     subprotocol=Subprotocol(ComparisonType(Form.PN, Form.NP, Form.SS), inner_parameters),
     applies=applies,
+    arrays=True,
 )

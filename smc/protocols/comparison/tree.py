@@ -1,4 +1,4 @@
-"""Tree-based comparison on Paillier: Protocols 1 and 2 of the thesis, without the root.
+"""Tree-based comparison: Protocols 1 and 2 of the thesis, without the root.
 
     Point holder (sk, p)                        Range holder (pk, R)
       E(H(i, p >> i)), i < bits  -- Points -->
@@ -16,7 +16,9 @@ Outputs: PN or NP (Protocol 1), or SS with modulus 2 (Protocol 2, steps 1-3). St
 Learns: the point holder whether p lies in R, which is delta or delta xor a uniform bit of Bob's; nothing from
     the place of the zero (shuffle) or the other values (uniform r_i in Z_N^*, erratum 5). The range holder
     learns nothing.
-Assumes: semi-honest parties; DCR.
+Assumes: semi-honest parties; the cipher is semantically secure: DCR for Paillier's, which is meant here. The
+    code asks for no more than an additively homomorphic cipher with a zero test (`Seat`), and
+    `elgamal_tree` runs it on another.
     Every ciphertext that the range holder returns is re-randomised (erratum 3). The range holder does the
     same work on every layer, so neither sizes nor counts of operations depend on R.
 Cost: 2 flights, `bits` ciphertexts each way; `bits` encryptions and zero tests at the point holder, `bits`
@@ -30,15 +32,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from gmpy2 import mpz
+from typing import Any
 
 from smc.channel.message import Message
-from smc.ciphers.paillier import Ciphertexts, Fresh
+from smc.ciphers.batch import FreshBatch
+from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
 from smc.forms import Form, Role
 from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
-from smc.protocols.session import Session
+from smc.protocols.seat import Seat
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Nothing, Plain, Share
 
@@ -50,14 +52,14 @@ _PIECE = 256
 class Points(Message):
     """Point holder to range holder."""
 
-    nodes: Fresh
+    nodes: FreshBatch[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Tests(Message):
     """Range holder to point holder."""
 
-    differences: Fresh
+    differences: FreshBatch[Any, Any]
 
 
 def _pieces(count: int, bits: int) -> Iterator[slice]:
@@ -65,11 +67,11 @@ def _pieces(count: int, bits: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def find_points(session: Session, points: Sequence[int], bits: int) -> list[int]:
+def find_points(session: Seat[Any], points: Sequence[int], bits: int) -> list[int]:
     """The point holder's part: for each point 1 if it lies in the peer's range, else 0.
 
     Args:
-        session: the own side; its own Paillier key is used.
+        session: the own side; its own key is used.
         points: integers in [0, 2**bits).
         bits: layers below the root.
 
@@ -96,11 +98,11 @@ def find_points(session: Session, points: Sequence[int], bits: int) -> list[int]
     return found
 
 
-def hide_ranges(session: Session, covers: Sequence[Cover], bits: int) -> None:
+def hide_ranges(session: Seat[Any], covers: Sequence[Cover], bits: int) -> None:
     """The range holder's part; see `find_points`.
 
     Args:
-        session: the own side; the peer's Paillier key is used.
+        session: the own side; the peer's key is used.
         covers: one cover for each of the peer's points.
         bits: layers below the root.
     """
@@ -112,17 +114,19 @@ def hide_ranges(session: Session, covers: Sequence[Cover], bits: int) -> None:
         session.report("compare", min(done * (piece.stop - piece.start), len(covers)), len(covers))
 
 
-def tests(session: Session, nodes: Ciphertexts, covers: Sequence[Cover], bits: int) -> Fresh:
+def tests(session: Seat[B], nodes: B, covers: Sequence[Cover], bits: int) -> FreshBatch[Any, Any]:
     """The blinded differences of eq. 8.6, shuffled within each comparison and re-randomised.
 
     One formula serves all layers, E(r h + t) from E(h) with a unit r: t = -r a tests a node a, and uniform t
     gives a uniform plaintext where the range has none. For a range that is the root (erratum 9), a ciphertext
     of a known h takes the place of one layer's, so that t = -r h makes the one zero there.
     """
-    modulus = session.peer.public.n
+    cipher = session.peer
+    modulus = cipher.order
     factors = session.random.units(modulus, len(nodes))
     offsets = session.random.below(modulus, len(nodes))
-    points = list(nodes.values)
+    root = pack(bits, 1, bits)
+    sources = list(range(len(nodes)))  # of which row len(nodes) will be the known ciphertext
     order: list[int] = []
     for number, cover in enumerate(covers):
         base = number * bits
@@ -130,70 +134,79 @@ def tests(session: Session, nodes: Ciphertexts, covers: Sequence[Cover], bits: i
             if node is not None:
                 offsets[base + layer] = -factors[base + layer] * pack(layer, node, bits) % modulus
         if cover.whole:
-            root = base + session.random.below(bits, 1)[0]
-            known = pack(bits, 1, bits)
-            points[root] = mpz(1 + known * modulus)
-            offsets[root] = -factors[root] * known % modulus
+            place = base + session.random.below(bits, 1)[0]
+            sources[place] = len(nodes)
+            offsets[place] = -factors[place] * root % modulus
         order += session.random.shuffled(range(base, base + bits))
-    cipher = session.peer
-    blinded = cipher.scale(Ciphertexts(cipher.public, points), factors)
+    points = type(nodes).concat([nodes, cipher.known([root])]).take(sources)
+    blinded = cipher.scale(points, factors)
     differences = cipher.add_plain(blinded, offsets)
     return cipher.refresh(differences.take(order))
 
 
-def alice_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
+def alice_learns_as_alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Plain:
     """Protocol 1, Alice: she has the point x and learns delta."""
     del y
-    return Plain(find_points(session, x.values, parameters.bits))
+    return Plain(find_points(session, [int(v) for v in x.values], parameters.bits))
 
 
-def alice_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
+def alice_learns_as_bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
     """Protocol 1, Bob: his range is [y, n)."""
-    hide_ranges(session, [cover_from(v, parameters.bits) for v in y.values], parameters.bits)
+    hide_ranges(session, [cover_from(int(v), parameters.bits) for v in y.values], parameters.bits)
     return Nothing(len(x))
 
 
-def bob_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
+def bob_learns_as_alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
     """Protocol 1 with the roles of point and range exchanged, Alice: her range is [0, x]."""
-    hide_ranges(session, [cover_below(v + 1, parameters.bits) for v in x.values], parameters.bits)
+    hide_ranges(session, [cover_below(int(v) + 1, parameters.bits) for v in x.values], parameters.bits)
     return Nothing(len(y))
 
 
-def bob_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
+def bob_learns_as_bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Plain:
     """Protocol 1 with the roles of point and range exchanged, Bob: he has the point y and learns delta."""
     del x
-    return Plain(find_points(session, y.values, parameters.bits))
+    return Plain(find_points(session, [int(v) for v in y.values], parameters.bits))
 
 
-def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+def alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Protocol 2, Alice: s^A is whether x lies in Bob's range."""
     del y
-    return Share(find_points(session, x.values, parameters.bits), 2)
+    return Share(find_points(session, [int(v) for v in x.values], parameters.bits), 2)
 
 
-def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+def bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Protocol 2, Bob: s^B uniform, R = [0, y) if s^B = 1 and [y, n) if s^B = 0."""
     del x
     flips = [int(bit) for bit in session.random.bits(len(y))]
     covers = [
-        cover_below(value, parameters.bits) if flip else cover_from(value, parameters.bits)
-        for value, flip in zip(y.values, flips, strict=True)
+        cover_below(int(v), parameters.bits) if flip else cover_from(int(v), parameters.bits)
+        for v, flip in zip(y.values, flips, strict=True)
     ]
     hide_ranges(session, covers, parameters.bits)
     return Share(flips, 2)
 
 
-def cost(parameters: Parameters) -> Cost:
-    """Two flights; Alice has the points."""
-    nodes = parameters.count * parameters.bits
-    size = nodes * parameters.alice_ciphertext_bytes
+def nodes_cost(nodes: int, ciphertext_bytes: int, prefix: str = "") -> Cost:
+    """Two flights of `nodes` ciphertexts; Alice has the points.
+
+    Args:
+        nodes: nodes in the batch, `bits` for each comparison.
+        ciphertext_bytes: bytes of one ciphertext under Alice's key.
+        prefix: of the names by which the cipher counts its operations.
+    """
+    size = nodes * ciphertext_bytes
     return Cost(
         (Flight.ALICE, Flight.BOB),
         size,
         size,
-        {"mask": nodes, "zero_test": nodes},
-        {"mask": nodes, "power": nodes},
+        {f"{prefix}mask": nodes, f"{prefix}zero_test": nodes},
+        {f"{prefix}mask": nodes, f"{prefix}power": nodes},
     )
+
+
+def cost(parameters: Parameters) -> Cost:
+    """Two flights; Alice has the points."""
+    return nodes_cost(parameters.count * parameters.bits, parameters.alice_ciphertext_bytes)
 
 
 def _cost_bob_points(parameters: Parameters) -> Cost:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
+from smc.channel.memory import MemoryTransport
+from smc.channel.message import Frame
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.circuits import LeafCorrections, Openings
+from smc.oblivious.circuits import Openings
 from smc.oblivious.engine import ObliviousEngine
 from smc.pair import run_pair
 
@@ -30,7 +34,9 @@ def spoil(monkeypatch, kind, change):
     return channels
 
 
-@pytest.mark.parametrize("kind", ["Offer", "Choice", "Columns", "LeafCorrections", "Openings"])
+@pytest.mark.parametrize(
+    "kind", ["Offer", "Choice", "LevelSums", "ChoiceColumns", "Columns", "DigitOffers", "Openings"]
+)
 def test_truncated_messages_are_refused(monkeypatch, kind):
     class Short:
         def __init__(self, message):
@@ -52,28 +58,54 @@ def test_truncated_messages_are_refused(monkeypatch, kind):
         run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 8))
 
 
-@pytest.mark.parametrize("kind", [LeafCorrections, Openings])
-def test_set_padding_is_refused(monkeypatch, kind):
-    class Padded:
-        def __init__(self, message):
-            self._message = message
+def test_a_replayed_frame_is_refused(monkeypatch):
+    honest = MemoryTransport.send
+    sent: list[Frame] = []
 
-        def kind(self):
-            return type(self._message).kind()
+    def send(self, frame):
+        honest(self, sent[-1] if frame.kind.endswith("Openings") and cheating(self) else frame)
+        if cheating(self):
+            sent.append(frame)
 
-        def encode(self):
-            data = bytearray(self._message.encode())
-            data[-1] |= 1
-            return bytes(data)
+    monkeypatch.setattr(MemoryTransport, "send", send)
+    transports = []
 
-    channels = spoil(monkeypatch, kind.__name__, Padded)
+    def cheating(transport):
+        return transport in transports
 
     def cheat(session):
-        channels.append(session.channel)
-        return session.oblivious.greater_equal_y([1, 2, 3], 3)
+        transports.append(session.channel._transport)
+        return session.oblivious.greater_equal_y([1, 2, 3], 8)
 
-    with pytest.raises(ProtocolViolation, match="padding"):
-        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 3))
+    with pytest.raises(ProtocolViolation, match="frame"):
+        run_pair(cheat, lambda s: s.oblivious.greater_equal_x([1, 2, 3], 8))
+
+
+def test_messages_of_an_earlier_session_give_no_right_result_in_a_later_one(monkeypatch):
+    """A peer with the same randomness again meets another session id: nothing of the old run fits."""
+    honest = Channel._message
+    seen: list[bytes] = []
+
+    def message(self, kind, size):
+        data = honest(self, kind, size)
+        if kind.endswith(".Columns"):
+            seen.append(data)
+        return data
+
+    monkeypatch.setattr(Channel, "_message", message)
+    for _ in range(2):
+        run_pair(
+            lambda s: s.oblivious.and_bits(np.ones(64, np.uint8), np.ones(64, np.uint8)),
+            lambda s: s.oblivious.and_bits(np.ones(64, np.uint8), np.ones(64, np.uint8)),
+            randomness=(repeating(), Randomness()),
+        )
+    assert len(seen) == len(set(seen)) == 4
+
+
+def repeating() -> Randomness:
+    """A source that starts the same every time, as after a machine was set back."""
+    calls = iter(range(1 << 30))
+    return Randomness(lambda count: hashlib.shake_256(next(calls).to_bytes(8, "big")).digest(count))
 
 
 def test_a_message_out_of_order_is_refused():

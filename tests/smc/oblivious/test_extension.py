@@ -1,204 +1,226 @@
-"""Kernels, base transfers and extension, without circuits."""
+"""Seed trees and both extensions, without a channel."""
 
 from __future__ import annotations
 
-import hashlib
-import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from coincurve import PublicKey
 
-from smc.errors import DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import base
-from smc.oblivious.base import BaseKeys, exchange
-from smc.oblivious.bitmatrix import pack_slots, planes, transpose
-from smc.oblivious.extension import HASH_ROWS, OtReceiver, OtSender, PadHash
-from smc.pair import run_pair
+from smc.oblivious import extension, selection
+from smc.oblivious.rowhash import HASH_WORDS, RowHash
+from smc.oblivious.streams import Streams
+from smc.oblivious.trees import SeedTrees
+from smc.oblivious.workspace import Workspace
 
 RANDOM = Randomness()
+SESSION = bytes(32)
+Z = 4.9  # standard deviations: a false alarm once in a million
+
+BITS = SimpleNamespace(module=extension, receiver=extension.BitReceiver, sender=extension.BitSender)
+DIGITS = SimpleNamespace(module=selection, receiver=selection.ChoiceReceiver, sender=selection.ChoiceSender)
 
 
-def seeded(seed: int) -> Randomness:
-    state = [0]
-
-    def source(count: int) -> bytes:
-        state[0] += 1
-        return hashlib.shake_256(f"{seed}/{state[0]}".encode()).digest(count)
-
-    return Randomness(source)
-
-
-def exchanged(randomness=None):
-    return run_pair(
-        lambda s: exchange(s.role, s.channel, s.random),
-        lambda s: exchange(s.role, s.channel, s.random),
-        randomness=randomness,
-    )
+def grown(trees, depth, session=SESSION):
+    """Trees of both sides: all leaves, all but one, the numbers of the missing ones."""
+    keys = RANDOM.words(4 * trees * depth).reshape(trees, depth, 2, 2)
+    choices = RANDOM.bits(trees * depth).reshape(trees, depth)
+    chosen = np.take_along_axis(keys, choices[:, :, None, None].astype(np.int64), axis=2)[:, :, 0]
+    leaves, sums = SeedTrees(session, Role.ALICE, depth).grow(RANDOM.words(2 * trees).reshape(trees, 2), keys)
+    found, missing = SeedTrees(session, Role.ALICE, depth).regrow(sums, choices, chosen)
+    return leaves, found, missing, choices
 
 
-def simulated(session=b"session"):
-    """Base keys as the set-up leaves them, without running it: (receiving end, sending end)."""
-    pairs = [(os.urandom(16), os.urandom(16)) for _ in range(128)]
-    choices = RANDOM.bits(128)
-    chosen = [pair[choice] for pair, choice in zip(pairs, choices, strict=True)]
+def ends(kind, session=SESSION):
+    """The receiving and the sending end of one direction."""
+    leaves, found, missing, _ = grown(kind.module.TREES, kind.module.DEPTH, session)
     return (
-        OtReceiver(BaseKeys(session, pairs, choices, chosen), Role.ALICE),
-        OtSender(BaseKeys(session, pairs, choices, chosen), Role.BOB),
+        kind.receiver(leaves, session, Role.BOB, Workspace()),
+        kind.sender(found, missing, session, Role.BOB, Workspace()),
     )
 
 
-@pytest.mark.parametrize("width", [1, 2, 511, 512, 513, 1025])
-def test_transpose_is_the_transposition(width):
-    columns = RANDOM.words(128 * width).reshape(128, width)
-    bits = np.unpackbits(columns.view(np.uint8).reshape(128, width, 8), axis=2, bitorder="little")
-    rows = np.unpackbits(transpose(columns).view(np.uint8), axis=1, bitorder="little")
-    assert (rows.reshape(64, width, 128) == bits.transpose(2, 1, 0)).all()
+def slots(planes):
+    """Words to bits, shape (..., w) to (..., 64, w)."""
+    return planes[..., None, :] >> np.arange(64, dtype=np.uint64)[:, None] & np.uint64(1)
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 65, 1000])
-def test_packed_slots_agree_with_the_transposition(count):
-    bits = RANDOM.bits(count)
-    columns = np.zeros((128, (count + 63) // 64), dtype=np.uint64)
-    columns[77] = pack_slots(bits)
-    rows = transpose(columns)
-    assert (rows[:count, 1] == bits.astype(np.uint64) << np.uint64(13)).all()
-    assert not rows[count:].any()
-    assert not rows[:, 0].any()
+@pytest.mark.parametrize(("trees", "depth"), [(1, 1), (3, 2), (32, 4), (2, 6)])
+def test_the_guest_knows_all_leaves_but_the_one_its_choices_avoid(trees, depth):
+    leaves, found, missing, choices = grown(trees, depth)
+    assert leaves.shape == (trees, 1 << depth, 2)
+    assert missing.tolist() == [sum(int(1 - c) << depth - 1 - i for i, c in enumerate(r)) for r in choices]
+    known = np.arange(1 << depth) != missing[:, None]
+    assert (found[known] == leaves[known]).all()
+    assert not found[~known].any()
+    assert len({bytes(leaf) for leaf in leaves.reshape(-1, 2)}) == leaves[..., 0].size
 
 
-@pytest.mark.parametrize("bits", [1, 7, 8, 63, 64, 65, 128, 256])
-def test_planes_hold_the_bits_of_integers(bits):
-    values = [0, (1 << bits) - 1, *RANDOM.below(1 << bits, 20)]
-    result = planes(values, bits)
-    assert result.shape == (bits, len(values))
-    assert [sum(int(bit) << i for i, bit in enumerate(column)) for column in result.T] == values
-    if bits <= 64:
-        assert (planes(np.array(values, dtype=np.uint64), bits) == result).all()
+def test_trees_depend_on_session_owner_and_depth():
+    root = RANDOM.words(2).reshape(1, 2)
+    keys = np.zeros((1, 2, 2, 2), dtype=np.uint64)
+    made = [SeedTrees(s, o, 2).grow(root, keys)[0] for s in (b"1", b"2") for o in Role]
+    made.append(SeedTrees(b"1", Role.ALICE, 3).grow(root, np.zeros((1, 3, 2, 2), dtype=np.uint64))[0])
+    assert len({bytes(leaf) for leaves in made for leaf in leaves.reshape(-1, 2)}) == 4 * 4 + 8
 
 
-def test_planes_widen_words():
-    assert (planes(np.array([5], dtype=np.uint64), 70) == planes([5], 70)).all()
+@pytest.mark.parametrize("width", [1, 7, HASH_WORDS, HASH_WORDS + 1, extension.PIECE_WORDS])
+def test_one_of_two_gives_the_chosen_pad(width):
+    receiver, sender = ends(BITS)
+    for _ in range(2):
+        choices = RANDOM.words(width)
+        matrix, pads = receiver.bits(choices)
+        assert matrix.shape == (32, 8 * width)
+        zero, one = sender.bits(matrix.copy())
+        assert (pads == zero & ~choices | one & choices).all()
 
 
-@pytest.mark.parametrize("values", [[-1], [8], [1 << 70], np.array([8], dtype=np.uint64)])
-def test_planes_refuse_what_does_not_fit(values):
-    with pytest.raises(DomainError):
-        planes(values, 3)
+@pytest.mark.parametrize("width", [1, HASH_WORDS + 1])
+def test_one_of_two_words_gives_the_chosen_pad_and_hides_the_other(width):
+    receiver, sender = ends(BITS)
+    choices = RANDOM.words(width)
+    matrix, pads = receiver.words(choices)
+    zero, one = sender.words(matrix.copy())
+    chosen = slots(choices).astype(bool)
+    assert (pads == np.where(chosen, one, zero)).all()
+    assert len(np.unique(np.concatenate([zero, one]))) == 2 * 64 * width
 
 
-def test_base_transfers_give_the_chosen_key_of_each_pair():
-    alice, bob = exchanged()
-    for sender, receiver in ((alice, bob), (bob, alice)):
-        for pair, choice, key in zip(sender.pairs, receiver.choices, receiver.chosen, strict=True):
-            assert key == pair[choice]
-            assert key != pair[1 - choice]
-    assert alice.session == bob.session
-    assert len({key for keys in (alice, bob) for pair in keys.pairs for key in pair}) == 512
+@pytest.mark.parametrize("width", [1, 5, HASH_WORDS + 1, selection.PIECE_WORDS])
+def test_one_of_sixteen_gives_the_chosen_pad(width):
+    receiver, sender = ends(DIGITS)
+    for _ in range(2):
+        choices = RANDOM.words(4 * width).reshape(4, width)
+        matrix, pads = receiver.extend(choices)
+        assert matrix.shape == (160, 8 * width)
+        offered = slots(sender.extend(matrix.copy()))
+        value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
+        assert (np.take_along_axis(offered, value[None, None], axis=0)[0] == slots(pads)).all()
 
 
-def test_a_repeated_nonce_of_one_side_still_gives_a_new_session():
-    runs = [exchanged((seeded(1), Randomness())) for _ in range(2)]
-    assert runs[0][0].session != runs[1][0].session
-    keys = [{key for pair in alice.pairs for key in pair} | set(alice.chosen) for alice, _ in runs]
-    assert not keys[0] & keys[1]
+def test_the_other_pads_agree_with_the_chosen_one_by_chance_only():
+    receiver, sender = ends(DIGITS)
+    choices = RANDOM.words(4 * 300).reshape(4, 300)
+    matrix, pads = receiver.extend(choices)
+    offered = slots(sender.extend(matrix.copy()))
+    value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
+    for other in range(1, 16):
+        picked = np.take_along_axis(offered, (value ^ other)[None, None], axis=0)[0]
+        size = picked.size
+        assert abs(int((picked == slots(pads)).sum()) - size / 2) < Z * (size / 4) ** 0.5
 
 
-def test_keys_depend_on_the_session_even_if_all_points_repeat():
-    points = [PublicKey.from_secret(os.urandom(32)) for _ in range(2)]
-    offer = np.frombuffer(b"".join(p.format() for p in points), dtype=np.uint8).reshape(2, 33)
-    keys = []
-    for session in (b"1" * 32, b"2" * 32):
-        direction = base._Direction(session, Role.ALICE, offer.tobytes())
-        keys.append(base._choose(direction, offer, np.zeros(3, dtype=np.uint8), seeded(5))[1])
-    assert not set(keys[0]) & set(keys[1])
+def test_code_words_differ_in_four_of_five_classes():
+    words = [selection._symbols(choice) for choice in range(16)]
+    for one in range(16):
+        for other in range(one):
+            assert sum(a != b for a, b in zip(words[one], words[other], strict=True)) == 4
 
 
-def test_a_reflected_nonce_is_refused():
-    with pytest.raises(ProtocolViolation, match="nonce"):
-        exchanged((seeded(1), seeded(1)))
+def test_compression_is_injective_where_a_class_vanishes():
+    for absent in range(5):
+        places = [(s, p) for s in range(80) if s // 16 != absent for p in range(2)]
+        basis = np.zeros((80, 2, len(places)), dtype=np.uint64)
+        for column, (symbol, plane) in enumerate(places):
+            basis[symbol, plane, column] = 1
+        images = selection._compress(basis).T
+        assert rank([sum(int(bit) << i for i, bit in enumerate(image)) for image in images]) == 128
 
 
-@pytest.mark.parametrize(
-    "bad", [b"\x02" + b"\xff" * 32, bytes(33), b"\x04" + b"\x01" * 32, b"\x02" + bytes(32)]
-)
-@pytest.mark.parametrize("place", ["offer", "choice"])
-def test_points_off_the_curve_are_refused(bad, place, monkeypatch):
-    honest = base._rows
-
-    def spoiled(points):
-        rows = honest(points).copy()
-        if (len(rows) == 2) == (place == "offer"):
-            rows[-1] = np.frombuffer(bad, dtype=np.uint8)
-        return rows
-
-    monkeypatch.setattr(base, "_rows", spoiled)
-    with pytest.raises(ProtocolViolation, match="curve"):
-        exchanged()
+def rank(rows):
+    """Over the field of two elements."""
+    found = 0
+    while rows:
+        pivot = rows.pop()
+        if pivot:
+            found += 1
+            low = pivot & -pivot
+            rows = [row ^ pivot if row & low else row for row in rows]
+    return found
 
 
-def test_a_choice_equal_to_the_senders_point_is_refused():
-    secret, other = os.urandom(32), PublicKey.from_secret(os.urandom(32))
-    direction = base._Direction(b"s", Role.ALICE, b"")
-    with pytest.raises(ProtocolViolation, match="coincide"):
-        base._key_pairs(direction, other, secret, base._rows([other]))
+@pytest.mark.parametrize("left", range(4))
+@pytest.mark.parametrize("right", range(4))
+def test_the_field_of_four_elements(left, right):
+    product = selection._times(left, right)
+    assert product == selection._times(right, left)
+    assert (product == 0) == (left == 0 or right == 0)
+    assert selection._times(2, 2) == 3
+    assert selection._times(left, 1) == left
+    assert selection._times(left, right ^ 2) == product ^ selection._times(left, 2)
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 65, 1000, HASH_ROWS, HASH_ROWS + 1, 100_000])
-def test_extension_gives_the_chosen_pad(count):
-    receiver, sender = simulated()
-    choices = RANDOM.bits(count)
-    matrix, chosen = receiver.extend(choices)
-    zero, one = sender.extend(count, matrix)
-    assert (chosen == np.where(choices, one, zero)).all()
-    assert (chosen != np.where(choices, zero, one)).all()
-    assert len(np.unique(np.concatenate([zero, one]))) == 2 * count
-
-
-def test_calls_never_repeat_a_pad_or_a_mask():
-    receiver, sender = simulated()
-    choices = np.zeros(640, dtype=np.uint8)
-    seen: set[int] = set()
-    matrices = []
+@pytest.mark.parametrize("kind", [BITS, DIGITS])
+def test_calls_never_repeat_a_pad_or_a_mask(kind):
+    receiver, sender = ends(kind)
+    matrices, pads = [], []
     for _ in range(5):
-        matrix, _ = receiver.extend(choices)
-        zero, one = sender.extend(len(choices), matrix)
-        seen |= set(zero.tolist()) | set(one.tolist())
-        matrices.append(matrix.tobytes())
-    assert len(seen) == 2 * 5 * len(choices)
-    assert len(set(matrices)) == 5
+        if kind is BITS:
+            matrix, _ = receiver.bits(np.zeros(20, dtype=np.uint64))
+            pads += [plane.tobytes() for side in sender.bits(matrix.copy()) for plane in side]
+        else:
+            matrix, _ = receiver.extend(np.zeros((4, 20), dtype=np.uint64))
+            pads += [plane.tobytes() for pair in sender.extend(matrix.copy()) for plane in pair]
+        matrices += [row.tobytes() for row in matrix]
+    assert len(set(matrices)) == len(matrices)
+    assert len(set(pads)) == len(pads)
+
+
+def test_streams_run_on():
+    seeds = RANDOM.words(4).reshape(2, 2)
+    whole, cut = np.empty((2, 9), dtype=np.uint64), np.empty((2, 9), dtype=np.uint64)
+    Streams(seeds, Workspace()).fill(0, whole)
+    streams = Streams(seeds, Workspace())
+    for part in (slice(0, 3), slice(3, 4), slice(4, 9)):
+        rows = np.empty((2, part.stop - part.start), dtype=np.uint64)
+        streams.fill(0, rows)
+        cut[:, part] = rows
+    assert (whole == cut).all()
 
 
 def test_a_tampered_matrix_spoils_pads_only_where_the_secret_offset_says_so():
-    receiver, sender = simulated()
-    choices = RANDOM.bits(64)
-    matrix, chosen = receiver.extend(choices)
+    receiver, sender = ends(BITS)
+    choices = RANDOM.words(1)
+    matrix, pads = receiver.words(choices)
     spoiled = matrix.copy()
-    spoiled[:, 0] ^= 1  # slot 0 in every column
-    zero, one = sender.extend(64, spoiled)
-    right = chosen == np.where(choices, one, zero)
+    spoiled[:, 0] ^= 1  # slot 0 in every row
+    zero, one = sender.words(spoiled)
+    right = pads == np.where(slots(choices).astype(bool), one, zero)
     assert right[1:].all()
     assert not right[0]
 
 
-def test_the_hash_depends_on_session_direction_and_position():
-    rows = np.tile(RANDOM.words(2), (HASH_ROWS + 1, 1))
-    first = PadHash(b"a", Role.ALICE)
-    (pads,) = first.pads(rows)
-    again = first.pads(rows)[0]
-    others = [PadHash(b"b", Role.ALICE).pads(rows)[0], PadHash(b"a", Role.BOB).pads(rows)[0]]
-    assert pads[0] != pads[-1]
-    assert len({int(array[0]) for array in (pads, again, *others)}) == 4
+def test_the_hash_depends_on_session_direction_purpose_and_position():
+    columns = np.tile(RANDOM.words(128)[:, None], (1, HASH_WORDS + 1))
+
+    def first_words(session, sender, purpose):
+        hashing = RowHash(session, sender, purpose, Workspace())
+        return [int(hashing.words(rows)[0, 0]) for _, rows in hashing.rows(columns)]
+
+    made = [
+        first_words(*name)
+        for name in (
+            (b"a", Role.ALICE, b"p"),
+            (b"b", Role.ALICE, b"p"),
+            (b"a", Role.BOB, b"p"),
+            (b"a", Role.ALICE, b"q"),
+        )
+    ]
+    assert len({word for words in made for word in words}) == 8
 
 
-def test_the_matrix_looks_uniform_whatever_the_choices():
-    receiver, _ = simulated()
-    matrix, _ = receiver.extend(np.ones(64_000, dtype=np.uint8))
-    ones = int(np.unpackbits(matrix).sum())
-    total = matrix.size * 8
-    assert abs(ones - total / 2) < 4.9 * (total / 4) ** 0.5  # false alarm 1e-6
+@pytest.mark.parametrize("kind", [BITS, DIGITS])
+@pytest.mark.parametrize("fill", [0, (1 << 64) - 1])
+def test_the_matrix_looks_uniform_whatever_the_choices(kind, fill):
+    receiver, _ = ends(kind)
+    if kind is BITS:
+        matrix, _ = receiver.bits(np.full(700, fill, dtype=np.uint64))
+    else:
+        matrix, _ = receiver.extend(np.full((4, 700), fill, dtype=np.uint64))
+    ones, total = int(np.unpackbits(matrix).sum()), matrix.size * 8
+    assert abs(ones - total / 2) < Z * (total / 4) ** 0.5
     counts = np.bincount(matrix.reshape(-1), minlength=256)
     statistic = float(((counts - matrix.size / 256) ** 2 / (matrix.size / 256)).sum())
-    assert statistic < 255 + 4.9 * (2 * 255) ** 0.5 + 20  # chi-square, 255 degrees, about 1e-6
+    assert statistic < 255 + Z * (2 * 255) ** 0.5 + 20  # chi-square, 255 degrees, about 1e-6

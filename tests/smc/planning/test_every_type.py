@@ -8,8 +8,12 @@ from collections.abc import Sequence
 import pytest
 
 from smc.channel.channel import Traffic
+from smc.ciphers.dgk_keys import generate_dgk
+from smc.errors import NoRouteError
 from smc.forms import ComparisonType, Form, Role, all_types
+from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.planning.cost import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
@@ -20,6 +24,32 @@ from tests.support.holdings import Keys, deal, edge_pairs, number, opened
 from tests.support.keys import paper, real, toy
 
 TOY = (toy(Role.ALICE), toy(Role.BOB))
+DGK = (generate_dgk(Randomness()), generate_dgk(Randomness()))
+
+
+def set_up(session: Session, plan: Plan) -> None:
+    """Do what the first comparison of a session does besides, and check what it cost."""
+    if plan.engine == "oblivious":
+        session.oblivious.setup()
+    if plan.engine == "elgamal":
+        assert session.elgamal
+    if plan.engine == "dgk":
+        session.dgk_key = DGK[session.role is Role.BOB]
+        assert session.dgk
+    traffic = session.channel.traffic
+    sent = (plan.setup.alice_bytes, plan.setup.bob_bytes)
+    own, other = sent if session.role is Role.ALICE else sent[::-1]
+    assert (traffic.sent, traffic.received, traffic.rounds) == (own, other, plan.setup.rounds)
+
+
+def work(session: Session, plan: Plan) -> Counter[str]:
+    """The operations that all ciphers of a session have counted."""
+    done = session.own.operations + session.peer.operations
+    if plan.engine == "elgamal":
+        done += session.elgamal.own.operations + session.elgamal.peer.operations
+    if plan.engine == "dgk":
+        done += session.dgk.own.operations + session.dgk.peer.operations
+    return done
 
 
 def compare(
@@ -43,12 +73,10 @@ def compare(
 
     def party(index: int):
         def run(session: Session) -> tuple[Value, Traffic, Counter[str]]:
-            if plan.engine == "oblivious":
-                session.oblivious.setup()
+            set_up(session, plan)
             before = session.channel.traffic
             delta = run_plan(plan, session, x[index], y[index])
-            done = session.own.operations + session.peer.operations
-            return delta, session.channel.traffic.since(before), done
+            return delta, session.channel.traffic.since(before), work(session, plan)
 
         return run
 
@@ -81,6 +109,24 @@ def test_type_with_the_oblivious_engine(kind: ComparisonType) -> None:
     modulus = 1 << 64 if Form.SS in (kind.x, kind.y) else Role.ALICE
     results, _ = compare(kind, pairs, 9, engine="oblivious", modulus=modulus)
     assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("engine", ["elgamal", "dgk"])
+@pytest.mark.parametrize("kind", list(all_types()), ids=str)
+def test_type_with_the_engines_on_other_ciphers(kind: ComparisonType, engine: str) -> None:
+    pairs = edge_pairs(5)[:9]
+    modulus = 1 << 16 if Form.SS in (kind.x, kind.y) else Role.ALICE
+    results, plan = compare(kind, pairs, 5, engine=engine, modulus=modulus)
+    assert results == expected(pairs)
+    assert plan.engine == ("none" if kind.is_trivial else engine)
+
+
+@pytest.mark.parametrize("engine", ["elgamal", "dgk"])
+@pytest.mark.parametrize("bits", [1, 2, 33, 64, 128])
+@pytest.mark.parametrize("name", ["PN-NP-SS", "NP-PN-NP", "ES-NP-SE"])
+def test_widths_with_the_engines_on_other_ciphers(name: str, bits: int, engine: str) -> None:
+    pairs = edge_pairs(bits)[:9]
+    assert compare(ComparisonType.parse(name), pairs, bits, engine=engine)[0] == expected(pairs)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3, 31, 32, 64, 127, 128])
@@ -140,6 +186,48 @@ def test_batches(engine: str, count: int) -> None:
     pairs = [(i * 37 % 64, i * 11 % 64) for i in range(count)]
     results, _ = compare(ComparisonType.parse("SS-SS-SS"), pairs, 6, engine=engine)
     assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("engine", ["elgamal", "dgk"])
+def test_no_route_on_other_ciphers_shows_more_than_the_forms_do(engine: str) -> None:
+    for kind in all_types():
+        plan = plan_comparison(kind, Parameters(1, 32, 2048, 2048), engine=engine)
+        ends = (
+            (kind.x, plan.x_steps),
+            (kind.y, plan.y_steps),
+            (kind.delta, (plan.comparison, *plan.delta_steps)),
+        )
+        for form, steps in ends:
+            for step in steps:
+                opens = {role.other if step.mirrored else role for role in step.spec.opens}
+                assert opens <= form.sees
+        assert plan.inner is None or not any(step.spec.opens for step in plan.inner.steps())
+
+
+def test_auto_takes_elgamal_where_round_trips_cost_more_than_powers() -> None:
+    kind = ComparisonType.parse("PN-NP-SS")
+    far = Network(rtt_ms=100, mbit=100)
+    engines = {
+        (count, network): plan_comparison(
+            kind, Parameters(count, 32, 2048, 2048), engine="auto", network=network
+        ).engine
+        for count in (1, 10_000)
+        for network in (LAN, far)
+    }
+    assert engines[1, far] == "elgamal"
+    assert engines[10_000, far] == engines[10_000, LAN] == "oblivious"
+
+
+@pytest.mark.parametrize("engine", ["elgamal", "dgk"])
+def test_shares_modulo_2_to_the_256_on_other_ciphers(engine: str) -> None:
+    """255 bits inside: the DGK cipher compares them, ElGamal's plaintexts have no room for their nodes."""
+    kind, pairs = ComparisonType.parse("SS-SS-SS"), edge_pairs(8)[:4]
+    if engine == "dgk":
+        assert compare(kind, pairs, 8, engine=engine, modulus=1 << 256)[0] == expected(pairs)
+    else:
+        with pytest.raises(NoRouteError):
+            compare(kind, pairs, 8, engine=engine, modulus=1 << 256)
+        assert compare(kind, pairs, 8, engine=engine, modulus=1 << 249)[0] == expected(pairs)
 
 
 def test_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_cost_is_as_declared(rates):
     alice, bob = run_pair(side, side)
     declared = SETUP_COST + noise.cost(laws)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
-    assert alice.rounds == bob.rounds == declared.rounds == 11
+    assert alice.rounds == bob.rounds == declared.rounds == 12
 
 
 def test_no_draws_cost_nothing():

@@ -1,0 +1,136 @@
+"""Learning parity with noise over the field of two elements: the code and the sizes of silent transfer.
+
+    y = A s + e,    A: n x k, ten ones per row at places that a public key stream names,
+                    e: one 1 in each bin of n / t rows, at a uniform place
+
+Applied to rows of 128 bits, the same linear map takes k correlated rows to n ones.
+
+Assumes: regular-noise LPN with a 10-local linear code: for the sizes of `PRODUCTION`, (A, A s + e) cannot be
+told from (A, uniform) with s and the places of e uniform. Fewer bins are part of the same problem, so a call
+that makes fewer rows is at least as hard to break.
+Reference: Yang, Weng, Lan, Zhang and Wang, Ferret: Fast extension for correlated OT with small communication,
+CCS 2020 (regular noise, local code); Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal and Scholl, CCS 2019. Sizes:
+the set for bins of 2**11 of the library emp-ot, whose authors estimate about 128 bits against Gaussian
+elimination, statistical decoding, information-set decoding (also hybrid with guessing) and the algebraic
+attacks on regular noise; two trees of its 1170 are left out, so that rows fill whole blocks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from smc.oblivious.bitmatrix import LANES, Word
+
+WEIGHT: Final = 10
+"""Ones in each row of A."""
+
+_DOMAIN: Final = b"duetto/oblivious/local-code/1"
+_KEY_BYTES: Final = 16
+_PIECE_ROWS: Final = 1024
+_HALF: Final = np.uint64(32)
+
+
+@dataclass(frozen=True, slots=True)
+class LpnSet:
+    """Sizes. Rows are made in blocks of `group` trees; a tree is a bin.
+
+    Attributes:
+        log_length: the secret s has k = 2**log_length entries, at most 2**32.
+        trees: bins of a whole iteration, t; a multiple of `group`.
+        depth: a bin has 2**depth rows.
+        group: trees in a block; a block has a multiple of 64 rows.
+    """
+
+    log_length: int
+    trees: int
+    depth: int
+    group: int
+
+    @property
+    def length(self) -> int:
+        """k."""
+        return 1 << self.log_length
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block."""
+        return self.group << self.depth
+
+    @property
+    def block_words(self) -> int:
+        """Words of 64 slots of a block."""
+        return self.block_rows // LANES
+
+    @property
+    def reserve_rows(self) -> int:
+        """Rows that an iteration uses up at most: the secret, and one per level of each tree."""
+        return self.length + self.trees * self.depth
+
+    @property
+    def reserve_blocks(self) -> int:
+        """Blocks of an iteration that are kept for the next one."""
+        return -(-self.reserve_rows // self.block_rows)
+
+    @property
+    def most_blocks(self) -> int:
+        """Blocks that an iteration gives out at most."""
+        return self.trees // self.group - self.reserve_blocks
+
+    def iterations(self, words: int) -> list[int]:
+        """Blocks that each iteration gives out where so many words of 64 rows are wanted."""
+        blocks = -(-words // self.block_words)
+        full, rest = divmod(blocks, self.most_blocks)
+        return [self.most_blocks] * full + ([rest] if rest else [])
+
+
+PRODUCTION: Final = LpnSet(log_length=17, trees=1168, depth=11, group=8)
+"""k = 131,072, t = 1168, n = 2,392,064; about 128 bits, see above."""
+
+
+class LocalCode:
+    """The public matrix A, made row by row when it is applied.
+
+    Args:
+        session: id of the session, which names the matrix.
+        sizes: of the problem.
+    """
+
+    def __init__(self, session: bytes, sizes: LpnSet) -> None:
+        self._key = hashlib.sha256(_DOMAIN + session).digest()[:_KEY_BYTES]
+        self._sizes = sizes
+        self._piece = min(_PIECE_ROWS, sizes.block_rows)
+        pairs = WEIGHT // 2 * self._piece
+        self._zeros = bytes(8 * pairs)
+        self._drawn = np.empty((WEIGHT // 2, self._piece), dtype=np.uint64)
+        self._places = np.empty((WEIGHT, self._piece), dtype=np.uint64)
+        self._taken = np.empty((WEIGHT, self._piece), dtype=np.complex128)
+        self._sum = np.empty((self._piece, 2), dtype=np.uint64)
+
+    def add(self, secret: Word, block: int, rows: Word) -> None:
+        """Add A s to the rows of a block.
+
+        Args:
+            secret: s, contiguous, shape (k, 2).
+            block: number of the block, at least 0; its rows of A depend on nothing else.
+            rows: contiguous, shape (`block_rows`, 2), changed in place.
+        """
+        start = block.to_bytes(8, "big") + bytes(8)
+        stream = Cipher(algorithms.AES(self._key), modes.CTR(start)).encryptor()
+        table = secret.view(np.complex128).reshape(-1)  # 16 bytes at a time; nothing is computed in floats
+        mask = np.uint64(self._sizes.length - 1)
+        half = WEIGHT // 2
+        for first in range(0, len(rows), self._piece):
+            stream.update_into(self._zeros, self._drawn.view(np.uint8).reshape(-1).data)
+            np.bitwise_and(self._drawn, mask, out=self._places[:half])
+            np.right_shift(self._drawn, _HALF, out=self._drawn)
+            np.bitwise_and(self._drawn, mask, out=self._places[half:])
+            np.take(table, self._places.view(np.int64), out=self._taken, mode="clip")
+            words = self._taken.view(np.uint64)
+            np.bitwise_xor.reduce(words, axis=0, out=self._sum.reshape(-1))
+            part = rows[first : first + self._piece]
+            np.bitwise_xor(part, self._sum, out=part)

@@ -1,0 +1,107 @@
+"""The set-up of a session: base transfers, seed trees, and the ends of both extensions in both directions.
+
+    Alice                                   Bob
+                  -- offers, points --          base transfers, both directions at once (2 flights)
+                  -- sums --                    seed trees, both directions at once (1 flight)
+
+Learns: neither party anything.
+Assumes: `smc.oblivious.base`, `smc.oblivious.trees`.
+Reference: there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.channel.channel import Channel
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious import extension, selection
+from smc.oblivious.base import TRANSFERS, BaseKeys, exchange
+from smc.oblivious.bitmatrix import Bit, Word
+from smc.oblivious.extension import BitReceiver, BitSender
+from smc.oblivious.selection import ChoiceReceiver, ChoiceSender
+from smc.oblivious.trees import SEED_BYTES, SeedTrees
+from smc.oblivious.workspace import Workspace
+
+SUM_BYTES: Final = 2 * SEED_BYTES
+
+_BIT_KEYS: Final = slice(0, extension.TREES * extension.DEPTH)
+_CHOICE_KEYS: Final = slice(_BIT_KEYS.stop, TRANSFERS)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSums(Message):
+    """Both ways: the masked sums of every level of the own seed trees."""
+
+    sums: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ends of both extensions that one party has.
+
+    Attributes:
+        session: id of the session, 32 bytes.
+        bit_receiver: of 1-of-2 transfers from the peer.
+        bit_sender: of 1-of-2 transfers to the peer.
+        choice_receiver: of 1-of-16 transfers from the peer.
+        choice_sender: of 1-of-16 transfers to the peer.
+    """
+
+    session: bytes
+    bit_receiver: BitReceiver
+    bit_sender: BitSender
+    choice_receiver: ChoiceReceiver
+    choice_sender: ChoiceSender
+
+
+def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
+    """Run the set-up, the same code on both sides.
+
+    Raises:
+        ProtocolViolation: the peer sent something that is no point, or a reflected nonce.
+    """
+    keys = exchange(role, channel, random)
+    own = _Owner(keys, role, random)
+    bits, bit_sums = own.leaves(_BIT_KEYS, extension.TREES, extension.DEPTH)
+    choices, choice_sums = own.leaves(_CHOICE_KEYS, selection.TREES, selection.DEPTH)
+    channel.send(LevelSums(Rows(np.concatenate([bit_sums, choice_sums]))))
+    sums = channel.recv(LevelSums, ExpectedRows(TRANSFERS, SUM_BYTES))
+    peer_bits = _regrown(keys, role.other, _BIT_KEYS, sums, extension.DEPTH)
+    peer_choices = _regrown(keys, role.other, _CHOICE_KEYS, sums, selection.DEPTH)
+    workspace = Workspace()
+    return Ends(
+        keys.session,
+        BitReceiver(bits, keys.session, role.other, workspace),
+        BitSender(*peer_bits, keys.session, role, workspace),
+        ChoiceReceiver(choices, keys.session, role.other, workspace),
+        ChoiceSender(*peer_choices, keys.session, role, workspace),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    keys: BaseKeys
+    role: Role
+    random: Randomness
+
+    def leaves(self, part: slice, trees: int, depth: int) -> tuple[Word, NDArray[np.uint8]]:
+        pairs = b"".join(zero + one for zero, one in self.keys.pairs[part])
+        masks = np.frombuffer(pairs, dtype=np.uint64).reshape(trees, depth, 2, 2)
+        roots = self.random.words(2 * trees).reshape(trees, 2)
+        return SeedTrees(self.keys.session, self.role, depth).grow(roots, masks)
+
+
+def _regrown(
+    keys: BaseKeys, owner: Role, part: slice, sums: NDArray[np.uint8], depth: int
+) -> tuple[Word, NDArray[np.int64]]:
+    choices: Bit = keys.choices[part].reshape(-1, depth)
+    chosen = np.frombuffer(b"".join(keys.chosen[part]), dtype=np.uint64).reshape(-1, depth, 2)
+    return SeedTrees(keys.session, owner, depth).regrow(sums[part], choices, chosen)

@@ -1,0 +1,348 @@
+"""Comparison from silent transfers: digits of two bits, and the carry tree of `smc.oblivious.circuits`.
+
+    both: pads of silent transfers, for triples and digits       (one flight)
+    receiver of a digit v, random choice c      -- c ^ v -->     sender renumbers its pads by it
+    sender of a digit                           <-- offers --    g and p for v = 1, 2, 3, masked
+    carry tree                                  -- openings --   ceil(log2 digits) times
+
+A 1-of-4 transfer comes from two 1-of-2 ones with choices c0 and c1: the pad of value (v0, v1) is the sum of
+two bits of pad v0 of the first, those numbered v1, and of two bits of pad v1 of the second, those numbered
+v0. Each pad that the receiver lacks serves different bits to different values, so the three pads of values it
+did not choose are independent and uniform to it. Two bits per digit take the fewest bytes: per digit 8 bits
+of messages, where a digit of four would take 34 and save one join of 6 bits each way.
+
+Learns: neither party anything; every offer is masked by a pad, every choice by a random one.
+Assumes: `smc.oblivious.silent`; semi-honest parties.
+Cost: `comparison` and `SETUP`, exactly.
+Reference: as in `smc.oblivious.circuits`; correction of random choices: Beaver, Precomputing oblivious
+transfer, CRYPTO 1995; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from smc.channel.channel import Channel
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious import extension
+from smc.oblivious.bitmatrix import LANES, Word, words_for
+from smc.oblivious.circuits import Circuits, DigitShifts
+from smc.oblivious.cost import Step
+from smc.oblivious.lpn import PRODUCTION, LpnSet
+from smc.oblivious.silent import PAD_BITS, SilentReceiver, SilentSender, message_bytes
+from smc.oblivious.transfers import Transfers, Triples
+
+DIGIT_BITS: Final = 2
+CHOICES: Final = 1 << DIGIT_BITS
+
+SPAN_WORDS: Final = 1 << 19
+"""Most words of silent transfers of one direction that are made at once: about 60 MiB of pads."""
+
+_WORD: Final = 8
+_OFFERED: Final = 2 * (CHOICES - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refill(Message):
+    """Sums of the trees of one iteration, from the sender of silent transfers."""
+
+    sums: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class PairOffers(Message):
+    """What the sender of 1-of-4 transfers offers for the values 1 to 3, masked."""
+
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What comparing takes, per word of 64 comparisons.
+
+    Attributes:
+        sent_by_x: digits whose transfers the holder of x sends, the lowest ones.
+        sent_by_y: digits whose transfers the holder of y sends.
+    """
+
+    sent_by_x: int
+    sent_by_y: int
+
+    @classmethod
+    def of(cls, bits: int) -> Layout:
+        """For numbers of so many bits."""
+        digits = -(-bits // DIGIT_BITS)
+        return cls((digits + 1) // 2, digits // 2)
+
+    @property
+    def digits(self) -> int:
+        """Digits of two bits."""
+        return self.sent_by_x + self.sent_by_y
+
+    @property
+    def joins(self) -> int:
+        """Pairs of neighbours that are joined until one is left."""
+        return self.digits - 1
+
+    @property
+    def transfers(self) -> int:
+        """Silent transfers per comparison in each direction; the same in both."""
+        return self.joins + DIGIT_BITS * self.sent_by_x
+
+    def spans(self, count: int) -> Iterator[slice]:
+        """Cut a batch of `count` comparisons."""
+        size = LANES * max(1, SPAN_WORDS // self.transfers)
+        return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def setup(sizes: LpnSet = PRODUCTION) -> Step:
+    """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
+    size = extension.TREES * _WORD * words_for(sizes.reserve_rows)
+    return Step(size, size)
+
+
+def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[Step, ...]:
+    """Comparing `count` pairs; the first party holds x."""
+    layout = Layout.of(bits)
+    steps: list[Step] = []
+    for span in layout.spans(count):
+        width = words_for(span.stop - span.start)
+        refill = sum(message_bytes(sizes, blocks) for blocks in sizes.iterations(layout.transfers * width))
+        plane = width * _WORD
+        steps += [
+            Step(refill, refill),
+            Step(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
+            Step(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
+        ]
+        planes = layout.digits
+        while planes > 1:
+            opened = 3 * (planes // 2) * plane
+            steps.append(Step(opened, opened))
+            planes -= planes // 2
+    return tuple(steps)
+
+
+def rows_made(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> int:
+    """Rows that each party makes for `count` comparisons, of both directions together."""
+    layout = Layout.of(bits)
+    blocks = 0
+    for span in layout.spans(count):
+        given = sizes.iterations(layout.transfers * words_for(span.stop - span.start))
+        blocks += sum(given) + sizes.reserve_blocks * len(given)
+    return 2 * blocks * sizes.block_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Pads:
+    """Silent transfers of both directions.
+
+    Attributes:
+        zero: pads of choice 0 of the transfers that this party sends, shape (4, w).
+        one: those of choice 1.
+        choices: random choices of the transfers that it receives, shape (w,).
+        chosen: their pads, shape (4, w).
+    """
+
+    zero: Word = field(repr=False)
+    one: Word = field(repr=False)
+    choices: Word = field(repr=False)
+    chosen: Word = field(repr=False)
+
+    def __getitem__(self, part: slice) -> Pads:
+        return Pads(self.zero[:, part], self.one[:, part], self.choices[part], self.chosen[:, part])
+
+    def triples(self) -> Triples:
+        """One triple of each pair of transfers, as `Transfers.triples` makes them."""
+        one = self.one[:2] ^ self.zero[:2]
+        product = self.chosen[:2] ^ self.zero[:2] ^ (self.choices & one)
+        return Triples(self.choices, one, product)
+
+    def offered(self) -> Word:
+        """Pads of the 1-of-4 transfers sent, of which the first half of the words is the lower choice.
+
+        Returns:
+            Shape (4, 2, w / 2).
+        """
+        half = self.zero.shape[1] // 2
+        low = [side[:, :half].reshape(2, 2, -1) for side in (self.zero, self.one)]
+        high = [side[:, half : 2 * half].reshape(2, 2, -1) for side in (self.zero, self.one)]
+        return np.stack([low[v & 1][v >> 1] ^ high[v >> 1][v & 1] for v in range(CHOICES)])
+
+    def taken(self) -> tuple[Word, Word]:
+        """The 1-of-4 transfers received: choices, shape (2, w / 2), and their pads, of the same shape."""
+        half = len(self.choices) // 2
+        choices = self.choices[: 2 * half].reshape(2, half)
+        low = self.chosen[:, :half].reshape(2, 2, -1)
+        high = self.chosen[:, half : 2 * half].reshape(2, 2, -1)
+        return choices, _pick(low, choices[1]) ^ _pick(high, choices[0])
+
+
+def _pick(options: Word, choices: Word) -> Word:
+    """Option 0 or 1, slot by slot: shapes (2, 2, w) and (w,) to (2, w)."""
+    picked: Word = options[0] ^ choices & (options[0] ^ options[1])
+    return picked
+
+
+class SilentTransfers:
+    """Both directions of silent transfers with the peer; making one sends the first reserve.
+
+    Args:
+        role: the own role.
+        channel: the conversation with the peer.
+        random: the source of seeds.
+        transfers: extended transfers with the peer, for the first reserve.
+        sizes: of the problem.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        channel: Channel,
+        random: Randomness,
+        transfers: Transfers,
+        sizes: LpnSet = PRODUCTION,
+    ) -> None:
+        self._channel = channel
+        self._sizes = sizes
+        first = transfers.correlations(words_for(sizes.reserve_rows))
+        part = slice(0, sizes.reserve_rows)
+        session = transfers.session
+        self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
+        self._receiver = SilentReceiver(
+            first.choices[part], first.received[part], session, role.other, sizes
+        )
+
+    def pads(self, words: int) -> Pads:
+        """64 * words fresh transfers in each direction; one flight.
+
+        Raises:
+            ProtocolViolation: a message of the peer has another size.
+        """
+        sizes = self._sizes
+        counts = sizes.iterations(words)
+        made = sum(counts) * sizes.block_words
+        zero, one, chosen = (np.empty((PAD_BITS, made), dtype=np.uint64) for _ in range(3))
+        choices = np.empty(made, dtype=np.uint64)
+        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
+            message, zero[:, part], one[:, part] = self._sender.extend(blocks)
+            self._channel.send(Refill(Rows(message)))
+        for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
+            message = self._channel.recv(Refill, ExpectedRows(1, message_bytes(sizes, blocks)))
+            choices[part], chosen[:, part] = self._receiver.extend(blocks, message)
+        return Pads(zero, one, choices, chosen)[:words]
+
+
+def _parts(counts: list[int], width: int) -> Iterator[slice]:
+    start = 0
+    for count in counts:
+        yield slice(start, start + count * width)
+        start += count * width
+
+
+class SilentComparison:
+    """Comparison with the peer that takes its randomness from silent transfers.
+
+    Args:
+        channel: the conversation with the peer.
+        circuits: with the peer, for the carry tree.
+        silent: silent transfers with the peer.
+    """
+
+    def __init__(self, channel: Channel, circuits: Circuits, silent: SilentTransfers) -> None:
+        self._channel = channel
+        self._circuits = circuits
+        self._silent = silent
+
+    def not_below(self, planes: Word, *, holds_x: bool) -> Word:
+        """One side of x >= y.
+
+        Args:
+            planes: of the own number, shape (bits, w).
+            holds_x: whether the own number is x; the sides say the opposite.
+
+        Returns:
+            Own XOR shares, shape (w,).
+        """
+        bits, width = planes.shape
+        layout = Layout.of(bits)
+        padded = np.zeros((DIGIT_BITS * layout.digits, width), dtype=np.uint64)
+        padded[:bits] = planes
+        own = padded.reshape(layout.digits, DIGIT_BITS, width)
+        low, high = own[: layout.sent_by_x], own[layout.sent_by_x :]
+        sent, received = (low, high) if holds_x else (high, low)
+
+        pads = self._silent.pads(layout.transfers * width)
+        triples = pads[: layout.joins * width].triples().reshape(layout.joins, width)
+        of_digits = pads[layout.joins * width :]
+        offering = of_digits[: DIGIT_BITS * len(sent) * width].offered()
+        choices, chosen = of_digits[: DIGIT_BITS * len(received) * width].taken()
+
+        wanted = _digit_planes(received)
+        if wanted.size:
+            self._channel.send(DigitShifts(Words((choices ^ wanted).reshape(-1))))
+        mine = self._offer(_digit_planes(sent), offering, holds_x)
+        theirs = self._take(wanted, chosen)
+        lower, upper = (mine, theirs) if holds_x else (theirs, mine)
+        below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
+        result = self._circuits.carry(below, equal, triples)
+        return ~result if holds_x else result
+
+    def _offer(self, digits: Word, pads: Word, holds_x: bool) -> Word:
+        """Offer g and p for every value of the peer's digits.
+
+        Args:
+            digits: own, planes, shape (2, v).
+            pads: by the peer's random choices, shape (4, 2, v).
+            holds_x: whether the own digits are those of x.
+
+        Returns:
+            Own shares of g and p, shape (2, v).
+        """
+        if not digits.size:
+            return pads[0]
+        shifts = self._channel.recv(DigitShifts, ExpectedWords(digits.size)).reshape(digits.shape)
+        for bit, shift in enumerate(shifts):
+            for value in range(CHOICES):
+                if not value >> bit & 1:
+                    swap = shift & (pads[value] ^ pads[value | 1 << bit])
+                    pads[value] ^= swap
+                    pads[value | 1 << bit] ^= swap
+        same = _minterms(digits)
+        below = np.zeros(digits.shape[1], dtype=np.uint64)
+        for value in range(CHOICES) if holds_x else reversed(range(CHOICES)):
+            pads[value, 0] ^= below
+            below ^= same[value]
+        pads[:, 1] ^= same
+        share: Word = pads[0]
+        masked = pads[1:] ^ share
+        self._channel.send(PairOffers(Words(masked.reshape(-1))))
+        return share
+
+    def _take(self, digits: Word, chosen: Word) -> Word:
+        """Take the offers for the own digits, planes, shape (2, v), by their pads, of the same shape."""
+        if not digits.size:
+            return chosen
+        offers = self._channel.recv(PairOffers, ExpectedWords((CHOICES - 1) * chosen.size))
+        for offer, where in zip(
+            offers.reshape(CHOICES - 1, 2, -1), _minterms(digits)[1:], strict=True
+        ):
+            chosen ^= offer & where
+        return chosen
+
+
+def _digit_planes(digits: Word) -> Word:
+    """Shape (d, 2, w) to (2, d * w)."""
+    return np.ascontiguousarray(digits.transpose(1, 0, 2)).reshape(DIGIT_BITS, -1)
+
+
+def _minterms(planes: Word) -> Word:
+    """For every value of two bits, where the planes have it; shape (2, v) to (4, v)."""
+    low, high = planes
+    return np.stack([~(low | high), low & ~high, high & ~low, low & high])

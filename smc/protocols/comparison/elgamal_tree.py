@@ -1,0 +1,129 @@
+"""The tree protocol on ElGamal's cipher in the exponent: as `tree`, with 66-byte ciphertexts.
+
+    Alice (x)                                 Bob (y)
+      Q_A            -- PublicPoint --          Q_B     (both at once, once in a session)
+      E(nodes)       -- Points -->
+                     <-- Tests --               blinded differences, re-randomised and shuffled
+      the zero test: s C_1 = C_2
+
+Inputs: PN-NP, plain integers of `bits` bits, at most `MOST_BITS`, any batch.
+Outputs: PN, NP, or SS with modulus 2, as in `tree`.
+Learns: what the parties of `tree` learn, and of a difference only whether it is zero: the plaintexts stay
+    behind a discrete logarithm even for the key owner.
+Assumes: semi-honest parties; decisional Diffie-Hellman on secp256k1, about 128 bits. The blinding factors are
+    uniform in all of Z_q^* and the re-randomisation is perfect (errata 3, 5).
+Cost: 2 flights, `bits` ciphertexts of two compressed points each way: 132 bytes per bit of a pair. The first
+    use in a session costs `SETUP_COST` on top.
+Reference: thesis, section 8.1.3, Protocols 1 and 2, with the cipher exchanged; see `smc.ciphers.elgamal`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.ciphers.curve import ORDER, POINT_BYTES
+from smc.ciphers.elgamal import CIPHERTEXT_BYTES
+from smc.forms import Form, Role
+from smc.protocols.comparison import tree
+from smc.protocols.comparison.dyadic import pack
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.values import Nothing, Plain, Share
+
+MOST_BITS: Final = 248
+"""Up to this size every node has a number of its own below the order of the group (erratum 4)."""
+
+SETUP_COST: Final = Cost((Flight.BOTH,), POINT_BYTES, POINT_BYTES)
+"""What the first use in a session costs."""
+
+
+def applies(parameters: Parameters) -> bool:
+    """Whether the numbers of the nodes, the root's too, fit into the plaintexts."""
+    return pack(parameters.bits, 1, parameters.bits) < ORDER
+
+
+def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+    """Protocol 2, Alice."""
+    return tree.alice(session.elgamal, parameters, x, y)
+
+
+def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+    """Protocol 2, Bob."""
+    return tree.bob(session.elgamal, parameters, x, y)
+
+
+def alice_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
+    """Protocol 1, Alice: she learns delta."""
+    return tree.alice_learns_as_alice(session.elgamal, parameters, x, y)
+
+
+def alice_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
+    """Protocol 1, Bob."""
+    return tree.alice_learns_as_bob(session.elgamal, parameters, x, y)
+
+
+def bob_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
+    """Protocol 1 with point and range exchanged, Alice."""
+    return tree.bob_learns_as_alice(session.elgamal, parameters, x, y)
+
+
+def bob_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
+    """Protocol 1 with point and range exchanged, Bob: he learns delta."""
+    return tree.bob_learns_as_bob(session.elgamal, parameters, x, y)
+
+
+def cost(parameters: Parameters) -> Cost:
+    """Two flights; Alice has the points."""
+    return tree.nodes_cost(parameters.count * parameters.bits, CIPHERTEXT_BYTES, "ec_")
+
+
+def _cost_bob_points(parameters: Parameters) -> Cost:
+    return cost(parameters.mirror).mirror
+
+
+_SECURITY: Final = "semi-honest; DDH on secp256k1, 128-bit"
+_REFERENCE: Final = "thesis, 8.1.3, Protocols 1 and 2, Improvement, on ElGamal's cipher; errata 1, 3-5, 8, 9"
+
+SPEC: Final = Spec(
+    name="elgamal-tree",
+    inputs=(Form.PN, Form.NP),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
+    security=_SECURITY,
+    reference=_REFERENCE,
+    engine="elgamal",
+    applies=applies,
+)
+
+SPEC_ALICE_LEARNS: Final = Spec(
+    name="elgamal-tree-to-x-holder",
+    inputs=(Form.PN, Form.NP),
+    output=Form.PN,
+    alice=alice_learns_as_alice,
+    bob=alice_learns_as_bob,
+    cost=cost,
+    learns="Alice learns delta, Bob nothing.",
+    security=_SECURITY,
+    reference=_REFERENCE,
+    opens=frozenset({Role.ALICE}),
+    engine="elgamal",
+    applies=applies,
+)
+
+SPEC_BOB_LEARNS: Final = Spec(
+    name="elgamal-tree-to-y-holder",
+    inputs=(Form.PN, Form.NP),
+    output=Form.NP,
+    alice=bob_learns_as_alice,
+    bob=bob_learns_as_bob,
+    cost=_cost_bob_points,
+    learns="Bob learns delta, Alice nothing.",
+    security=_SECURITY,
+    reference=_REFERENCE,
+    opens=frozenset({Role.BOB}),
+    engine="elgamal",
+    applies=applies,
+)

@@ -1,0 +1,94 @@
+"""Comparison by silent oblivious transfer: PN x NP -> SS, XOR shares of x >= y, for slow networks.
+
+    Alice (x)                                 Bob (y)
+                  -- refills --                 silent transfers, both directions at once
+      random choice ^ upper digits  -- -->    <-- -- random choice ^ lower digits
+      lower digits              -- offers --    upper digits                (both at once)
+      carry tree over digits    -- openings --  carry tree            ceil(log2 digits) times
+      d_A = 1 ^ [x < y]_A                       d_B = [x < y]_B       d_A ^ d_B = (x >= y)
+
+Inputs: x, Alice's, and y, Bob's: n integers in [0, 2**bits), 1 <= bits <= 256.
+Outputs: XOR shares (modulus 2) of x >= y, n each.
+Learns: neither party anything; every message is masked by fresh transfers.
+Assumes: semi-honest parties; what `smc.protocols.comparison.oblivious` assumes, and regular-noise LPN with a
+10-local code, k = 2**17, 1168 bins of 2**11 rows (`smc.oblivious.lpn`), about 128 bits; the offset of
+transfers is uniform on 127 bits.
+Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers in each
+direction (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offers, per join 0.75 bytes,
+and 0.09 bytes per transfer and direction of refills, of which a small batch needs a whole first portion of
+14 kB. For 32 bits and large batches 33 bytes in both directions together. Every batch makes what it needs,
+and keeps nothing but the reserve for the next one, so a cost depends on the batch alone. The first use in a
+session costs `SETUP_COST`.
+Reference: as in `smc.oblivious.silent` and `smc.oblivious.silent_circuits`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.errors import UsageError
+from smc.forms import Form
+from smc.oblivious.cost import SETUP
+from smc.oblivious.silent_circuits import comparison, rows_made, setup
+from smc.protocols.comparison.oblivious import cost_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters, Spec
+from smc.values import Nothing, Plain, Share, of_array
+
+SETUP_COST: Final = cost_of((*SETUP, setup()))
+"""What the first use of this protocol costs in a session that has not used oblivious transfer before."""
+
+
+def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
+    """The side that holds x.
+
+    Raises:
+        UsageError: the batch is not of the declared size.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    _check_count(parameters, len(x), len(y))
+    bits = session.oblivious.greater_equal_x(x.values, parameters.bits, silent=True)
+    return Share(of_array(bits), 2)
+
+
+def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
+    """The side that holds y.
+
+    Raises:
+        UsageError: the batch is not of the declared size.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    _check_count(parameters, len(x), len(y))
+    bits = session.oblivious.greater_equal_y(y.values, parameters.bits, silent=True)
+    return Share(of_array(bits), 2)
+
+
+def _check_count(parameters: Parameters, *lengths: int) -> None:
+    if any(length != parameters.count for length in lengths):
+        raise UsageError(
+            f"The batch was declared with {parameters.count} pairs; x and y have {lengths}.",
+            "Give x and y the declared length.",
+        )
+
+
+def cost(parameters: Parameters) -> Cost:
+    """Exact cost without the set-up; operations count the rows of transfers that a party makes."""
+    total = cost_of(comparison(parameters.count, parameters.bits))
+    made = {"ot_silent": rows_made(parameters.count, parameters.bits)}
+    return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)
+
+
+SPEC: Final = Spec(
+    name="silent",
+    inputs=(Form.PN, Form.NP),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Neither party learns anything.",
+    security="Semi-honest; about 128-bit regular-noise LPN with a 10-local code, 127-bit offsets; CDH on "
+    "secp256k1 in the random oracle model, AES as an ideal cipher.",
+    reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
+    engine="silent",
+    arrays=True,
+)

@@ -1,0 +1,195 @@
+"""Products of integers that are shared modulo 2**64, element by element and of matrices.
+
+x y = x_A y_A + x_A y_B + x_B y_A + x_B y_B: the outer terms are local, each of the inner ones is one
+party's integers times the other's (`smc.secret.transfers`). No triple is prepared and nothing is opened: the
+transfers multiply the shares themselves, which costs what a triple would and saves a round. A term that is
+zero because one party owns a factor whole is left out, and an owned factor is cut into no more bits than its
+bounds leave.
+
+Learns: neither party anything.
+Assumes: `smc.secret.transfers`.
+Cost: `cost_multiply`, `cost_square`, `cost_matmul`; 1536 bytes per product of two shared integers, 12 per
+bit of an owned factor.
+Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.transfers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Role
+from smc.protocols.comparison.oblivious import cost_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import transfers
+from smc.secret.bounds import SHARED, WORD_BITS, Operand
+
+Word = NDArray[np.uint64]
+Shape = tuple[int, int, int]
+
+_SLAB_WORDS: Final = 1 << 21
+
+
+def word(value: int) -> np.uint64:
+    """An integer modulo 2**64."""
+    return np.uint64(value % (1 << WORD_BITS))
+
+
+def multiply(session: Session, left: Word, right: Word, left_kind: Operand, right_kind: Operand) -> Word:
+    """Element-wise product.
+
+    Args:
+        session: the own side of the run.
+        left: own shares, shape (n,).
+        right: own shares, shape (n,).
+        left_kind: what is public of the left factor.
+        right_kind: what is public of the right factor.
+
+    Returns:
+        Own shares, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    result = left * right
+    for holder in _crossing(left_kind, right_kind):
+        chooses_left = left_kind.entry_bits <= right_kind.entry_bits
+        kind = left_kind if chooses_left else right_kind
+        mine_is_left = session.role is holder
+        own = left if mine_is_left else right
+        if mine_is_left is chooses_left:
+            integers = own - word(kind.offset)
+            result += transfers.choose(session, integers, kind.entry_bits, 1)[:, 0]
+        else:
+            result += transfers.send(session, own[:, None], kind.entry_bits)[:, 0] + own * word(kind.offset)
+    return result
+
+
+def square(session: Session, words: Word) -> Word:
+    """The squares of shared integers, from one inner term instead of two.
+
+    Args:
+        session: the own side of the run.
+        words: own shares, shape (n,).
+
+    Returns:
+        Own shares, shape (n,).
+    """
+    if session.role is Role.ALICE:
+        mixed = transfers.send(session, words[:, None], WORD_BITS)
+    else:
+        mixed = transfers.choose(session, words, WORD_BITS, 1)
+    result: Word = words * words + (mixed[:, 0] << np.uint64(1))
+    return result
+
+
+def matmul(session: Session, left: Word, right: Word, left_kind: Operand, right_kind: Operand) -> Word:
+    """Matrix product.
+
+    Args:
+        session: the own side of the run.
+        left: own shares, shape (n, k).
+        right: own shares, shape (k, m).
+        left_kind: what is public of the left factor.
+        right_kind: what is public of the right factor.
+
+    Returns:
+        Own shares, shape (n, m).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    result = left @ right
+    shape = (*left.shape, right.shape[1])
+    for holder in _crossing(left_kind, right_kind):
+        own_left = session.role is holder
+        if _left_chooses(shape, left_kind, right_kind):
+            result += _term(session, left if own_left else right, own_left, shape, left_kind)
+        else:
+            own = right.T if not own_left else left.T
+            result += _term(session, own, not own_left, shape[::-1], right_kind).T
+    return result
+
+
+def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
+    """The holders of the left part of every inner term that is not zero."""
+    return (role for role in Role if left.owner is not role.other and right.owner is not role)
+
+
+def _left_chooses(shape: Shape, left: Operand, right: Operand) -> bool:
+    rows, inner, columns = shape
+    return transfers.total_bytes(rows * inner, columns, left.entry_bits) <= transfers.total_bytes(
+        inner * columns, rows, right.entry_bits
+    )
+
+
+def _slabs(shape: Shape) -> Iterator[slice]:
+    """Rows of the chooser's matrix that are multiplied at once."""
+    rows, inner, columns = shape
+    size = max(1, _SLAB_WORDS // max(1, inner * columns))
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operand) -> Word:
+    """One inner term of a matrix product; the integers of the left matrix choose.
+
+    Args:
+        session: the own side of the run.
+        own: the chooser's matrix, shape (n, k), or the sender's, shape (k, m).
+        chooses: which of both.
+        shape: n, k and m.
+        kind: of the chooser's matrix.
+
+    Returns:
+        Own shares, shape (n, m).
+    """
+    rows, inner, columns = shape
+    result = np.empty((rows, columns), dtype=np.uint64)
+    for slab in _slabs(shape):
+        height = slab.stop - slab.start
+        if chooses:
+            integers = (own[slab] - word(kind.offset)).reshape(-1)
+            shares = transfers.choose(session, integers, kind.entry_bits, columns)
+        else:
+            vectors = np.broadcast_to(own, (height, inner, columns)).reshape(-1, columns)
+            shares = transfers.send(session, vectors, kind.entry_bits)
+        result[slab] = shares.reshape(height, inner, columns).sum(axis=1, dtype=np.uint64)
+    if not chooses:
+        result += own.sum(axis=0, dtype=np.uint64) * word(kind.offset)
+    return result
+
+
+def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:
+    """The exact cost of `multiply`: flights and bytes, without the set-up of oblivious transfer."""
+    total = Cost()
+    for holder in _crossing(left, right):
+        chooses_left = left.entry_bits <= right.entry_bits
+        kind = left if chooses_left else right
+        cost = cost_of(transfers.steps(count, 1, kind.entry_bits))
+        sender = holder.other if chooses_left else holder
+        total += cost if sender is Role.ALICE else cost.mirror
+    return total
+
+
+def cost_square(count: int) -> Cost:
+    """The exact cost of `square`."""
+    return cost_of(transfers.steps(count, 1, WORD_BITS))
+
+
+def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:
+    """The exact cost of `matmul` of an n x k and a k x m matrix."""
+    shape = (rows, inner, columns)
+    total = Cost()
+    for holder in _crossing(left, right):
+        if _left_chooses(shape, left, right):
+            sender, turned, kind = holder.other, shape, left
+        else:
+            sender, turned, kind = holder, shape[::-1], right
+        for slab in _slabs(turned):
+            cost = cost_of(transfers.steps((slab.stop - slab.start) * turned[1], turned[2], kind.entry_bits))
+            total += cost if sender is Role.ALICE else cost.mirror
+    return total

@@ -1,0 +1,188 @@
+"""What shared integers are, before anything is computed on them: shares, bounds, scale and owner."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.errors import DomainError, ProtocolViolation, UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret import opening
+from smc.secret.bits import BOTH
+from smc.secret.bounds import Bounds, Operand
+from smc.secret.fixed import PublicInts, check_scale, held_integers
+
+Word = NDArray[np.uint64]
+
+
+class SharedWords:
+    """Held integers with what is public of them; `smc.secret.ints.SecretInts` computes on them.
+
+    Args:
+        session: the own side of the run.
+        shares: own additive shares modulo 2**64, one- or two-dimensional.
+        bounds: public; of the held integers.
+        scale: fractional bits.
+        owner: the party whose shares are the held integers, the other's being zero; None if neither.
+
+    Raises:
+        UsageError: the shares are of another type or shape, or the scale is none.
+        DomainError: the bounds do not fit a word.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(
+        self, session: Session, shares: Word, bounds: Bounds, scale: int = 0, owner: Role | None = None
+    ) -> None:
+        if shares.dtype != np.uint64 or shares.ndim not in (1, 2):
+            raise UsageError("Shares modulo 2**64 are a one- or two-dimensional uint64 array.")
+        self._session = session
+        self._shares = shares
+        self._bounds = bounds.fit("share")
+        self._scale = check_scale(scale)
+        self._owner = owner
+
+    @classmethod
+    def from_plain(
+        cls,
+        session: Session,
+        values: PublicInts | None,
+        owner: Role,
+        bounds: Bounds,
+        shape: int | tuple[int, ...],
+        scale: int = 0,
+    ) -> Self:
+        """The input of one party; nothing is sent.
+
+        Args:
+            session: the own side of the run.
+            values: the held integers at their owner, None at the peer.
+            owner: whose input it is.
+            bounds: public; of the held integers.
+            shape: public; of the values, one or two dimensions.
+            scale: fractional bits.
+
+        Raises:
+            UsageError: values on the wrong side, or of another type or shape than declared.
+            DomainError: a value lies outside the bounds, or the bounds do not fit a word.
+        """
+        wanted = (shape,) if isinstance(shape, int) else shape
+        if (values is None) is (session.role is owner):
+            raise UsageError("The owner of an input gives its values, the other party gives None.")
+        held = np.zeros(wanted, dtype=np.int64) if values is None else held_integers(values)
+        if held.shape != wanted:
+            raise UsageError("The input has another shape than declared.", "Declare the shape it has.")
+        if values is not None and held.size and not bounds.contains(int(held.min()), int(held.max())):
+            raise DomainError("An input lies outside its declared bounds.", "Widen them or correct the data.")
+        return cls(session, held.view(np.uint64), bounds, scale, owner)
+
+    @classmethod
+    def from_shares(cls, session: Session, shares: Word, bounds: Bounds, scale: int = 0) -> Self:
+        """Shares that another protocol made.
+
+        Args:
+            session: the own side of the run.
+            shares: own additive shares modulo 2**64, negative integers wrapped, shape (n,) or (n, m).
+            bounds: public; of the held integers, on the caller's word.
+            scale: fractional bits.
+
+        Raises:
+            UsageError: the shares are of another type or shape.
+            DomainError: the bounds do not fit a word.
+        """
+        return cls(session, shares, bounds, scale)
+
+    @property
+    def session(self) -> Session:
+        """The own side of the run."""
+        return self._session
+
+    @property
+    def shares(self) -> Word:
+        """The own shares."""
+        return self._shares
+
+    @property
+    def bounds(self) -> Bounds:
+        """Of the held integers."""
+        return self._bounds
+
+    @property
+    def scale(self) -> int:
+        """Fractional bits."""
+        return self._scale
+
+    @property
+    def owner(self) -> Role | None:
+        """The party whose shares are the held integers, the other's being zero; None if neither."""
+        return self._owner
+
+    @property
+    def kind(self) -> Operand:
+        """What the cost functions of `smc.secret.products` want to know."""
+        return Operand(self._bounds, self._owner)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Public."""
+        return self._shares.shape
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, bounds={self._bounds}, scale={self._scale})"
+
+    @property
+    def T(self) -> Self:  # noqa: N802 - as numpy says it
+        """Transposed."""
+        return self._with(self._shares.T)
+
+    def __getitem__(self, index: Any) -> Self:
+        """Elements at public places, as numpy picks them; at least one-dimensional."""
+        return self._with(np.atleast_1d(self._shares[index]))
+
+    def reshape(self, *shape: int) -> Self:
+        """The same integers in another shape."""
+        return self._with(self._shares.reshape(shape))
+
+    def bounded(self, bounds: Bounds) -> Self:
+        """The same integers with bounds that the caller vouches for."""
+        return self._with(self._shares, bounds)
+
+    def reveal(self, recipients: AbstractSet[Role] = BOTH) -> NDArray[np.int64] | None:
+        """Open the held integers to the recipients, and to nobody else; one flight.
+
+        Args:
+            recipients: who learns them; the same on both sides.
+
+        Returns:
+            The held integers in their shape, to be multiplied by 2**-scale; None for a party that is no
+            recipient.
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says, or what came out lies
+                outside the bounds.
+        """
+        opened = opening.open_words(self._session, self._shares.reshape(-1), recipients)
+        if opened is None:
+            return None
+        held = opened.view(np.int64).reshape(self.shape)
+        if held.size and not self._bounds.contains(int(held.min()), int(held.max())):
+            raise ProtocolViolation("reveal: an opened integer lies outside its declared bounds.")
+        return held
+
+    def _with(self, shares: Word, bounds: Bounds | None = None, scale: int | None = None) -> Self:
+        """Other shares that belong to the same owner; bounds and scale are kept unless given."""
+        return type(self)(
+            self._session,
+            shares,
+            self._bounds if bounds is None else bounds,
+            self._scale if scale is None else scale,
+            self._owner,
+        )

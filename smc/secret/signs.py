@@ -1,0 +1,104 @@
+"""Signs and zeros of integers that are shared modulo 2**64.
+
+For |d| bounded by 2**w the shares modulo 2**(w + 1) suffice, and the narrower they are, the cheaper:
+
+    d >= 0   iff   msb(d_A) xor msb(d_B) xor [2**w - 1 - low(d_A) >= low(d_B)],   low: the lower w bits
+    d == 0   iff   u = v for u = d_A and v = -d_B modulo 2**w;   u = v  iff  [u >= v] xor [v >= u] xor 1
+
+Learns: neither party anything.
+Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`.
+Cost: `cost_nonnegative`, `cost_zero`: one and two comparisons of w bits.
+Reference: the identity of `smc.protocols.comparison.shared`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Role
+from smc.oblivious.cost import comparison
+from smc.protocols.comparison.oblivious import cost_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret.bounds import Bounds
+
+Word = NDArray[np.uint64]
+Bit = NDArray[np.uint8]
+
+
+def public_bits(session: Session, values: Bit) -> Bit:
+    """XOR shares of bits that both know: they are Alice's."""
+    return values if session.role is Role.ALICE else np.zeros_like(values)
+
+
+def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
+    """Whether shared integers are not negative.
+
+    Args:
+        session: the own side of the run.
+        words: own shares, shape (n,).
+        bounds: of the integers; where they settle the answer nothing is sent.
+
+    Returns:
+        Own XOR shares, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    settled = _settled(bounds)
+    if settled is not None:
+        return public_bits(session, np.full(len(words), settled, dtype=np.uint8))
+    width = bounds.sign_bits
+    ones = np.uint64((1 << width) - 1)
+    low = words & ones
+    top = (words >> np.uint64(width) & np.uint64(1)).astype(np.uint8)
+    if session.role is Role.ALICE:
+        return session.oblivious.greater_equal_x(ones - low, width) ^ top
+    return session.oblivious.greater_equal_y(low, width) ^ top
+
+
+def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
+    """Whether shared integers are zero.
+
+    Args:
+        session: the own side of the run.
+        words: own shares, shape (n,).
+        bounds: of the integers; where they settle the answer nothing is sent.
+
+    Returns:
+        Own XOR shares, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    if not bounds.contains(0, 0) or bounds.magnitude == 0:
+        settled = bounds.magnitude == 0
+        return public_bits(session, np.full(len(words), settled, dtype=np.uint8))
+    width = bounds.magnitude.bit_length()
+    ones = np.uint64((1 << width) - 1)
+    alice = session.role is Role.ALICE
+    own = (words if alice else np.negative(words)) & ones
+    operands = np.concatenate([own, ones - own])
+    compare = session.oblivious.greater_equal_x if alice else session.oblivious.greater_equal_y
+    both = compare(operands, width)
+    equal = both[: len(words)] ^ both[len(words) :]
+    return equal ^ public_bits(session, np.ones_like(equal))
+
+
+def _settled(bounds: Bounds) -> bool | None:
+    if bounds.lower >= 0:
+        return True
+    return False if bounds.upper < 0 else None
+
+
+def cost_nonnegative(count: int, bounds: Bounds) -> Cost:
+    """The exact cost of `nonnegative`: flights and bytes, without the set-up of oblivious transfer."""
+    return Cost() if _settled(bounds) is not None else cost_of(comparison(count, bounds.sign_bits))
+
+
+def cost_zero(count: int, bounds: Bounds) -> Cost:
+    """The exact cost of `zero`."""
+    if not bounds.contains(0, 0) or bounds.magnitude == 0:
+        return Cost()
+    return cost_of(comparison(2 * count, bounds.magnitude.bit_length()))
