@@ -53,7 +53,7 @@ class LpnSet:
 
     @property
     def length(self) -> int:
-        """k."""
+        """Entries of the secret, k."""
         return 1 << self.log_length
 
     @property

@@ -8,9 +8,9 @@
       pad0 = H(q'), pad1 = H(q' ^ D)                        pad = H(t'), choice = lowest bit of t'
 
 t' = q' ^ r' D with r' = A r ^ e, where e is 1 at the missing leaves: pseudo-random to the sender. The lowest
-bit of D is 1 and that of every q is 0, so the lowest bit of a row t is its choice, and no bits are kept apart.
-The trees' choices are those of reserve rows, so the receiver never sends anything. A reserve is used up by
-one iteration, whatever was asked for, and an iteration makes no more blocks than that takes.
+bit of D is 1 and that of every q is 0, so the lowest bit of a row t is its choice, and choices are not kept
+apart. The trees' choices are those of reserve rows, so the receiver never sends anything. A reserve is used
+up by one iteration, whatever was asked for, and an iteration makes no more blocks than that takes.
 
 Learns: the sender nothing of the choices, the receiver nothing of the other pads.
 Assumes: semi-honest parties; `smc.oblivious.lpn` for the choices, `smc.oblivious.punctured` for D, which is

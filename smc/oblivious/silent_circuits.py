@@ -215,9 +215,7 @@ class SilentTransfers:
         part = slice(0, sizes.reserve_rows)
         session = transfers.session
         self._sender = SilentSender(first.offset, first.sent[part], session, role, sizes, random)
-        self._receiver = SilentReceiver(
-            first.choices[part], first.received[part], session, role.other, sizes
-        )
+        self._receiver = SilentReceiver(first.choices[part], first.received[part], session, role.other, sizes)
 
     def pads(self, words: int) -> Pads:
         """64 * words fresh transfers in each direction; one flight.
@@ -305,8 +303,9 @@ class SilentComparison:
         Returns:
             Own shares of g and p, shape (2, v).
         """
+        share: Word = pads[0]
         if not digits.size:
-            return pads[0]
+            return share
         shifts = self._channel.recv(DigitShifts, ExpectedWords(digits.size)).reshape(digits.shape)
         for bit, shift in enumerate(shifts):
             for value in range(CHOICES):
@@ -320,7 +319,6 @@ class SilentComparison:
             pads[value, 0] ^= below
             below ^= same[value]
         pads[:, 1] ^= same
-        share: Word = pads[0]
         masked = pads[1:] ^ share
         self._channel.send(PairOffers(Words(masked.reshape(-1))))
         return share
@@ -330,9 +328,7 @@ class SilentComparison:
         if not digits.size:
             return chosen
         offers = self._channel.recv(PairOffers, ExpectedWords((CHOICES - 1) * chosen.size))
-        for offer, where in zip(
-            offers.reshape(CHOICES - 1, 2, -1), _minterms(digits)[1:], strict=True
-        ):
+        for offer, where in zip(offers.reshape(CHOICES - 1, 2, -1), _minterms(digits)[1:], strict=True):
             chosen ^= offer & where
         return chosen
 

@@ -69,7 +69,7 @@ class Triples:
 
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """Correlated transfers of both directions: if chosen, the receiver's row is the sender's plus D, else equal.
+    """Correlated transfers of both directions: the receiver's row is the sender's, plus D where it chose 1.
 
     Attributes:
         offset: the own D, shape (2,).

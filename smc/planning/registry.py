@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.protocols.comparison import dgk, elgamal_tree, encrypted, known, oblivious, packed, shared, silent, tree
+from smc.protocols.comparison import (
+    dgk,
+    elgamal_tree,
+    encrypted,
+    known,
+    oblivious,
+    packed,
+    shared,
+    silent,
+    tree,
+)
 from smc.protocols.conversion import (
     bit_to_encrypted,
     bits_to_encrypted,

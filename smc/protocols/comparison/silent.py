@@ -13,10 +13,10 @@ Learns: neither party anything; every message is masked by fresh transfers.
 Assumes: semi-honest parties; what `smc.protocols.comparison.oblivious` assumes, and regular-noise LPN with a
 10-local code, k = 2**17, 1168 bins of 2**11 rows (`smc.oblivious.lpn`), about 128 bits; the offset of
 transfers is uniform on 127 bits.
-Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers in each
-direction (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offers, per join 0.75 bytes,
-and 0.09 bytes per transfer and direction of refills, of which a small batch needs a whole first portion of
-14 kB. For 32 bits and large batches 33 bytes in both directions together. Every batch makes what it needs,
+Cost: 3 + ceil(log2 d) rounds for d = ceil(bits / 2) digits, per span of up to 2**19 words of transfers each
+way (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offers, per join 0.75 bytes, and
+0.09 bytes per transfer each way of refills, of which a small batch needs a whole first portion of 14 kB.
+For 32 bits and large batches that is 33 bytes in both directions together. Every batch makes what it needs
 and keeps nothing but the reserve for the next one, so a cost depends on the batch alone. The first use in a
 session costs `SETUP_COST`.
 Reference: as in `smc.oblivious.silent` and `smc.oblivious.silent_circuits`.

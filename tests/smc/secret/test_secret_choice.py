@@ -256,6 +256,14 @@ def test_division_by_a_secret_is_exact(owner):
     )
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (1, 2), (7, 8), (8, 9), (5, 16), (1, 17), (15, 33)])
+@pytest.mark.parametrize("largest", [0, 1, 15, 16, 64, 133])
+def test_division_of_all_small_integers(lower, upper, largest):
+    x, y = np.meshgrid(np.arange(largest + 1), np.arange(lower, upper + 1))
+    numerators, divisors = tight(x.reshape(-1)), Secret(y.reshape(-1), Bounds(lower, upper))
+    assert (opened(lambda a, b: a.divide(b, 0), numerators, divisors) == (x // y).reshape(-1)).all()
+
+
 def test_division_in_fixed_point_is_off_by_less_than_a_unit():
     x = tight(uniform((5, 6), -(1 << 22), 1 << 22), scale=12)
     y = tight(uniform(6, 1 << 8, 1 << 14), scale=8)
