@@ -41,7 +41,7 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.phe_format import read_private_key
 from smc.errors import DuettoError
 from smc.forms import Role
-from smc.planning.run import run_plan
+from smc.planning.run import prepare, run_plan
 from smc.protocols.session import Session
 from smc.values import Value
 
@@ -104,8 +104,7 @@ class Bench:
 
     def _run(self, session: Session) -> None:
         plan = self._case.plan()
-        if plan.engine == "oblivious":
-            session.oblivious.setup()
+        prepare(plan, session)
         _meet(session.channel)
         self._found = {"setup_seconds": time.perf_counter() - self._started, "runs": []}
         for number in range(self._case.repeat):

@@ -20,6 +20,7 @@ from parties.session.handshake import Accept, Sides
 from parties.session.ports import SessionTask
 from parties.session.terms import Terms
 from smc.channel.channel import Channel, Transport
+from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, PeerAborted
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
@@ -58,6 +59,7 @@ class SessionRunner:
         self._limits = limits
         self._terms = terms or Terms()
         self._wrap = wrap
+        self._mask_tables = MaskTables()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
         self._slots = threading.BoundedSemaphore(limits.sessions)
         self._lock = threading.Lock()
@@ -198,6 +200,7 @@ class SessionRunner:
             own_key=self._identity.paillier,
             peer_key=self._peers[peer].paillier,
             report=task.report,
+            mask_tables=self._mask_tables,
         )
 
     @contextmanager

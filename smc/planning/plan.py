@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from smc.forms import ComparisonType, Form, Role
-from smc.planning.cost import WITHOUT_PAILLIER
 from smc.planning.registry import spec_named
-from smc.protocols.comparison import dgk, elgamal_tree, silent
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.spec import Cost, Modulus, Parameters, Spec
 
 _CHUNK_BYTES = 48 << 20
@@ -95,9 +92,7 @@ class Plan:
     @property
     def engine(self) -> str:
         """The family of the comparison on plain values at the bottom; `none` where nothing is hidden."""
-        if self.inner is not None:
-            return self.inner.engine
-        return self.comparison.spec.engine or "none"
+        return self.bottom.engine or "none"
 
     @property
     def digest(self) -> str:
@@ -124,17 +119,6 @@ class Plan:
         if self.inner is not None:
             yield from self.inner.steps()
         yield from self.delta_steps
-
-    @property
-    def needs_keys(self) -> frozenset[Role]:
-        """The parties whose Paillier keys the route uses.
-
-        A route that uses any is given both: which of the two an inner, mirrored step needs follows from its
-        orientation, and the parties hold both anyway.
-        """
-        operations = self.once(Parameters(1, self.bits, 2048, 2048))
-        used = {*operations.alice_operations, *operations.bob_operations} - WITHOUT_PAILLIER
-        return frozenset(Role) if used else frozenset()
 
     def once(self, parameters: Parameters) -> Cost:
         """The cost of one chunk of `parameters.count` comparisons."""
@@ -169,17 +153,14 @@ class Plan:
         return total
 
     @property
+    def bottom(self) -> Spec:
+        """The comparison inside which no other runs."""
+        return self.inner.bottom if self.inner is not None else self.comparison.spec
+
+    @property
     def setup(self) -> Cost:
         """What the first comparison of a session costs besides."""
-        return _SETUP.get(self.engine, Cost())
-
-
-_SETUP = {
-    "oblivious": SETUP_COST,
-    "silent": silent.SETUP_COST,
-    "elgamal": elgamal_tree.SETUP_COST,
-    "dgk": dgk.SETUP_COST,
-}
+        return self.bottom.setup
 
 
 def _arrows(steps: tuple[Step, ...]) -> str:

@@ -30,6 +30,15 @@ def session_parameters(session: Session, count: int, bits: int) -> Parameters:
     return Parameters(count, bits, alice, bob)
 
 
+def prepare(plan: Plan, session: Session) -> None:
+    """Set up ahead of time what the first run of the plan in a session would set up; both parties call it.
+
+    Raises:
+        PeerError: of the kind that the failure has.
+    """
+    plan.bottom.prepare(session)
+
+
 def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     """Run one side of a plan.
 

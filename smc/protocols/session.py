@@ -95,7 +95,7 @@ class Session:
         Both parties must use it alike.
         """
         if self._elgamal is None:
-            self._elgamal = elgamal_seat(self.channel, self.pool, self.random, self.report)
+            self._elgamal = elgamal_seat(self.channel, self.pool, self.random, self._tell)
         return self._elgamal
 
     @property
@@ -104,5 +104,9 @@ class Session:
         if self._dgk is None:
             if self.dgk_key is None:
                 self.dgk_key = generate_dgk(self.random)
-            self._dgk = dgk_seat(self.dgk_key, self.channel, self.pool, self.random, self.report)
+            self._dgk = dgk_seat(self.dgk_key, self.channel, self.pool, self.random, self._tell)
         return self._dgk
+
+    def _tell(self, stage: str, done: int, of: int) -> None:
+        """Pass progress on to whoever is told at that time."""
+        self.report(stage, done, of)

@@ -175,6 +175,14 @@ class Cost:
         return count_rounds(self.flights)
 
 
+Prepare = Callable[[Any], None]
+"""`prepare(session)`: what an engine sets up before its first use in a session; both parties call it."""
+
+
+def _nothing(session: Any) -> None:
+    del session
+
+
 RoleCode = Callable[..., Any]
 """`alice(session, parameters, *holdings)` or `bob(...)`: own holdings in, own holding out.
 
@@ -228,6 +236,8 @@ class Spec:
         bitwise: the input is encrypted bit by bit.
         improves: the protocol of a paper that this one improves on, to which reference engines keep; empty if
             none.
+        prepare: sets up, ahead of the first use in a session, what the protocol needs.
+        setup: what `prepare` costs.
         applies: whether the parameters allow the protocol.
         arrays: the code takes plain values and shares as arrays too, and may return them so.
     """
@@ -247,5 +257,7 @@ class Spec:
     subprotocol: Subprotocol | None = None
     bitwise: bool = False
     improves: str = ""
+    prepare: Prepare = field(default=_nothing, repr=False)
+    setup: Cost = field(default=Cost(), repr=False)
     applies: Callable[[Parameters], bool] = field(default=_always, repr=False)
     arrays: bool = False

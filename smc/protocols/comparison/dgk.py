@@ -171,6 +171,11 @@ def cost(parameters: Parameters) -> Cost:
     )
 
 
+def prepare(session: Session) -> None:
+    """Exchange the public keys."""
+    _ = session.dgk
+
+
 SPEC: Final = Spec(
     name="dgk",
     inputs=(Form.PN, Form.NP),
@@ -182,5 +187,7 @@ SPEC: Final = Spec(
     security="semi-honest; DGK subgroup assumption, 112-bit",
     reference="Damgard, Geisler, Kroigaard 2007/2009; Veugen's shared result, after the thesis; erratum 3",
     engine="dgk",
+    prepare=prepare,
+    setup=SETUP_COST,
     applies=applies,
 )

@@ -84,6 +84,12 @@ def _cost_bob_points(parameters: Parameters) -> Cost:
 _SECURITY: Final = "semi-honest; DDH on secp256k1, 128-bit"
 _REFERENCE: Final = "thesis, 8.1.3, Protocols 1 and 2, Improvement, on ElGamal's cipher; errata 1, 3-5, 8, 9"
 
+
+def prepare(session: Session) -> None:
+    """Make the own key and exchange the public ones."""
+    _ = session.elgamal
+
+
 SPEC: Final = Spec(
     name="elgamal-tree",
     inputs=(Form.PN, Form.NP),
@@ -95,6 +101,8 @@ SPEC: Final = Spec(
     security=_SECURITY,
     reference=_REFERENCE,
     engine="elgamal",
+    prepare=prepare,
+    setup=SETUP_COST,
     applies=applies,
 )
 
@@ -110,6 +118,8 @@ SPEC_ALICE_LEARNS: Final = Spec(
     reference=_REFERENCE,
     opens=frozenset({Role.ALICE}),
     engine="elgamal",
+    prepare=prepare,
+    setup=SETUP_COST,
     applies=applies,
 )
 
@@ -125,5 +135,7 @@ SPEC_BOB_LEARNS: Final = Spec(
     reference=_REFERENCE,
     opens=frozenset({Role.BOB}),
     engine="elgamal",
+    prepare=prepare,
+    setup=SETUP_COST,
     applies=applies,
 )

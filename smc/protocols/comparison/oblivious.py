@@ -88,6 +88,11 @@ def cost(parameters: Parameters) -> Cost:
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, {"ot": transfers}, {"ot": transfers})
 
 
+def prepare(session: Session) -> None:
+    """Run the base transfers."""
+    session.oblivious.setup()
+
+
 SPEC: Final = Spec(
     name="oblivious",
     inputs=(Form.PN, Form.NP),
@@ -100,5 +105,7 @@ SPEC: Final = Spec(
     "AES as an ideal cipher.",
     reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
     engine="oblivious",
+    prepare=prepare,
+    setup=SETUP_COST,
     arrays=True,
 )

@@ -78,6 +78,11 @@ def cost(parameters: Parameters) -> Cost:
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)
 
 
+def prepare(session: Session) -> None:
+    """Run the base transfers and the first silent ones."""
+    session.oblivious.setup_silent()
+
+
 SPEC: Final = Spec(
     name="silent",
     inputs=(Form.PN, Form.NP),
@@ -90,5 +95,7 @@ SPEC: Final = Spec(
     "secp256k1 in the random oracle model, AES as an ideal cipher.",
     reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
     engine="silent",
+    prepare=prepare,
+    setup=SETUP_COST,
     arrays=True,
 )

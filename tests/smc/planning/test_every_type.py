@@ -16,7 +16,7 @@ from smc.pair import run_pair
 from smc.planning.cost import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
-from smc.planning.run import run_plan
+from smc.planning.run import prepare, run_plan
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters
 from smc.values import Value
@@ -29,15 +29,9 @@ DGK = (generate_dgk(Randomness()), generate_dgk(Randomness()))
 
 def set_up(session: Session, plan: Plan) -> None:
     """Do what the first comparison of a session does besides, and check what it cost."""
-    if plan.engine == "oblivious":
-        session.oblivious.setup()
-    if plan.engine == "silent":
-        session.oblivious.setup_silent()
-    if plan.engine == "elgamal":
-        assert session.elgamal
     if plan.engine == "dgk":
         session.dgk_key = DGK[session.role is Role.BOB]
-        assert session.dgk
+    prepare(plan, session)
     traffic = session.channel.traffic
     sent = (plan.setup.alice_bytes, plan.setup.bob_bytes)
     own, other = sent if session.role is Role.ALICE else sent[::-1]

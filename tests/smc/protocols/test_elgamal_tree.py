@@ -90,12 +90,16 @@ def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation() ->
 def collect(x: int, y: int, count: int) -> list[list[Point]]:
     """The differences dG that Alice opens in `count` runs of Protocol 2 on the same input."""
 
+    sizes = [piece.stop - piece.start for piece in tree._pieces(count, BITS)]
+
     def alice(session: Session) -> list[list[Point]]:
         seat = session.elgamal
-        seat.channel.send(tree.Points(seat.own.encrypt(labels(x) * count)))
-        received = seat.channel.recv(tree.Tests, seat.own.expected(BITS * count))
-        assert len({pair[0].format() for pair in received.values if pair[0]}) == BITS * count
-        opened = [open_difference(pair, secret_of(seat)) for pair in received.values]
+        for size in sizes:
+            seat.channel.send(tree.Points(seat.own.encrypt(labels(x) * size)))
+        due = [seat.own.expected(BITS * size) for size in sizes]
+        received = [pair for expected in due for pair in seat.channel.recv(tree.Tests, expected).values]
+        assert len({pair[0].format() for pair in received if pair[0]}) == BITS * count
+        opened = [open_difference(pair, secret_of(seat)) for pair in received]
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
     def bob(session: Session) -> None:
