@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from smc.protocols.baselines import bunn_ostrovsky, gentry, veugen
 from smc.protocols.comparison import encrypted, known, oblivious, shared, tree
 from smc.protocols.conversion import (
     bit_to_encrypted,
@@ -29,6 +30,9 @@ COMPARISONS: Final[tuple[Spec, ...]] = (
     oblivious.SPEC,
     encrypted.SPEC,
     shared.SPEC,
+    bunn_ostrovsky.SPEC,
+    gentry.SPEC,
+    veugen.SPEC,
 )
 
 CONVERSIONS: Final[tuple[Spec, ...]] = (
@@ -48,6 +52,9 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     narrowed.SPEC_SHARED,
     bits_to_encrypted.SPEC,
 )
+
+BASELINES: Final = frozenset({bunn_ostrovsky.SPEC.engine, gentry.SPEC.engine, veugen.SPEC.engine})
+"""Engines to measure against: protocols of the literature, which the planner never chooses by itself."""
 
 ENGINES: Final[tuple[str, ...]] = (
     *sorted({spec.engine for spec in COMPARISONS if spec.engine}),

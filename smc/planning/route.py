@@ -16,7 +16,7 @@ from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.cost import LAN, Network, estimate_seconds
 from smc.planning.plan import Plan, State, Step
-from smc.planning.registry import COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES
+from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 
 MOST_BITS = 128
@@ -126,7 +126,8 @@ class _Search:
 
     def _natives(self, moduli: set[Modulus]) -> Iterator[tuple[Spec, bool, Modulus | None]]:
         for spec in COMPARISONS:
-            if spec.engine not in ("", self._engine) and self._engine != "auto":
+            named = spec.engine in ("", self._engine)
+            if not named and (self._engine != "auto" or spec.engine in BASELINES):
                 continue
             if self._nested and spec.subprotocol is not None:
                 continue
