@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from smc.protocols.baselines import bunn_ostrovsky, gentry, veugen
 from smc.protocols.comparison import (
     dgk,
     elgamal_tree,
@@ -46,6 +47,9 @@ COMPARISONS: Final[tuple[Spec, ...]] = (
     encrypted.SPEC,
     packed.SPEC,
     shared.SPEC,
+    bunn_ostrovsky.SPEC,
+    gentry.SPEC,
+    veugen.SPEC,
 )
 
 CONVERSIONS: Final[tuple[Spec, ...]] = (
@@ -67,6 +71,9 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     bits_to_encrypted.SPEC,
 )
 
+BASELINES: Final = frozenset({bunn_ostrovsky.SPEC.engine, gentry.SPEC.engine, veugen.SPEC.engine})
+"""Engines to measure against: protocols of the literature, which the planner never chooses by itself."""
+
 ENGINES: Final[tuple[str, ...]] = (
     *sorted({spec.engine for spec in COMPARISONS if spec.engine}),
     "auto",
@@ -76,7 +83,7 @@ ENGINES: Final[tuple[str, ...]] = (
 DEFAULT_ENGINE: Final = "paillier"
 """The thesis's protocol, which is the reference."""
 
-REFERENCE_ENGINES: Final = frozenset({DEFAULT_ENGINE})
+REFERENCE_ENGINES: Final = BASELINES | {DEFAULT_ENGINE}
 """Engines that keep to their paper around the comparison too: no protocol that `improves` another."""
 
 _BY_NAME: Final = {spec.name: spec for spec in (*COMPARISONS, *CONVERSIONS)}

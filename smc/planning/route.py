@@ -16,7 +16,14 @@ from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.cost import LAN, Network, estimate_seconds
 from smc.planning.plan import Plan, State, Step
-from smc.planning.registry import COMPARISONS, CONVERSIONS, DEFAULT_ENGINE, ENGINES, REFERENCE_ENGINES
+from smc.planning.registry import (
+    BASELINES,
+    COMPARISONS,
+    CONVERSIONS,
+    DEFAULT_ENGINE,
+    ENGINES,
+    REFERENCE_ENGINES,
+)
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 
 MOST_BITS = 128
@@ -133,7 +140,8 @@ class _Search:
 
     def _natives(self, moduli: set[Modulus]) -> Iterator[tuple[Spec, bool, Modulus | None]]:
         for spec in COMPARISONS:
-            if spec.engine not in ("", self._engine) and self._engine != "auto":
+            named = spec.engine in ("", self._engine)
+            if not named and (self._engine != "auto" or spec.engine in BASELINES):
                 continue
             if spec.improves and not self._improved:
                 continue

@@ -10,7 +10,7 @@ import pytest
 
 from tests.architecture.source import Module, modules
 
-PROTOCOL_ROOMS = tuple(f"smc.protocols.{room}." for room in ("comparison", "conversion", "arithmetic"))
+PROTOCOL_ROOMS = tuple(f"smc.protocols.{room}." for room in ("comparison", "conversion", "baselines"))
 SECTIONS = ("Inputs", "Outputs", "Learns", "Assumes", "Cost", "Reference")
 FIGURE = re.compile(r"^[ \t]+.*\b(Alice|Bob)\b", re.MULTILINE)
 """An indented line that names a party, above the sections."""

@@ -1,0 +1,1 @@
+"""Comparison protocols of the literature, to be measured against; the planner takes them by name only."""
