@@ -12,7 +12,8 @@ Reference: Yang, Weng, Lan, Zhang and Wang, Ferret: Fast extension for correlate
 CCS 2020 (regular noise, local code); Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal and Scholl, CCS 2019. Sizes:
 the set for bins of 2**11 of the library emp-ot, whose authors estimate about 128 bits against Gaussian
 elimination, statistical decoding, information-set decoding (also hybrid with guessing) and the algebraic
-attacks on regular noise; two trees of its 1170 are left out, so that rows fill whole blocks.
+attacks on regular noise. The estimate is theirs and was not repeated here; two trees of their 1170 are left
+out, so that rows fill whole blocks.
 """
 
 from __future__ import annotations

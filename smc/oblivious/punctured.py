@@ -14,8 +14,8 @@ Assumes: semi-honest parties, correlated rows that are used for nothing else; H(
 orthomorphism o(a, b) = (a ^ b, a) circular correlation robust, which holds for AES-128 under a public key as
 an ideal cipher; each key serves one block of trees, so the loss is a few bits of 128 per block.
 Reference: Guo, Yang, Wang, Zhang, Xie, Liu and Zhao, Half-Tree: Halving the cost of tree expansion in COT and
-DPF, EUROCRYPT 2023, sections 4 and 5 (the single-point correlated transfer); the tree is that of Goldreich,
-Goldwasser and Micali, JACM 1986.
+DPF, EUROCRYPT 2023 (the single-point correlated transfer), rebuilt without the paper's text at hand; the tree
+is that of Goldreich, Goldwasser and Micali, JACM 1986.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import hashlib
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import Bit, Word
@@ -52,19 +52,19 @@ class PuncturedTrees:
         self._workspace = workspace
         self._number = 0
 
-    def _next_key(self) -> Cipher[modes.ECB]:
+    def _next_key(self) -> CipherContext:
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
-        return Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - one block per node
+        return Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per node
 
-    def _double(self, nodes: Word, count: int, cipher: Cipher[modes.ECB]) -> None:
+    def _double(self, nodes: Word, count: int, cipher: CipherContext) -> None:
         """Put the left children of the first `count` rows of nodes in their place, the right ones behind."""
         parents, right = nodes[:count], nodes[count : 2 * count]
         turned = self._workspace.words("turned", *parents.shape)
         np.bitwise_xor(parents[:, :, 0], parents[:, :, 1], out=turned[:, :, 0])
         turned[:, :, 1] = parents[:, :, 0]
         output = self._workspace.output("children", turned.nbytes)
-        cipher.encryptor().update_into(turned.view(np.uint8).reshape(-1).data, output.data)
+        cipher.update_into(turned.view(np.uint8).reshape(-1).data, output.data)
         left = output[: turned.nbytes].view(np.uint64).reshape(parents.shape)
         np.bitwise_xor(left, turned, out=left)
         np.bitwise_xor(parents, left, out=right)

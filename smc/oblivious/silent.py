@@ -17,9 +17,9 @@ Assumes: semi-honest parties; `smc.oblivious.lpn` for the choices, `smc.obliviou
 uniform on 127 bits; the first reserve from `smc.oblivious.extension`, whose D is the same but for the lowest
 bit; H(z) = E(z) ^ z correlation robust, with a key per block of rows, as in `smc.oblivious.rowhash`.
 Cost: the sender's message of `Refill` bytes per iteration, one flight for any number of them.
-Reference: Yang, Weng, Lan, Zhang and Wang, Ferret, CCS 2020, sections 4 and 5 (semi-honest, iterated with a
-reserve), with the trees of Half-Tree, EUROCRYPT 2023. The paper's text was not at hand: this was rebuilt
-from the construction as commonly described.
+Reference: Yang, Weng, Lan, Zhang and Wang, Ferret, CCS 2020 (semi-honest, iterated with a reserve), with the
+trees of Half-Tree, EUROCRYPT 2023. The papers' text was not at hand: this was rebuilt from the constructions
+as commonly described.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import hashlib
 from typing import Final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import UsageError
@@ -70,13 +70,13 @@ class PadHash:
         self._prefix = _DOMAIN + session + sender.value.encode().ljust(8)
         self._workspace = workspace
         self._number = 0
-        self._cipher: Cipher[modes.ECB] | None = None
+        self._cipher: CipherContext | None = None
 
     def renew(self) -> None:
         """Take the next key."""
         key = hashlib.sha256(self._prefix + self._number.to_bytes(8, "big")).digest()[:_KEY_BYTES]
         self._number += 1
-        self._cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 - one block per row
+        self._cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - one block per row
 
     def bits(self, rows: Word, planes: Word) -> None:
         """Four bits of the hash of each row, under the key of the last `renew`.
@@ -91,7 +91,7 @@ class PadHash:
         if self._cipher is None:
             raise UsageError("A hash without a key.", "Renew it first.")
         output = self._workspace.output("hashed", rows.nbytes)
-        self._cipher.encryptor().update_into(rows.view(np.uint8).reshape(-1).data, output.data)
+        self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
         hashed = output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
         np.bitwise_xor(hashed, rows.reshape(hashed.shape), out=hashed)
         picked = self._workspace.words("picked", *hashed.shape)

@@ -123,7 +123,7 @@ def test_the_hash_takes_four_different_bits_of_each_row(width):
         hashing.bits(rows, planes)
     hashing.renew()
     hashing.bits(rows, planes)
-    encrypted = hashing._cipher.encryptor().update(rows.tobytes())
+    encrypted = hashing._cipher.update(rows.tobytes())
     full = np.frombuffer(encrypted, dtype=np.uint64).reshape(-1, 2) ^ rows
     for row in range(64 * width):
         lane, word = divmod(row, width)
