@@ -258,6 +258,6 @@ class Spec:
     bitwise: bool = False
     improves: str = ""
     prepare: Prepare = field(default=_nothing, repr=False)
-    setup: Cost = field(default=Cost(), repr=False)
+    setup: Cost = field(default=Cost(), repr=False, hash=False)
     applies: Callable[[Parameters], bool] = field(default=_always, repr=False)
     arrays: bool = False
