@@ -17,6 +17,7 @@ from parties.jobs.manager import open_manager
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
+from parties.pools import PoolStore
 from parties.rpc.server import PeerServer
 from parties.session.directory import PeerDirectory, load_peers
 from parties.session.runner import SessionRunner
@@ -50,7 +51,7 @@ class Daemon:
         check_dates(identity)
         peers = load_peers(config)
         terms = terms or Terms()
-        self._runner = SessionRunner(identity, peers, config.limits, terms)
+        self._runner = SessionRunner(identity, peers, config.limits, terms, pools=PoolStore(config.home))
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
         self._manager = open_manager(config, identity, self._directory)
         self._directory.show_ledger(self._manager.ledger_head)

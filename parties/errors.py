@@ -8,6 +8,7 @@
       PolicyError           refused by the own policy
         BudgetError         refused because the privacy budget is spent
       JobError              a job file, or a job in a state that does not allow what was asked
+      PoolError             prepared randomness that is damaged or was used before
       PeerError
         PeerUnreachable     no connection
         PeerUntrusted       a connection, but not with the certificate that was paired
@@ -75,6 +76,12 @@ class JobError(DuettoError):
     code = "job"
 
 
+class PoolError(DuettoError):
+    """A pool of correlated randomness is damaged or was used before; prepare a new one."""
+
+    code = "pool"
+
+
 class PeerUnreachable(PeerError):  # noqa: N818 - a state, not a fault
     """No connection to the peer comes about; start its daemon or correct its address."""
 
@@ -128,6 +135,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     DataError: BAD_DATA,
     PolicyError: REFUSED,
     JobError: BAD_DATA,
+    PoolError: BAD_DATA,
     PeerError: UNAVAILABLE,
     PeerBusy: RETRY,
     KeyboardInterrupt: INTERRUPTED,

@@ -22,6 +22,7 @@ MODULES: Final = {
     "policy": "parties.cli.jobs",
     "job": "parties.cli.jobs",
     "ledger": "parties.cli.jobs",
+    "pool": "parties.cli.pools",
     "types": "parties.cli.types",
     "bench": "parties.cli.bench",
 }

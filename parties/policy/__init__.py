@@ -8,7 +8,7 @@ EXAMPLE = """\
 #
 # [[rules]]
 # name = "statistics with south"
-# analyses = ["statistics"]          # or "comparison"; "*" means all
+# analyses = ["statistics"]          # or "comparison", "preparation"; "*" means all
 # peers = ["south"]
 # datasets = ["patients"]
 # columns = ["age", "smoker"]        # own columns that a job may use

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from parties.config import Limits
 from parties.errors import JobError, PeerBusy
 from parties.pki import Identity, PeerIdentity
+from parties.pools import PoolStore
 from parties.rpc.refusal import code_of
 from parties.rpc.stream import PacketStream
 from parties.rpc.transport import GrpcTransport
@@ -44,6 +45,7 @@ class SessionRunner:
         limits: the bounds of the configuration.
         terms: the own versions and parameters.
         wrap: put around every transport, such as an emulated network.
+        pools: where pools of correlated randomness are kept; without it sessions keep none.
     """
 
     def __init__(
@@ -53,12 +55,14 @@ class SessionRunner:
         limits: Limits,
         terms: Terms | None = None,
         wrap: Wrap = _as_it_is,
+        pools: PoolStore | None = None,
     ) -> None:
         self._identity = identity
         self._peers = peers
         self._limits = limits
         self._terms = terms or Terms()
         self._wrap = wrap
+        self._pools = pools
         self._mask_tables = MaskTables()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
         self._slots = threading.BoundedSemaphore(limits.sessions)
@@ -201,6 +205,7 @@ class SessionRunner:
             peer_key=self._peers[peer].paillier,
             report=task.report,
             mask_tables=self._mask_tables,
+            pools=self._pools.shelf(peer) if self._pools is not None else None,
         )
 
     @contextmanager

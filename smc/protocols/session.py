@@ -15,6 +15,7 @@ from smc.errors import KeyMaterialError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.shelf import Shelf
 from smc.protocols.seat import KeyedSeat, Report, dgk_seat, elgamal_seat
 
 
@@ -38,6 +39,7 @@ class Session:
             about a tenth of a second. To save that, keep the key and give it to the next session.
         mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
             keeps the object and gives it to each of them: a session with new tables first computes them.
+        pools: where pools of correlated randomness with this peer lie, or None where none are kept.
     """
 
     role: Role
@@ -49,6 +51,7 @@ class Session:
     report: Report = _silent
     dgk_key: DgkPrivateKey | None = field(default=None, repr=False)
     mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
+    pools: Shelf | None = field(default=None, repr=False)
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)

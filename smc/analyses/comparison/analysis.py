@@ -23,6 +23,7 @@ from smc.analyses.comparison.parameters import (
     check_kind,
     parse,
 )
+from smc.analyses.comparison.prepared import agreement_cost, use_prepared
 from smc.errors import DomainError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.planning.cost import estimate_seconds
@@ -31,7 +32,7 @@ from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan, session_parameters
 from smc.protocols.session import Session
 from smc.protocols.sizes import counts_cost, exchange_counts
-from smc.protocols.spec import Modulus, Parameters, parse_modulus
+from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 from smc.values import Nothing, Plain, Share, Value
 
 
@@ -118,7 +119,12 @@ class Comparison:
             else ()
             for role in Role
         }
-        public = ("the number of rows of x and of y", f"type {parameters.type}, {parameters.bits} bits")
+        public: tuple[str, ...] = (
+            "the number of rows of x and of y",
+            f"type {parameters.type}, {parameters.bits} bits",
+        )
+        if parameters.pool:
+            public += ("random names of the pools that both keep for such comparisons",)
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
     def estimate(
@@ -129,14 +135,18 @@ class Comparison:
         rows: int,
         key_bits: int,
     ) -> Estimate:
-        """The exact bytes and rounds of the route and of telling the row counts, and the likely time."""
+        """The exact bytes and rounds of the route and of telling the row counts, and the likely time.
+
+        A job with `pool = true` is priced as if there were no pool in common.
+        """
         del recipients
         given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
         moduli = [
             parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS
         ]
         plan = self._plan(parameters, given, moduli)
-        cost = counts_cost(2) + plan.setup + plan.cost(given)
+        looking = agreement_cost(plan) if parameters.pool else Cost()
+        cost = counts_cost(2) + looking + plan.setup + plan.cost(given)
         return Estimate(
             cost.rounds,
             cost.alice_bytes,
@@ -181,10 +191,11 @@ class Comparison:
         given = session_parameters(session, count, parameters.bits)
         plan = self._plan(parameters, given, moduli)
         gate(session.channel)
+        prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
         delta = run_plan(plan, session, holdings["x"], holdings["y"])
         return Outcome(
             tables(session, delta),
-            notes(delta),
+            (*notes(delta), *prepared),
             {"route": plan.route, "engine": plan.engine, "type": str(plan.type), "plan": plan.digest},
         )
 

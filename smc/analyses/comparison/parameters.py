@@ -15,7 +15,10 @@ from smc.planning.route import MOST_BITS
 from smc.protocols.spec import Modulus, parse_modulus
 
 _PLACE = "[parameters]"
-_KEYS = ("type", "bits", "engine", "offset", "x", "y", "delta_modulus")
+_KEYS = ("type", "bits", "engine", "offset", "x", "y", "delta_modulus", "pool")
+POOL_ENGINES = ("auto", "oblivious")
+"""Engines whose routes may end where a pool is of use."""
+
 NUMBERS = ("integer", "decimal")
 """Kinds of columns that hold plain numbers."""
 
@@ -31,6 +34,7 @@ class ComparisonParameters:
         offset: what is taken off plain numbers before they are compared.
         constants: public values for x or y in form PP, in held units.
         delta_modulus: modulus of shared results; 2 is XOR.
+        pool: whether to use what a job `preparation` has prepared, if both parties have it.
     """
 
     type: ComparisonType
@@ -39,6 +43,7 @@ class ComparisonParameters:
     offset: int
     constants: Mapping[str, int]
     delta_modulus: Modulus
+    pool: bool = False
 
     def form(self, name: str) -> Form:
         """The form of x or y."""
@@ -46,7 +51,7 @@ class ComparisonParameters:
 
 
 def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
-    """Check the parameters: type, bits, engine, offset, x, y, delta_modulus.
+    """Check the parameters: type, bits, engine, offset, x, y, delta_modulus, pool.
 
     Raises:
         UsageError: with the key that is wrong.
@@ -78,7 +83,13 @@ def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
     if len(constants) == 2:
         raise UsageError(f"{_PLACE}: both x and y are public numbers.", "Compare at least one column.")
     modulus = parse_modulus(take(parameters, "delta_modulus", str, _PLACE, "2"))
-    result = ComparisonParameters(kind, bits, engine, offset, constants, modulus)
+    pool = take(parameters, "pool", bool, _PLACE, False)
+    if pool and engine not in POOL_ENGINES:
+        raise UsageError(
+            f"{_PLACE}, pool: engine {engine!r} uses no pools.",
+            f"Use one of {', '.join(POOL_ENGINES)}, or leave pool out.",
+        )
+    result = ComparisonParameters(kind, bits, engine, offset, constants, modulus, pool)
     for name, value in constants.items():
         if not 0 <= value - offset < 1 << bits:
             raise UsageError(f"{_PLACE}, {name} does not fit into {bits} bits.", "Raise bits or set offset.")

@@ -1,0 +1,183 @@
+"""The analysis `preparation`: fill a pool for later comparisons of plain numbers with the same peer.
+
+The job names no data sets and no columns, and its result has no tables: each party keeps its half of the
+pool, random numbers that say nothing about anybody's data. What is prepared is used up by a job `comparison`
+with `pool = true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, open_gate
+from smc.analyses.parameters import reject_unknown, take
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.oblivious.cost import comparison_transfers, preparation
+from smc.oblivious.shelf import Stored
+from smc.planning.cost import estimate_seconds
+from smc.planning.route import MOST_BITS
+from smc.protocols.comparison.oblivious import SETUP_COST, cost_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters
+
+MOST_COMPARISONS: Final = 1 << 22
+"""Of one pool: at 32 bits 100 MB on either disk."""
+
+MOST_BITS_OF_POOL: Final = MOST_BITS + 2
+"""Shares of 128 bits are compared by wider numbers inside."""
+
+_PLACE: Final = "[parameters]"
+_ROUTE: Final = "oblivious transfers for later"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationParameters:
+    """Parsed parameters of a preparation.
+
+    Attributes:
+        count: comparisons.
+        bits: of the numbers to compare.
+        x_at: who will hold x.
+    """
+
+    count: int
+    bits: int
+    x_at: Role
+
+
+class Preparation:
+    """See the module; fulfils `smc.analyses.base.Analysis`."""
+
+    name = "preparation"
+
+    def parse(self, parameters: Mapping[str, Any]) -> PreparationParameters:
+        """Check the parameters: count, bits, x_at.
+
+        Raises:
+            UsageError: with the key that is wrong.
+        """
+        reject_unknown(parameters, ("count", "bits", "x_at"), _PLACE)
+        count = take(parameters, "count", int, _PLACE)
+        if not 1 <= count <= MOST_COMPARISONS:
+            raise UsageError(f"{_PLACE}, count = {count} is out of range.", f"Use 1 to {MOST_COMPARISONS}.")
+        bits = take(parameters, "bits", int, _PLACE, 32)
+        if not 1 <= bits <= MOST_BITS_OF_POOL:
+            raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MOST_BITS_OF_POOL}.")
+        x_at = take(parameters, "x_at", str, _PLACE, Role.ALICE.value)
+        if x_at not in {role.value for role in Role}:
+            raise UsageError(f"{_PLACE}, x_at is neither alice nor bob.", 'Write x_at = "alice".')
+        return PreparationParameters(count, bits, Role(x_at))
+
+    def columns(self, parameters: PreparationParameters, role: Role) -> tuple[str, ...]:
+        """None."""
+        del parameters, role
+        return ()
+
+    def check_schema(
+        self, parameters: PreparationParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+    ) -> None:
+        """Check that the job names no columns.
+
+        Raises:
+            UsageError: it does.
+        """
+        del parameters
+        if alice or bob:
+            raise UsageError(
+                "A preparation uses no columns.", "Remove dataset and columns below [alice] and [bob]."
+            )
+
+    def check_recipients(self, parameters: PreparationParameters, recipients: frozenset[Role]) -> None:
+        """Check that both parties are recipients: each gets its half.
+
+        Raises:
+            UsageError: one is not.
+        """
+        del parameters
+        if recipients != frozenset(Role):
+            raise UsageError(
+                "Each party gets its half of a pool, and the job names other recipients.",
+                'Write recipients = ["alice", "bob"].',
+            )
+
+    def epsilon(self, parameters: PreparationParameters) -> Fraction:
+        """0: no data are touched."""
+        del parameters
+        return Fraction(0)
+
+    def leakage(self, parameters: PreparationParameters, recipients: frozenset[Role]) -> Leakage:
+        """Nobody learns anything."""
+        del recipients
+        public = f"the number of comparisons, {parameters.count}, and their {parameters.bits} bits"
+        return Leakage((), (), (public,))
+
+    def estimate(
+        self,
+        parameters: PreparationParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """The exact bytes and rounds, and the likely time; rows do not matter."""
+        del schemas, recipients, rows
+        cost = cost_of(preparation(parameters.count, parameters.bits))
+        transfers = {"ot": parameters.count * sum(comparison_transfers(parameters.bits))}
+        cost += Cost(alice_operations=transfers, bob_operations=transfers)
+        cost = SETUP_COST + (cost if parameters.x_at is Role.ALICE else cost.mirror)
+        given = Parameters(parameters.count, parameters.bits, key_bits, key_bits)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, estimate_seconds(cost, given), _ROUTE)
+
+    def run(
+        self,
+        session: Session,
+        parameters: PreparationParameters,
+        data: Data,
+        recipients: frozenset[Role],
+        gate: Gate = open_gate,
+    ) -> Outcome:
+        """The joint run, one side: make the own half and give it to the session's shelf.
+
+        Raises:
+            UsageError: the session keeps no pools.
+        """
+        del data
+        self.check_recipients(parameters, recipients)
+        if session.pools is None:
+            raise UsageError("This session keeps no pools.", "Run the job by the daemons of both parties.")
+        gate(session.channel)
+        session.report("prepare", 0, 1)
+        holds_x = session.role is parameters.x_at
+        pool = session.oblivious.fill_pool(parameters.count, parameters.bits, holds_x=holds_x)
+        stored = Stored.of(pool)
+        session.pools.put(stored, pool.export())
+        session.report("prepare", 1, 1)
+        return _outcome(parameters, stored.comparisons)
+
+    def run_plain(
+        self, parameters: PreparationParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The plain twin: a trusted third party has nothing to prepare."""
+        del alice, bob
+        self.check_recipients(parameters, recipients)
+        return _outcome(parameters, 0), _outcome(parameters, 0)
+
+
+def _outcome(parameters: PreparationParameters, prepared: int) -> Outcome:
+    details = {
+        "route": _ROUTE,
+        "comparisons": prepared,
+        "bits": parameters.bits,
+        "x_at": parameters.x_at.value,
+    }
+    return Outcome(
+        notes=(f"{prepared} comparisons of {parameters.bits} bits are prepared.",), details=details
+    )
+
+
+PREPARATION: Final = Preparation()
+"""The analysis, as the registry lists it."""

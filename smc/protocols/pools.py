@@ -1,0 +1,110 @@
+"""Agreeing on a pool that both parties have kept, and taking it off both shelves.
+
+    Alice (names of fitting pools)  -- Offer -->   Bob (names of fitting pools)
+                                    <-- Offer --   at the same time
+      the first of Alice's that Bob offers as well, or none: then the end
+      deletes it, then reads it                      deletes it, then reads it
+                                    -- Taken -->
+                                    <-- Taken --   at the same time
+      uses it if both have it                        uses it if both have it
+
+A pool that only one side could take is lost, and the run goes on without. So is what a run leaves of a pool.
+
+Inputs: each side's shelf, or none; the comparisons to make, their bits and who holds x.
+Outputs: the pool in use in this session, or None.
+Learns: each party the random names of up to 8 pools that the peer keeps for such comparisons with it.
+Assumes: shelves that hand out a pool at most once; as `smc.oblivious.pool`.
+Cost: 1 round and 256 bytes each way; with a pool in common 1 round and 1 byte more, and 1 round and 40 bytes
+of `ObliviousEngine.use_pool` if both could take it.
+Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995, for what a pool is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.errors import ProtocolViolation
+from smc.forms import Role
+from smc.oblivious.cost import POOL_NAME_BYTES
+from smc.oblivious.pool import Pool
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
+
+OFFERS: Final = 8
+"""Pools that a side names; more of one kind wait until these are used."""
+
+_NOBODY: Final = bytes(POOL_NAME_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Message):
+    """The sender's names of fitting pools, the smallest pool first, filled up with zeros."""
+
+    names: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Message):
+    """Whether the sender has taken the pool: 1 or 0."""
+
+    done: Rows
+
+
+def offer_cost() -> Cost:
+    """The exact cost if the parties have no pool in common."""
+    size = OFFERS * POOL_NAME_BYTES
+    return Cost((Flight.BOTH,), size, size)
+
+
+def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> Pool | None:
+    """Find a pool for the comparisons that are to come, and let the session use it; both parties call it.
+
+    Args:
+        session: the own side.
+        comparisons: how many there will be, every batch rounded up to a multiple of 64.
+        bits: their width.
+        holds_x: whether the own numbers will be x; the sides say the opposite.
+
+    Returns:
+        The pool that is in use from now on, or None if the parties have none in common.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+        DuettoError: the own shelf holds a damaged pool.
+    """
+    own = _fitting(session, comparisons, bits, holds_x=holds_x)
+    rows = np.frombuffer(b"".join([*own, *[_NOBODY] * (OFFERS - len(own))]), np.uint8)
+    session.channel.send(Offer(Rows(rows.reshape(OFFERS, POOL_NAME_BYTES))))
+    told = session.channel.recv(Offer, ExpectedRows(OFFERS, POOL_NAME_BYTES))
+    theirs = [row.tobytes() for row in told]
+    alices, bobs = (own, theirs) if session.role is Role.ALICE else (theirs, own)
+    name = next((name for name in alices if name in bobs and name != _NOBODY), None)
+    if name is None:
+        return None
+    pool = _taken(session, name)
+    session.channel.send(Taken(Rows(np.array([[pool is not None]], np.uint8))))
+    answer = int(session.channel.recv(Taken, ExpectedRows(1, 1))[0, 0])
+    if answer > 1:
+        raise ProtocolViolation("The peer's word about a pool is neither yes nor no.")
+    if pool is None or not answer:
+        return None
+    session.oblivious.use_pool(pool)
+    return pool
+
+
+def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> list[bytes]:
+    """The names of the own pools that would do, the smallest first."""
+    kept = session.pools.pools() if session.pools is not None else ()
+    fitting = [p for p in kept if (p.bits, p.holds_x) == (bits, holds_x) and p.comparisons >= comparisons]
+    fitting.sort(key=lambda pool: (pool.comparisons, pool.name))
+    return [pool.name for pool in fitting[:OFFERS]]
+
+
+def _taken(session: Session, name: bytes) -> Pool | None:
+    data = session.pools.take(name) if session.pools is not None else None
+    return Pool.load(data) if data is not None else None
