@@ -99,11 +99,12 @@ def test_type_on_edge_values(kind: ComparisonType) -> None:
         assert plan.cost(Parameters(1, 5, 512, 512)).rounds >= 2
 
 
+@pytest.mark.parametrize("engine", ["oblivious", "silent"])
 @pytest.mark.parametrize("kind", list(all_types()), ids=str)
-def test_type_with_the_oblivious_engine(kind: ComparisonType) -> None:
+def test_type_by_oblivious_transfer(kind: ComparisonType, engine: str) -> None:
     pairs = edge_pairs(9)
     modulus = 1 << 64 if Form.SS in (kind.x, kind.y) else Role.ALICE
-    results, _ = compare(kind, pairs, 9, engine="oblivious", modulus=modulus)
+    results, _ = compare(kind, pairs, 9, engine=engine, modulus=modulus)
     assert results == expected(pairs)
 
 
