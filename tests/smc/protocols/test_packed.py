@@ -200,11 +200,16 @@ def test_keys_too_small_have_other_routes_or_none() -> None:
     assert not any(step.name == "packed" for step in plan.steps())
 
 
-@pytest.mark.parametrize("bits", [1, 8, 64])
-@pytest.mark.parametrize("modulus", [2, 256, (1 << 61) - 1, 1 << 64, 1 << 200])
+@pytest.mark.parametrize(
+    ("bits", "modulus"),
+    [
+        (bits, modulus)
+        for bits in (1, 8, 64)
+        for modulus in (2, 256, (1 << 61) - 1, 1 << 64, 1 << 200)
+        if modulus >= 1 << bits  # smaller ones do not hold the values
+    ],
+)
 def test_conversion_to_any_modulus(bits: int, modulus: int) -> None:
-    if modulus < 1 << bits:
-        pytest.skip("the shares do not hold the values")
     values = [0, 1, (1 << bits) - 1, *(v % (1 << bits) for v in range(3, 40))]
     given = Parameters(len(values), bits, 512, 512, modulus)
     holdings = deal(values, Form.SE, TOY)
