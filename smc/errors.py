@@ -5,6 +5,7 @@
         DomainError         a value lies outside the bound that was declared for it
       KeyMaterialError      a key is malformed, too weak or missing
       FreshnessError        a ciphertext was about to leave that is not re-randomised, or left already
+      DisclosureRefused     a result, or what it is made of, lies outside the limits of disclosure
       NoRouteError          the planner knows no allowed way for a type under the given conditions
       PeerError             the other side
         ProtocolViolation   sent something that the protocol does not allow
@@ -62,6 +63,12 @@ class FreshnessError(DuettoError):
     """A ciphertext that is not freshly re-randomised was about to leave: a defect of the program."""
 
     code = "freshness"
+
+
+class DisclosureRefused(DuettoError):  # noqa: N818
+    """A limit of disclosure stands against a result; nothing of it was opened."""
+
+    code = "disclosure"
 
 
 class NoRouteError(UsageError):

@@ -18,6 +18,7 @@ from parties.policy.rules import load_policy
 from parties.policy.verdict import JobView, Verdict, evaluate
 from parties.toml import near
 from smc.analyses.base import Analysis, Column, Data, Estimate, Leakage
+from smc.analyses.loss import Loss
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Role
 
@@ -54,7 +55,12 @@ class Task:
     @property
     def epsilon(self) -> Fraction:
         """The privacy loss."""
-        return self.analysis.epsilon(self.parameters)
+        return self.loss.epsilon
+
+    @property
+    def loss(self) -> Loss:
+        """The whole privacy loss."""
+        return self.analysis.loss(self.parameters)
 
     @property
     def leakage(self) -> Leakage:

@@ -18,7 +18,8 @@ from parties.ledger.book import Ledger
 from parties.ledger.gate import LOSS_BYTES, Spending, make_gate
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
-from smc.analyses.base import Gate, Outcome
+from smc.analyses.base import Outcome
+from smc.analyses.disclosure.release import Gate, Release
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -104,7 +105,7 @@ class Run:
         )
         start = time.monotonic()
         passed = _Once(gate, required=bool(task.epsilon))
-        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, passed)
+        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, Release(gate=passed))
         passed.check()
         traffic = session.channel.traffic
         schemas = {name: column.schema for name, column in data.items()}

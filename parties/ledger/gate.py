@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from parties.ledger.book import Ledger
 from parties.ledger.entries import GENESIS
-from smc.analyses.base import Gate, open_gate
+from smc.analyses.disclosure.release import Gate, open_gate
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows

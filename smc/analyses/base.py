@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, cast
 
-from smc.channel.channel import Channel
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
-
-Gate = Callable[[Channel], None]
-"""Called once, before the first result is opened. The daemon writes its ledger here and makes sure over the
-channel that the peer has written its own; it raises, and nothing is opened, if either could not."""
-
-
-def open_gate(channel: Channel) -> None:
-    """The gate of runs without a ledger: in-process runs and tests."""
-    del channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +21,7 @@ class Schema:
     """What both parties may know of a column: its declaration, never its content.
 
     Attributes:
-        kind: `integer`, `decimal`, `category`, `share` or `ciphertext`.
+        kind: `integer`, `decimal`, `category`, `text`, `share` or `ciphertext`.
         scale: digits after the point of a decimal; values are held multiplied by 10**scale.
         lower: least value, in held units (already multiplied by 10**scale).
         upper: greatest value, in held units.
@@ -47,17 +42,67 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as one party holds it: integers in held units, with their schema."""
+    """A column as one party holds it, with its schema.
 
-    values: Sequence[int] = field(repr=False)
+    Attributes:
+        values: integers in held units, an int64 array where they fit 63 bits; texts of a `text` column.
+        schema: its declaration.
+    """
+
+    values: Sequence[int] | NDArray[np.int64] | Sequence[str] = field(repr=False)
     schema: Schema
 
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def integers(self) -> Sequence[int]:
+        """The values as Python integers.
+
+        Raises:
+            UsageError: they are texts.
+        """
+        if isinstance(self.values, np.ndarray):
+            found: list[int] = self.values.tolist()
+            return found
+        if self.schema.kind == "text":
+            raise UsageError("A column of texts was taken for numbers.", "Declare the column as a number.")
+        return cast(Sequence[int], self.values)
+
+    @property
+    def array(self) -> NDArray[np.int64]:
+        """The values as an int64 array, shape (n,).
+
+        Raises:
+            UsageError: they are texts.
+            DomainError: a value does not fit 63 bits.
+        """
+        if isinstance(self.values, np.ndarray):
+            return self.values
+        try:
+            return np.array(self.integers, dtype=np.int64)
+        except OverflowError:
+            raise DomainError("A value does not fit 63 bits.", "Declare narrower bounds.") from None
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The values of a column of kind `text`.
+
+        Raises:
+            UsageError: they are numbers.
+        """
+        if self.schema.kind != "text":
+            raise UsageError("A column of numbers was taken for texts.", "Declare the column as text.")
+        return cast(Sequence[str], self.values)
+
 
 Data = Mapping[str, Column]
 """The own columns of a job under the names that the job gives them."""
+
+PERSONS: Final = "@persons"
+"""The name in `Data` of the numbers, from 0, that tell which rows are about the same person; own numbers of a
+party, meaningless to the other. It is missing where the data set declares no person column: then each row is
+a person of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +198,12 @@ class Analysis(Protocol):
         """
         ...
 
-    def epsilon(self, parameters: Any) -> Fraction:
-        """The total privacy loss of the run; 0 if it releases nothing under differential privacy."""
+    def loss(self, parameters: Any) -> Loss:
+        """The total privacy loss of the run; nothing if it releases nothing under differential privacy."""
+        ...
+
+    def exact(self, parameters: Any) -> bool:
+        """Whether figures about several persons are released without noise: sums, sizes, centres."""
         ...
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
@@ -186,9 +235,16 @@ class Analysis(Protocol):
         parameters: Any,
         data: Data,
         recipients: frozenset[Role],
-        gate: Gate = open_gate,
+        release: Release | None = None,
     ) -> Outcome:
         """The joint run, one side.
+
+        Args:
+            session: the own side.
+            parameters: as parsed.
+            data: the own columns.
+            recipients: who gets the results.
+            release: opens all results; None is one without limits and ledger.
 
         Raises:
             DuettoError: of the kind that the failure has.

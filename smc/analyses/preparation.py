@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, open_gate
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
@@ -104,10 +105,15 @@ class Preparation:
                 'Write recipients = ["alice", "bob"].',
             )
 
-    def epsilon(self, parameters: PreparationParameters) -> Fraction:
-        """0: no data are touched."""
+    def loss(self, parameters: PreparationParameters) -> Loss:
+        """None: no data are touched."""
         del parameters
-        return Fraction(0)
+        return Loss()
+
+    def exact(self, parameters: PreparationParameters) -> bool:
+        """No: a result is about single values, or nothing."""
+        del parameters
+        return False
 
     def leakage(self, parameters: PreparationParameters, recipients: frozenset[Role]) -> Leakage:
         """Nobody learns anything."""
@@ -138,7 +144,7 @@ class Preparation:
         parameters: PreparationParameters,
         data: Data,
         recipients: frozenset[Role],
-        gate: Gate = open_gate,
+        release: Release | None = None,
     ) -> Outcome:
         """The joint run, one side: make the own half and give it to the session's shelf.
 
@@ -149,7 +155,7 @@ class Preparation:
         self.check_recipients(parameters, recipients)
         if session.pools is None:
             raise UsageError("This session keeps no pools.", "Run the job by the daemons of both parties.")
-        gate(session.channel)
+        (release or Release()).pass_gate(session)
         session.report("prepare", 0, 1)
         holds_x = session.role is parameters.x_at
         pool = session.oblivious.fill_pool(parameters.count, parameters.bits, holds_x=holds_x)

@@ -8,9 +8,10 @@ from typing import Final
 
 from smc.analyses.base import Analysis
 from smc.analyses.comparison.analysis import COMPARISON
+from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
 
 ANALYSES: Final[Mapping[str, Analysis]] = MappingProxyType(
-    {analysis.name: analysis for analysis in (COMPARISON, PREPARATION, STATISTICS)}
+    {analysis.name: analysis for analysis in (COMPARISON, MATCHING, PREPARATION, STATISTICS)}
 )

@@ -97,10 +97,10 @@ def test_both_policies_allow_the_jobs(written: Path, job: str) -> None:
             columns=frozenset(side.columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
             comparison_type=spec.parameters.get("type"),
-            epsilon=analysis.epsilon(parameters),
+            epsilon=analysis.loss(parameters).epsilon,
             rows=count_rows(catalog.dataset(side.dataset)),
             seconds=spec.seconds,
-            spent=analysis.epsilon(parameters) * 0,
+            spent=analysis.loss(parameters).epsilon * 0,
             runs=0,
         )
         verdict = evaluate(load_policy(written / side.party / "policy.toml"), view)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
-from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, open_gate
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
 from smc.analyses.comparison.holdings import (
     agreed_rows,
     holding_of,
@@ -24,6 +23,8 @@ from smc.analyses.comparison.parameters import (
     parse,
 )
 from smc.analyses.comparison.prepared import agreement_cost, use_prepared
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
 from smc.errors import DomainError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.planning.cost import estimate_seconds
@@ -105,10 +106,15 @@ class Comparison:
                 f"Write recipients = [{names}], or choose another form.",
             )
 
-    def epsilon(self, parameters: ComparisonParameters) -> Fraction:
-        """0: comparison releases exact results, and only to whom the type says."""
+    def loss(self, parameters: ComparisonParameters) -> Loss:
+        """None: comparison releases exact results, and only to whom the type says."""
         del parameters
-        return Fraction(0)
+        return Loss()
+
+    def exact(self, parameters: ComparisonParameters) -> bool:
+        """No: a result is about single values, or nothing."""
+        del parameters
+        return False
 
     def leakage(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
@@ -161,7 +167,7 @@ class Comparison:
         parameters: ComparisonParameters,
         data: Data,
         recipients: frozenset[Role],
-        gate: Gate = open_gate,
+        release: Release | None = None,
     ) -> Outcome:
         """The joint run, one side; both sides' columns have the same number of rows, or one has a single row.
 
@@ -190,7 +196,7 @@ class Comparison:
         moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
         given = session_parameters(session, count, parameters.bits)
         plan = self._plan(parameters, given, moduli)
-        gate(session.channel)
+        (release or Release()).pass_gate(session)
         prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
         delta = run_plan(plan, session, holdings["x"], holdings["y"])
         return Outcome(

@@ -54,9 +54,9 @@ def holding_of(
         return Nothing(count)
     if holding is Holding.CIPHERTEXT:
         repeats = count // len(column) if len(column) else 0
-        values = list(column.values) * repeats
+        values = list(column.integers) * repeats
         return Encrypted(_read_ciphertexts(session, values))
-    values = list(stretched(column.values, count))
+    values = list(stretched(column.integers, count))
     if holding is Holding.PLAIN:
         return Plain([value - parameters.offset for value in values])
     modulus = parse_modulus(column.schema.modulus)

@@ -16,9 +16,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Gate, Leakage, Outcome, Schema, Table, open_gate
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
 from smc.analyses.statistics.parameters import StatisticsParameters, parse
-from smc.analyses.statistics.plan import Noisy, check_alike, plan
+from smc.analyses.statistics.plan import MOST_DELTA, Noisy, check_alike, plan
 from smc.analyses.statistics.queries import Estimated
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
@@ -62,9 +64,14 @@ class Statistics:
         if not recipients:
             raise UsageError("Nobody receives the statistics.", "Name alice, bob or both as recipients.")
 
-    def epsilon(self, parameters: StatisticsParameters) -> Fraction:
-        """The job's total."""
-        return parameters.epsilon
+    def loss(self, parameters: StatisticsParameters) -> Loss:
+        """The job's total, with the delta that its plan may need at most."""
+        return Loss(parameters.epsilon, Fraction(MOST_DELTA))
+
+    def exact(self, parameters: StatisticsParameters) -> bool:
+        """Never: everything is noisy."""
+        del parameters
+        return False
 
     def leakage(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the noisy results, the others nothing."""
@@ -106,7 +113,7 @@ class Statistics:
         parameters: StatisticsParameters,
         data: Data,
         recipients: frozenset[Role],
-        gate: Gate = open_gate,
+        release: Release | None = None,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -121,8 +128,7 @@ class Statistics:
         shares = noise.draw(session, _laws(plans))
         shares += np.array(sums, dtype=np.int64).view(np.uint64)
         session.report("noise", 1, 1)
-        gate(session.channel)
-        opened = opening.open_words(session, shares, recipients)
+        opened = (release or Release()).words(session, shares, recipients)
         return _outcome(plans, None if opened is None else _signed(opened), noisy=True)
 
     def run_plain(
@@ -168,7 +174,7 @@ def _local(parameters: StatisticsParameters, plans: Sequence[Noisy], data: Data)
     return [
         total
         for noisy in plans
-        for total in noisy.statistic.local(data[noisy.statistic.column or first].values)
+        for total in noisy.statistic.local(data[noisy.statistic.column or first].integers)
     ]
 
 

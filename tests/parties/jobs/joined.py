@@ -19,7 +19,9 @@ from parties.errors import ConfigError, PeerRefused, PeerUnreachable
 from parties.jobs.manager import JobManager, Patience
 from parties.pki.identity import Identity, PeerIdentity
 from parties.session.ports import SessionHeader
-from smc.analyses.base import Column, Estimate, Leakage, Outcome, Schema, Table, open_gate
+from smc.analyses.base import Column, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.message import Message
@@ -65,8 +67,11 @@ class Addition:
         if not recipients:
             raise UsageError("Nobody would get the result.", "Name a recipient.")
 
-    def epsilon(self, parameters: Any) -> Fraction:
-        return Fraction(parameters.get("epsilon", "0"))
+    def loss(self, parameters: Any) -> Loss:
+        return Loss(Fraction(parameters.get("epsilon", "0")))
+
+    def exact(self, parameters: Any) -> bool:
+        return False
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
@@ -80,7 +85,7 @@ class Addition:
         parameters: Any,
         data: Mapping[str, Column],
         recipients: Any,
-        gate: Any = open_gate,
+        release: Any = None,
     ) -> Outcome:
         role = session.role
         session.report("adding", 0, 2)
@@ -91,7 +96,7 @@ class Addition:
         if self.failure is not None:
             raise self.failure
         if not self.skip_gate:
-            gate(session.channel)
+            (release or Release()).pass_gate(session)
         own = sum(data["v"].values)
         session.channel.send(Total(Words(np.array([own], np.uint64))))
         total = own + int(session.channel.recv(Total, ExpectedWords(1))[0])

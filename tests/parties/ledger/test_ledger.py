@@ -22,7 +22,7 @@ from parties.ledger import book
 from parties.ledger.book import Ledger
 from parties.ledger.entries import LedgerError
 from parties.ledger.gate import Loss, Spending, make_gate, signed_text
-from smc.analyses.base import open_gate
+from smc.analyses.disclosure.release import open_gate
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.vectors import Rows

@@ -9,6 +9,7 @@ import pytest
 
 from smc.analyses.base import Column, Data, Outcome, Schema
 from smc.analyses.comparison.analysis import COMPARISON
+from smc.analyses.disclosure.release import Release
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Form, Holding, Role, all_types
 from smc.pair import run_pair
@@ -149,7 +150,9 @@ def test_the_gate_stands_before_the_comparison() -> None:
 
     with pytest.raises(UsageError, match="no budget"):
         run_pair(
-            lambda s: COMPARISON.run(s, parsed, {"x": Column(X, INTEGER)}, frozenset(Role), closed),
+            lambda s: COMPARISON.run(
+                s, parsed, {"x": Column(X, INTEGER)}, frozenset(Role), Release(gate=closed)
+            ),
             lambda s: COMPARISON.run(s, parsed, {"y": Column(Y, INTEGER)}, frozenset(Role)),
             keys=KEYS,
         )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
@@ -246,7 +247,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     def side(session):
         channels[session.role] = session.channel
-        return STATISTICS.run(session, parsed(), table(3), frozenset({refusing.other}), gate)
+        return STATISTICS.run(session, parsed(), table(3), frozenset({refusing.other}), Release(gate=gate))
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
@@ -273,7 +274,9 @@ def test_the_gate_comes_after_the_noise_and_before_the_first_share():
 
     def side(session):
         session.channel = Watched(session.channel, session.role)
-        return STATISTICS.run(session, parsed(), table(3), BOTH, lambda c: events[c._role].append("gate"))
+        return STATISTICS.run(
+            session, parsed(), table(3), BOTH, Release(gate=lambda c: events[c._role].append("gate"))
+        )
 
     run_pair(side, side)
     for role in Role:

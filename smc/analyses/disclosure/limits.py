@@ -1,0 +1,64 @@
+"""What the parties' policies ask of results, agreed in the contract of a job; the stricter of both holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from smc.errors import DisclosureRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of disclosure.
+
+    Attributes:
+        minimum_group: the least number of persons that a released cell, cluster or sum is about; 0 for none.
+        dominance: the largest part of a released sum that may come from one person, in (0, 1]; 1 for none.
+        minimum_set: the least number of rows that each side brings to a matching.
+        maximum_ratio: the most by which one side's rows may exceed the other's in a matching; 0 for none.
+        minimum_intersection: the least number of matches for anything about an intersection to be released.
+    """
+
+    minimum_group: int = 0
+    dominance: Fraction = Fraction(1)
+    minimum_set: int = 0
+    maximum_ratio: Fraction = Fraction(0)
+    minimum_intersection: int = 0
+
+    def stricter(self, other: Limits) -> Limits:
+        """The limits that satisfy both."""
+        ratios = [ratio for ratio in (self.maximum_ratio, other.maximum_ratio) if ratio]
+        return Limits(
+            max(self.minimum_group, other.minimum_group),
+            min(self.dominance, other.dominance),
+            max(self.minimum_set, other.minimum_set),
+            min(ratios, default=Fraction(0)),
+            max(self.minimum_intersection, other.minimum_intersection),
+        )
+
+    def check_sets(self, own: int, peer: int) -> None:
+        """Check the sizes of two sets that are to be matched, before anything else is sent.
+
+        Args:
+            own: own rows.
+            peer: the peer's rows.
+
+        Raises:
+            DisclosureRefused: a set is too small, or too large beside the other.
+        """
+        if min(own, peer) < self.minimum_set:
+            raise DisclosureRefused(
+                f"The policies ask for {self.minimum_set} rows on each side; one has fewer.",
+                "Match larger sets.",
+            )
+        if self.maximum_ratio and max(own, peer) > self.maximum_ratio * min(own, peer):
+            raise DisclosureRefused(
+                f"One side has more than {self.maximum_ratio} times the rows of the other.",
+                "Match sets of like size, or agree on a larger maximum_ratio.",
+            )
+
+
+NO_LIMITS: Final = Limits()
+"""Nothing is limited: for tests and for runs of one's own."""

@@ -1,0 +1,1 @@
+"""Private matching: which rows of both sides belong together, by keys, similar records or near vectors."""
