@@ -74,6 +74,15 @@ class Randomness:
         """`count` uniform 64-bit words."""
         return np.frombuffer(bytearray(self.bytes(8 * count)), dtype=np.uint64)
 
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        """A uniform permutation of range(count): random words in their order, drawn again if two are equal."""
+        while True:
+            words = self.words(count)
+            order = np.argsort(words)
+            drawn = words[order]
+            if (drawn[1:] != drawn[:-1]).all():
+                return order
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """A uniformly permuted copy (Fisher-Yates)."""
         result = list(items)

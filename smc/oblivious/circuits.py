@@ -94,7 +94,7 @@ class Circuits:
             result ^= left & right
         return result
 
-    def carry(self, below: Word, equal: Word, triples: Triples) -> Word:
+    def carry(self, below: Word, equal: Word, triples: Triples) -> tuple[Word, Word]:
         """The tree, for k digits.
 
         Args:
@@ -103,7 +103,7 @@ class Circuits:
             triples: shape (k - 1, w).
 
         Returns:
-            Shares of "left is below right", shape (w,).
+            Shares of "left is below right" and of "left is right", shape (w,) each.
         """
         used = 0
         while len(below) > 1:
@@ -116,8 +116,7 @@ class Circuits:
             below = np.concatenate([below[odd] ^ joined[0], below[2 * pairs :]])
             equal = np.concatenate([joined[1], equal[2 * pairs :]])
             used += pairs
-        result: Word = below[0]
-        return result
+        return below[0], equal[0]
 
     def not_below(self, planes: Word, *, holds_x: bool, prepared: Portion | None = None) -> Word:
         """One side of x >= y.
@@ -130,6 +129,23 @@ class Circuits:
         Returns:
             Own XOR shares, shape (w,).
         """
+        below, _ = self._compare(planes, holds_x=holds_x, prepared=prepared)
+        return ~below if holds_x else below
+
+    def equal(self, planes: Word, *, holds_x: bool) -> Word:
+        """One side of x == y, for what a comparison costs.
+
+        Args:
+            planes: as for `not_below`.
+            holds_x: as there.
+
+        Returns:
+            Own XOR shares, shape (w,).
+        """
+        return self._compare(planes, holds_x=holds_x, prepared=None)[1]
+
+    def _compare(self, planes: Word, *, holds_x: bool, prepared: Portion | None) -> tuple[Word, Word]:
+        """Own XOR shares of x < y and of x == y, shape (w,) each."""
         bits, width = planes.shape
         digits = Digits.of(bits)
         padded = np.zeros((DIGIT_BITS * digits.count, width), dtype=np.uint64)
@@ -147,8 +163,7 @@ class Circuits:
         taken = self._take(choices, portion.chosen)
         lower, upper = (offered, taken) if holds_x else (taken, offered)
         below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
-        result = self.carry(below, equal, portion.triples)
-        return ~result if holds_x else result
+        return self.carry(below, equal, portion.triples)
 
     def prepare(self, choices: Word, digits: Digits, width: int, *, holds_x: bool) -> Portion:
         """The transfers and triples of a batch of comparisons; one flight.
@@ -234,8 +249,8 @@ class Circuits:
         width = words.shape[1]
         triples = self._transfers.triples((WORD_BITS - 1) * width).reshape(WORD_BITS - 1, width)
         if self._leads:
-            return self.carry(bounds & ~words, ~(words ^ bounds), triples)
-        return self.carry(bounds & words, words, triples)
+            return self.carry(bounds & ~words, ~(words ^ bounds), triples)[0]
+        return self.carry(bounds & words, words, triples)[0]
 
 
 def _minterms(planes: Word) -> Word:

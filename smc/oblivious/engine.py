@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -17,6 +16,7 @@ from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.oblivious.batches import check_bits, joined, same_length
 from smc.oblivious.bitmatrix import Bit, Integers, Word, pack_slots, planes, unpack_slots, words_for
 from smc.oblivious.circuits import Circuits
 from smc.oblivious.cost import (
@@ -27,12 +27,11 @@ from smc.oblivious.cost import (
     Digits,
     spans,
 )
+from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.pool import Pool
 from smc.oblivious.selection import DIGIT_BITS
 from smc.oblivious.silent_circuits import Layout, SilentComparison, SilentTransfers
 from smc.oblivious.transfers import Transfers
-
-T = TypeVar("T", bound=np.generic)
 
 _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
 
@@ -64,6 +63,7 @@ class ObliviousEngine:
         self._transfers: Transfers | None = None
         self._circuits: Circuits | None = None
         self._silent: SilentComparison | None = None
+        self._functions = Functions(role, channel, random)
         self._failed = False
         self._pool: Pool | None = None
         self._pools_made = 0
@@ -117,6 +117,29 @@ class ObliviousEngine:
             Own XOR shares of x >= y, shape (n,).
         """
         return self._compare(values, bits, holds_x=False, silent=silent)
+
+    def equal(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
+        """Test for equality, for what a comparison costs; pools are left alone.
+
+        Args:
+            values: own, n integers in [0, 2**bits); an array of unsigned ones is fastest.
+            bits: the bit bound, at least 1; both parties name the same.
+            holds_x: true on exactly one side.
+
+        Returns:
+            Own XOR shares of x == y, shape (n,).
+
+        Raises:
+            DomainError: a value is outside its bound.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        with self._guarded():
+            parts = []
+            for part in spans(len(values), Digits.of(bits).word_bytes):
+                own = planes(values[part], bits)
+                shares = self._ready()[1].equal(own, holds_x=holds_x)
+                parts.append(unpack_slots(shares, part.stop - part.start))
+            return joined(parts, np.uint8)
 
     def fill_pool(self, count: int, bits: int, *, holds_x: bool) -> Pool:
         """Make a pool for later comparisons, in this session or another one with the same peer.
@@ -176,13 +199,13 @@ class ObliviousEngine:
             Own XOR shares of word < bound, shape (n,).
         """
         with self._guarded():
-            _same_length(words, bounds)
+            same_length(words, bounds)
             parts = []
             for part in spans(len(words), BELOW_WORD_BYTES):
                 own, public = planes(words[part], WORD_BITS), planes(bounds[part], WORD_BITS)
                 shares = self._ready()[1].below(own, public)
                 parts.append(unpack_slots(shares, part.stop - part.start))
-            return _joined(parts, np.uint8)
+            return joined(parts, np.uint8)
 
     def and_bits(self, left: Bit, right: Bit) -> Bit:
         """AND of XOR-shared bits.
@@ -195,14 +218,14 @@ class ObliviousEngine:
             Own XOR shares of the products, shape (n,).
         """
         with self._guarded():
-            _check_bits(left)
-            _check_bits(right)
-            _same_length(left, right)
+            check_bits(left)
+            check_bits(right)
+            same_length(left, right)
             parts = []
             for part in spans(len(left), CONJUNCTION_WORD_BYTES):
                 shares = self._ready()[1].conjunction(pack_slots(left[part]), pack_slots(right[part]))
                 parts.append(unpack_slots(shares, part.stop - part.start))
-            return _joined(parts, np.uint8)
+            return joined(parts, np.uint8)
 
     def to_words(self, bits: Bit, sends: bool | None = None) -> Word:
         """Turn XOR shares of bits into additive shares modulo 2**64.
@@ -217,9 +240,9 @@ class ObliviousEngine:
         """
         first = self._role is Role.ALICE if sends is None else sends
         with self._guarded():
-            _check_bits(bits)
+            check_bits(bits)
             parts = [self._convert(bits[part], first) for part in spans(len(bits), CORRELATED_WORD_BYTES)]
-            return _joined(parts, np.uint64)
+            return joined(parts, np.uint64)
 
     def correlate(self, deltas: Word) -> Word:
         """Send correlated transfers modulo 2**64; the peer calls `receive`.
@@ -232,7 +255,7 @@ class ObliviousEngine:
         """
         with self._guarded():
             cut = spans(len(deltas), CORRELATED_WORD_BYTES)
-            return _joined([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
+            return joined([self._ready()[0].correlate(deltas[part]) for part in cut], np.uint64)
 
     def receive(self, choices: Bit) -> Word:
         """Receive correlated transfers modulo 2**64; the peer calls `correlate`.
@@ -244,9 +267,75 @@ class ObliviousEngine:
             Own shares of choice * delta, shape (n,).
         """
         with self._guarded():
-            _check_bits(choices)
+            check_bits(choices)
             cut = spans(len(choices), CORRELATED_WORD_BYTES)
-            return _joined([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
+            return joined([self._ready()[0].receive(choices[part]) for part in cut], np.uint64)
+
+    def send_rows(self, count: int) -> tuple[Word, Word]:
+        """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
+
+        To be used, rows are hashed by a function for which the offset is a secret key, with a key of its own
+        for each use: see `smc.oblivious.rowhash`.
+
+        Args:
+            count: transfers; the peer's matrix of `matrix_bytes(count)` has to fit a transport's buffers.
+
+        Returns:
+            The rows of choice 0, shape (count, 2), and the offset, added to those of choice 1, shape (2,).
+        """
+        with self._guarded():
+            return self._ready()[0].send_rows(count)
+
+    def receive_rows(self, choices: Bit) -> Word:
+        """Receive transfers of 128 bits before the hash; the peer calls `send_rows`.
+
+        Args:
+            choices: bits, shape (n,).
+
+        Returns:
+            The sender's rows, plus its offset where the choice is 1, shape (n, 2).
+        """
+        with self._guarded():
+            check_bits(choices)
+            return self._ready()[0].receive_rows(choices)
+
+    def send_blocks(self, count: int) -> tuple[Word, Word]:
+        """Send random 1-of-2 transfers of 128 bits; the peer calls `receive_blocks`.
+
+        Args:
+            count: n; `smc.oblivious.cost.matrix_bytes` of them come in.
+
+        Returns:
+            The pads of choice 0 and of choice 1, shape (n, 2) each.
+        """
+        with self._guarded():
+            return self._ready()[0].send_blocks(count)
+
+    def receive_blocks(self, choices: Bit) -> Word:
+        """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`.
+
+        Args:
+            choices: bits, shape (n,).
+
+        Returns:
+            The pads of the choices, shape (n, 2).
+        """
+        with self._guarded():
+            check_bits(choices)
+            return self._ready()[0].receive_blocks(choices)
+
+    def prf_receive(self, inputs: Word, width: int = WIDTH) -> Bit:
+        """Evaluate fresh pseudorandom functions, each at one point, shape (n, 2) to (n, width) bytes.
+
+        The peer calls `prf_send` with the same width; see `smc.oblivious.oprf`.
+        """
+        with self._guarded():
+            return self._functions.receive(self._ready()[0], inputs, width)
+
+    def prf_send(self, count: int, width: int = WIDTH) -> Keys:
+        """Get so many functions of values of `width` bytes, at all points; the peer calls `prf_receive`."""
+        with self._guarded():
+            return self._functions.send(self._ready()[0], count, width)
 
     def _compare(self, values: Integers, bits: int, *, holds_x: bool, silent: bool) -> Bit:
         with self._guarded():
@@ -265,7 +354,7 @@ class ObliviousEngine:
                 prepared = None if pool is None else pool.take(count)
                 shares = self._ready()[1].not_below(own, holds_x=holds_x, prepared=prepared)
                 parts.append(unpack_slots(shares, count))
-            return _joined(parts, np.uint8)
+            return joined(parts, np.uint8)
 
     def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
         parts = []
@@ -273,7 +362,7 @@ class ObliviousEngine:
             own = planes(values[part], bits)
             shares = self._ready_silent().not_below(own, holds_x=holds_x)
             parts.append(unpack_slots(shares, part.stop - part.start))
-        return _joined(parts, np.uint8)
+        return joined(parts, np.uint8)
 
     def _convert(self, bits: Bit, first: bool) -> Word:
         """Shares of b = b1 + b2 - 2 b1 b2, the product from a correlated transfer."""
@@ -305,17 +394,3 @@ class ObliviousEngine:
         self._failed = True
         yield
         self._failed = False
-
-
-def _joined(parts: Sequence[NDArray[T]], kind: type[T]) -> NDArray[T]:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
-
-
-def _check_bits(bits: Bit) -> None:
-    if bits.dtype != np.uint8 or bits.ndim != 1 or (bits > 1).any():
-        raise UsageError("Shares of bits are a one-dimensional uint8 array of zeros and ones.")
-
-
-def _same_length(left: NDArray[np.generic], right: NDArray[np.generic]) -> None:
-    if len(left) != len(right):
-        raise UsageError(f"{len(left)} left and {len(right)} right operands do not pair up.")

@@ -49,7 +49,7 @@ def _groups(width: int) -> int:
     return max(1, min(TREES, _CACHE_WORDS // (LEAVES * width)))
 
 
-def _weigh(streams: Word, weighed: Word) -> None:
+def weigh(streams: Word, weighed: Word) -> None:
     """The sums of x times stream x, bit by bit; stream 0 is left with the sum of all.
 
     Args:
@@ -89,7 +89,7 @@ class BitReceiver:
             part = slice(first, min(first + group, TREES))
             streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
             self._streams.fill(LEAVES * first, streams.reshape(-1, width))
-            _weigh(streams, columns[part])
+            weigh(streams, columns[part])
             np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
         return matrix, columns.reshape(COLUMNS, width)
 
@@ -122,6 +122,21 @@ class BitReceiver:
         pads = np.empty((LANES, len(choices)), dtype=np.uint64)
         for part, rows in self._hash.rows(columns):
             pads[:, part] = self._hash.words(rows)
+        return matrix.view(np.uint8), pads
+
+    def blocks(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+        """Random transfers of 128 bits.
+
+        Args:
+            choices: as for `bits`.
+
+        Returns:
+            The matrix, as of `bits`, and the pads, shape (64, w, 2).
+        """
+        matrix, columns = self._extend(choices)
+        pads = np.empty((LANES, len(choices), 2), dtype=np.uint64)
+        for part, rows in self._hash.rows(columns):
+            pads[:, part] = self._hash.blocks(rows)
         return matrix.view(np.uint8), pads
 
     def rows(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
@@ -172,7 +187,7 @@ class BitSender:
             part = slice(first, min(first + group, TREES))
             streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
             self._streams.fill(LEAVES * first, streams.reshape(-1, width))
-            _weigh(streams, columns[part])
+            weigh(streams, columns[part])
             masked = streams[:, :DEPTH]
             np.bitwise_and(received[part, None], self._masks[part], out=masked)
             np.bitwise_xor(columns[part], masked, out=columns[part])
@@ -210,6 +225,23 @@ class BitSender:
             zero[:, part] = self._hash.words(rows)
             self._shift(rows)
             one[:, part] = self._hash.words(rows)
+        return zero, one
+
+    def blocks(self, matrix: NDArray[np.uint8]) -> tuple[Word, Word]:
+        """The sender's side of random transfers of 128 bits.
+
+        Args:
+            matrix: as for `bits`.
+
+        Returns:
+            The pads of choice 0 and of choice 1, shape (64, w, 2) each.
+        """
+        columns = self._extend(matrix)
+        zero, one = (np.empty((LANES, columns.shape[1], 2), dtype=np.uint64) for _ in range(2))
+        for part, rows in self._hash.rows(columns):
+            zero[:, part] = self._hash.blocks(rows)
+            self._shift(rows)
+            one[:, part] = self._hash.blocks(rows)
         return zero, one
 
     def rows(self, matrix: NDArray[np.uint8]) -> Word:

@@ -135,6 +135,19 @@ class RowHash:
         result: Word = hashed[:, :, 0] ^ rows[:, :, 0]
         return result
 
+    def blocks(self, rows: Word) -> Word:
+        """All 128 bits of the hash of each row.
+
+        Args:
+            rows: shape (64, v, 2).
+
+        Returns:
+            Shape (64, v, 2), valid until the next call.
+        """
+        hashed = self._encrypted(rows).reshape(rows.shape)
+        np.bitwise_xor(hashed, rows, out=hashed)
+        return hashed
+
 
 def _diagonal(rows: Word) -> Word:
     """Bit r of both words of every row r, shape (64, 2 v) to (2, v); the rows' content is lost."""

@@ -289,7 +289,7 @@ class SilentComparison:
         theirs = self._take(wanted, chosen)
         lower, upper = (mine, theirs) if holds_x else (theirs, mine)
         below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
-        result = self._circuits.carry(below, equal, triples)
+        result = self._circuits.carry(below, equal, triples)[0]
         return ~result if holds_x else result
 
     def _offer(self, digits: Word, pads: Word, holds_x: bool) -> Word:

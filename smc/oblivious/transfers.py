@@ -240,6 +240,68 @@ class Transfers:
         corrections = self._channel.recv(Corrections, ExpectedWords(len(choices)))
         return pads.reshape(-1)[: len(choices)] + choices * corrections
 
+    def send_rows(self, count: int) -> tuple[Word, Word]:
+        """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
+
+        Args:
+            count: transfers.
+
+        Returns:
+            The rows of choice 0, shape (count, 2), and the offset to those of choice 1, shape (2,).
+        """
+        width = words_for(count)
+        rows = np.empty((LANES, width, 2), dtype=np.uint64)
+        for part in _pieces(width, extension.PIECE_WORDS):
+            rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
+
+    def receive_rows(self, choices: Bit) -> Word:
+        """Receive transfers of 128 bits before the hash.
+
+        Args:
+            choices: shape (n,), bits.
+
+        Returns:
+            The sender's rows, plus its offset where the choice is 1, shape (n, 2).
+        """
+        plane = pack_slots(choices)
+        rows = np.empty((LANES, len(plane), 2), dtype=np.uint64)
+        for part in _pieces(len(plane), extension.PIECE_WORDS):
+            matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
+            self._channel.send(Columns(Rows(matrix)))
+        return rows.reshape(-1, 2)[: len(choices)]
+
+    def receive_blocks(self, choices: Bit) -> Word:
+        """Receive random 1-of-2 transfers of 128 bits; the peer calls `send_blocks`.
+
+        Args:
+            choices: shape (n,), bits.
+
+        Returns:
+            The pads, shape (n, 2).
+        """
+        plane = pack_slots(choices)
+        pads = np.empty((LANES, len(plane), 2), dtype=np.uint64)
+        for part in _pieces(len(plane), extension.PIECE_WORDS):
+            matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
+            self._channel.send(Columns(Rows(matrix)))
+        return pads.reshape(-1, 2)[: len(choices)]
+
+    def send_blocks(self, count: int) -> tuple[Word, Word]:
+        """Send random 1-of-2 transfers of 128 bits.
+
+        Args:
+            count: n.
+
+        Returns:
+            The pads of choice 0 and of choice 1, shape (n, 2) each.
+        """
+        width = words_for(count)
+        zero, one = (np.empty((LANES, width, 2), dtype=np.uint64) for _ in range(2))
+        for part in _pieces(width, extension.PIECE_WORDS):
+            zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
+        return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
+
     def _matrix(self, part: slice) -> Bit:
         expected = ExpectedRows(extension.TREES, 8 * (part.stop - part.start))
         return self._channel.recv(Columns, expected)

@@ -1,14 +1,15 @@
-"""Noise that neither party knows: shares modulo 2**64 of discrete Laplace draws.
+"""Noise that neither party knows: shares modulo 2**64 of draws from public laws.
 
     Alice                                       Bob
       words u_A uniform                           words u_B uniform
-      shares of [u < T], u = u_A ^ u_B, T public     for every binary digit of every geometric variable
+      shares of [u < T], u = u_A ^ u_B, T public     for every threshold T of every draw
       XOR shares of bits -> shares modulo 2**64
-      sum of digits * 2**i of the first variable, minus those of the second
+      offset + sum of weight * bit                   for every draw
 
 As one of u_A and u_B suffices to make u uniform, a party's own words say nothing about the draw. The words
 are XOR-shared rather than added: the bound is public, so the first level of the comparison is local and no
-wrap-around has to be corrected.
+wrap-around has to be corrected. What words, thresholds and weights a law has, `smc.secret.laplace` and
+`smc.secret.gaussian` say.
 
 Learns: neither party anything of the draws.
 Assumes: semi-honest parties, `smc.oblivious`.
@@ -20,18 +21,20 @@ generation, EUROCRYPT 2006.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret.law import BiasedBits, Law
 
 
-def draw(session: Session, laws: Sequence[DiscreteLaplace]) -> NDArray[np.uint64]:
+def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
     """Independent draws, all in one batch; both parties call it with the same laws.
 
     Args:
@@ -46,21 +49,43 @@ def draw(session: Session, laws: Sequence[DiscreteLaplace]) -> NDArray[np.uint64
     """
     if not laws:
         return np.empty(0, dtype=np.uint64)
-    thresholds = np.array([t for law in laws for t in law.thresholds * 2], dtype=np.uint64)
-    own = session.random.words(len(thresholds))
-    digits = session.oblivious.to_words(session.oblivious.below(own, thresholds))
-    starts = np.cumsum([0, *(2 * law.digits for law in laws[:-1])])
-    return np.add.reduceat(digits * _weights(laws), starts)
+    runs = _runs(laws)
+    own = session.random.words(sum(_words(bits) * count for bits, count in runs))
+    thresholds = np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
+    found = session.oblivious.below(own[_places(runs)], thresholds)
+    digits = session.oblivious.to_words(found)
+    drawn = []
+    start = 0
+    for bits, count in runs:
+        stop = start + len(bits.weights) * count
+        sums = digits[start:stop].reshape(count, -1) @ bits.weights.view(np.uint64)
+        drawn.append(sums + np.array(bits.offset * (session.role is Role.ALICE)).view(np.uint64))
+        start = stop
+    return np.concatenate(drawn)
 
 
-def _weights(laws: Sequence[DiscreteLaplace]) -> NDArray[np.uint64]:
-    """2**i for the digits of the first variable of each draw, -2**i for those of the second."""
-    powers = [[1 << digit for digit in range(law.digits)] for law in laws]
-    signed = [weight for row in powers for weight in (*row, *(-power for power in row))]
-    return np.array(signed, dtype=np.int64).view(np.uint64)
+def _runs(laws: Sequence[Law]) -> list[tuple[BiasedBits, int]]:
+    """The laws, those that follow each other alike counted together."""
+    alike = ([*group] for _, group in groupby(laws, key=id))
+    return [(group[0].bits, len(group)) for group in alike]
 
 
-def cost(laws: Sequence[DiscreteLaplace]) -> Cost:
+def _words(bits: BiasedBits) -> int:
+    return int(bits.words[-1]) + 1
+
+
+def _places(runs: Sequence[tuple[BiasedBits, int]]) -> NDArray[np.int64]:
+    """Which of all words each bit looks at."""
+    places = []
+    start = 0
+    for bits, count in runs:
+        firsts = start + _words(bits) * np.arange(count)
+        places.append((firsts[:, None] + bits.words).reshape(-1))
+        start += _words(bits) * count
+    return np.concatenate(places)
+
+
+def cost(laws: Sequence[Law]) -> Cost:
     """The exact cost of `draw`, without the set-up of oblivious transfer."""
-    bits = sum(2 * law.digits for law in laws)
-    return cost_of((*oblivious.below(bits), *oblivious.to_words(bits)))
+    count = sum(len(bits.weights) * times for bits, times in _runs(laws))
+    return cost_of((*oblivious.below(count), *oblivious.to_words(count)))

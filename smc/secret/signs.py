@@ -3,11 +3,11 @@
 For |d| bounded by 2**w the shares modulo 2**(w + 1) suffice, and the narrower they are, the cheaper:
 
     d >= 0   iff   msb(d_A) xor msb(d_B) xor [2**w - 1 - low(d_A) >= low(d_B)],   low: the lower w bits
-    d == 0   iff   u = v for u = d_A and v = -d_B modulo 2**w;   u = v  iff  [u >= v] xor [v >= u] xor 1
+    d == 0   iff   u = v for u = d_A and v = -d_B modulo 2**w
 
 Learns: neither party anything.
 Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`.
-Cost: `cost_nonnegative`, `cost_zero`: one and two comparisons of w bits.
+Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each.
 Reference: the identity of `smc.protocols.comparison.shared`.
 """
 
@@ -79,11 +79,7 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     alice = session.role is Role.ALICE
     own = (words if alice else np.negative(words)) & ones
-    operands = np.concatenate([own, ones - own])
-    compare = session.oblivious.greater_equal_x if alice else session.oblivious.greater_equal_y
-    both = compare(operands, width)
-    equal = both[: len(words)] ^ both[len(words) :]
-    return equal ^ public_bits(session, np.ones_like(equal))
+    return session.oblivious.equal(own, width, holds_x=alice)
 
 
 def _settled(bounds: Bounds) -> bool | None:
@@ -101,4 +97,4 @@ def cost_zero(count: int, bounds: Bounds) -> Cost:
     """The exact cost of `zero`."""
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         return Cost()
-    return cost_of(comparison(2 * count, bounds.magnitude.bit_length()))
+    return cost_of(comparison(count, bounds.magnitude.bit_length()))

@@ -9,7 +9,7 @@ from math import exp, log
 import pytest
 
 from smc.errors import UsageError
-from smc.secret.laplace import MOST_DIGITS, DiscreteLaplace
+from smc.secret.laplace import MOST_DIGITS, DiscreteLaplace, Geometric
 
 RATES = [Fraction(1, 1000), Fraction(1, 120), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(20)]
 
@@ -86,3 +86,17 @@ def test_distance_counts_the_cut_and_the_rounding():
     law = DiscreteLaplace.of(Fraction(7, 10))  # just above the cut: 0.7 * 64 > 64 ln 2
     assert law.digits == 6
     assert float(law.distance) == pytest.approx(2 * exp(-0.7 * 64) + 6 / 2**64, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1), Fraction(20)])
+def test_a_geometric_law_is_half_a_laplace_law(rate):
+    whole, half = DiscreteLaplace.of(rate), Geometric.of(rate)
+    assert half.thresholds == whole.thresholds
+    assert 2 * float(half.distance) == pytest.approx(float(whole.distance), rel=1e-12, abs=0)
+    assert half.bound == whole.bound
+    ratio = exp(-float(rate))
+    assert half.deviation == pytest.approx(ratio**0.5 / (1 - ratio))
+    for miss in (Fraction(1, 20), Fraction(1, 10**6)):
+        width = half.half_width(miss)
+        assert ratio ** (width + 1) <= float(miss) * (1 + 1e-12)
+        assert width == 0 or ratio**width > float(miss)

@@ -1,0 +1,1 @@
+"""The intersection of two sets of keys, one protocol per file."""

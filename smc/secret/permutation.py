@@ -1,0 +1,108 @@
+"""Permuting a shared vector in an order that one party knows and the other does not learn.
+
+    owner (order; switches s of a Benes network)      peer
+      choice s of every switch    -- matrices -->       pads P0, P1
+      own shares through the network                    own shares through the network
+      crossing: d' = its difference                     crossing: d its difference, c = P0 + d - P1
+                                  <-- c --
+      moved: s d' + P_s + s c                           moved: -P0
+
+At a switch the values u, v become u - s (u - v), v + s (u - v). The owner's part of s (u - v) is local, the
+peer's is a correlated transfer; as a pad fixes the peer's new shares, all columns fit into one flight.
+
+Learns: neither party anything.
+Assumes: semi-honest parties, `smc.oblivious`.
+Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two.
+Reference: Mohassel and Sadeghian, How to hide circuits in MPC, EUROCRYPT 2013, section 3 (oblivious switching
+networks); the network as in `smc.secret.switches`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedWords, Words
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.oblivious.cost import matrix_bytes
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
+from smc.secret.switches import Index, Word, apply, columns_for, switches, wires_for
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchCorrections(Message):
+    """Corrections of all switches, from the party that does not know the order."""
+
+    corrections: Words
+
+
+def permute(session: Session, shares: Word, owner: Role, order: Index | None) -> Word:
+    """Permute a vector of integers shared modulo 2**64.
+
+    Args:
+        session: the own side of the run.
+        shares: own shares, shape (n,).
+        owner: who knows the order.
+        order: at the owner a permutation of range(n): entry k of the result is entry order[k]; else None.
+
+    Returns:
+        Own shares, shape (n,).
+
+    Raises:
+        UsageError: the order is missing, is on the wrong side, or is no permutation.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    if (order is None) is (session.role is owner):
+        raise UsageError("The owner of an order gives it, the other party gives None.")
+    count = len(shares)
+    wires = wires_for(count)
+    padded = np.zeros(wires, dtype=np.uint64)
+    padded[:count] = shares
+    moved = _choose(session, padded, _whole(order, count)) if order is not None else _send(session, padded)
+    return moved[:count]
+
+
+def cost(count: int, owner: Role) -> Cost:
+    """The exact cost of `permute`: flights and bytes, without the set-up of oblivious transfer."""
+    wires = wires_for(count)
+    transfers = columns_for(wires) * wires // 2
+    total = Cost((Flight.ALICE, Flight.BOB), matrix_bytes(transfers), 8 * transfers)
+    return total if owner is Role.ALICE else total.mirror
+
+
+def _whole(order: Index, count: int) -> Index:
+    """The order on all wires of the network; those past the vector stay."""
+    if order.shape != (count,) or (np.sort(order) != np.arange(count)).any():
+        raise UsageError("The order is no permutation of the vector's places.")
+    return np.concatenate([order, np.arange(count, wires_for(count))])
+
+
+def _choose(session: Session, values: Word, order: Index) -> Word:
+    crossed = switches(order)
+    pads = session.oblivious.receive_blocks(crossed.reshape(-1))[:, 0].reshape(crossed.shape)
+    received = session.channel.recv(SwitchCorrections, ExpectedWords(crossed.size)).reshape(crossed.shape)
+
+    def swap(differences: Word, column: int) -> Word:
+        moved: Word = pads[column] + crossed[column] * (differences + received[column])
+        return moved
+
+    return apply(values, swap)
+
+
+def _send(session: Session, values: Word) -> Word:
+    shape = (columns_for(len(values)), len(values) // 2)
+    zero, one = (pads[:, 0].reshape(shape) for pads in session.oblivious.send_blocks(shape[0] * shape[1]))
+    corrections = np.empty(shape, dtype=np.uint64)
+
+    def swap(differences: Word, column: int) -> Word:
+        np.subtract(zero[column] + differences, one[column], out=corrections[column])
+        moved: Word = np.negative(zero[column])
+        return moved
+
+    result = apply(values, swap)
+    session.channel.send(SwitchCorrections(Words(corrections.reshape(-1))))
+    return result

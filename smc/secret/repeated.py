@@ -1,0 +1,287 @@
+"""Matrices of whole numbers, one of each party, that are multiplied by secret matrices again and again.
+
+    chooser (matrix X, bits x_ib of its entries)             sender (own share V of the other factor)
+      once:        choices x_ib          -- matrices -->     rows q_ib, offset D
+                   rows q_ib + x_ib D
+      each time:                         <-- corrections --  c_ib = G(q_ib) - G(q_ib + D) + V_i
+                   s_ib = G(q_ib + x_ib D) + x_ib c_ib       s'_ib = -G(q_ib)
+      shares of X V modulo 2**w: the sums over i and b of 2**b s_ib and of 2**b s'_ib
+
+The chooser's bits are the same each time, so the transfers are made once and only their expansion G is drawn
+afresh, under a new key. Of c_ib only the low w - b bits matter, and whole bytes of them are sent. Both
+directions, Alice's matrix and Bob's, run at once. Where the rows would take more memory than `KEPT_TRANSFERS`
+allow, they are made anew each time.
+
+Learns: neither party anything; every correction is masked by what the chooser did not choose.
+Assumes: semi-honest parties, `smc.oblivious`, `smc.secret.masks`.
+Cost: `cost`.
+Reference: Gilboa, CRYPTO 1999, section 4; Mohassel and Zhang, SecureML, IEEE S&P 2017, section IV, who reuse
+one masked data matrix in all rounds of a training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
+from smc.secret.masks import (
+    Expander,
+    MaskedParts,
+    Words,
+    masked_bytes,
+    receive_masked,
+    send_masked,
+    word_type,
+)
+
+Word = NDArray[np.uint64]
+
+KEPT_TRANSFERS: Final = 1 << 25
+"""Most transfers of one direction whose rows are kept: half a gibibyte."""
+
+_BLOCK_TRANSFERS: Final = 1 << 20
+_PIECE_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What is public of a matrix.
+
+    Attributes:
+        rows: how many.
+        bits: of the entries of each column, which are not negative; 0 for a column of zeros.
+    """
+
+    rows: int
+    bits: tuple[int, ...]
+
+    @property
+    def planes(self) -> tuple[tuple[int, ...], ...]:
+        """For each bit from the lowest one the columns whose entries have it."""
+        return _planes_of(self.bits)
+
+    @property
+    def transfers(self) -> int:
+        """Per row."""
+        return sum(self.bits)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the rows of the transfers are kept from time to time."""
+        return self.rows * self.transfers <= KEPT_TRANSFERS
+
+    def blocks(self) -> list[slice]:
+        """Rows whose transfers are made at once."""
+        return _cut(self.rows, _BLOCK_TRANSFERS // max(1, self.transfers)) if self.transfers else []
+
+    def shapes(self, rows: int, length: int, width: int) -> list[tuple[tuple[int, ...], int]]:
+        """The corrections of so many rows: shape and width of those for each bit."""
+        return [((len(columns), rows, length), width - bit) for bit, columns in enumerate(self.planes)]
+
+    def bursts(self, block: slice, length: int, width: int) -> list[list[slice]]:
+        """Rows of a block whose corrections are sent before the peer's are read, message by message."""
+        each = masked_bytes(self.shapes(1, length, width))
+        pieces = [
+            slice(block.start + piece.start, block.start + piece.stop)
+            for piece in _cut(block.stop - block.start, _PIECE_BYTES // each)
+        ]
+        most = max(1, SPAN_BYTES // (2 * max(_PIECE_BYTES, each)))
+        return [pieces[i : i + most] for i in range(0, len(pieces), most)]
+
+
+@cache
+def _planes_of(widths: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    deepest = max(widths, default=0)
+    return tuple(tuple(i for i, bits in enumerate(widths) if bits > bit) for bit in range(deepest))
+
+
+def _cut(count: int, size: int) -> list[slice]:
+    step = max(1, size)
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of a block's transfers, for each bit of shape (columns, rows, 2), and the sender's offset."""
+
+    planes: list[Word]
+    offset: Word
+
+
+_NO_OFFSET: Final = np.zeros(2, dtype=np.uint64)
+_NO_ROWS: Final = _Rows([], _NO_OFFSET)
+
+
+class RepeatedFactors:
+    """The matrices of both parties.
+
+    Args:
+        session: the own side of the run.
+        own: the own matrix, shape (n, m), entries below 2**bits of their column.
+        entries: what is public of the own matrix.
+        peer: what is public of the peer's.
+
+    Raises:
+        UsageError: the own matrix is another one than declared.
+    """
+
+    def __init__(self, session: Session, own: Word, entries: Entries, peer: Entries) -> None:
+        limits = np.array([1 << bits for bits in entries.bits], dtype=np.uint64)
+        if own.shape != (entries.rows, len(entries.bits)) or (own >= limits).any():
+            raise UsageError("The matrix is not the declared one.", "Declare its shape and bits.")
+        self._session = session
+        self._own = own
+        self._entries = entries
+        self._peer = peer
+        self._bits = [
+            (own.T[list(columns)] >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
+            for bit, columns in enumerate(entries.planes)
+        ]
+        self._chosen: list[_Rows] = []
+        self._sent: list[_Rows] = []
+
+    def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Words, Words]:
+        """Multiply both matrices.
+
+        Args:
+            own_factor: own shares of what the own matrix is multiplied by, shape (m, length).
+            peer_factor: own shares of what the peer's matrix is multiplied by, shape (m', length').
+            width: bits of the words, up to 64.
+
+        Returns:
+            Own shares, modulo 2**width (bits above are arbitrary), of the own matrix times its factor, shape
+            (n, length), and of the peer's times its factor, shape (n', length').
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        kind = word_type(width)
+        narrow = peer_factor.astype(kind)
+        own = self._own.astype(kind) @ own_factor.astype(kind)
+        other = np.zeros((self._peer.rows, narrow.shape[1]), dtype=kind)
+        length = own.shape[1]
+        blocks = zip_longest(self._entries.blocks(), self._peer.blocks())
+        for number, (mine, theirs) in enumerate(blocks):
+            chosen, sent = self._rows(number, mine, theirs)
+            bursts = zip_longest(
+                self._peer.bursts(theirs, narrow.shape[1], width) if theirs else [],
+                self._entries.bursts(mine, length, width) if mine else [],
+                fillvalue=(),
+            )
+            for outgoing, incoming in bursts:
+                for piece in outgoing:
+                    other[piece] += self._send(_within(sent, theirs, piece), narrow, width)
+                for piece in incoming:
+                    shapes = self._entries.shapes(piece.stop - piece.start, length, width)
+                    masked = receive_masked(self._session, shapes)
+                    own[piece] += self._choose(_within(chosen, mine, piece), piece, masked, length, width)
+        return own, other
+
+    def _rows(self, number: int, mine: slice | None, theirs: slice | None) -> tuple[_Rows, _Rows]:
+        """The rows of a block, made if they are not kept; one flight."""
+        chosen = self._chosen[number] if number < len(self._chosen) else None
+        sent = self._sent[number] if number < len(self._sent) else None
+        oblivious = self._session.oblivious
+        if mine and chosen is None:
+            rows = oblivious.receive_rows(self._choices(mine))
+            chosen = _Rows(_planes(rows, self._entries, mine), _NO_OFFSET)
+            if self._entries.kept:
+                self._chosen.append(chosen)
+        if theirs and sent is None:
+            found, offset = oblivious.send_rows((theirs.stop - theirs.start) * self._peer.transfers)
+            sent = _Rows(_planes(found, self._peer, theirs), offset)
+            if self._peer.kept:
+                self._sent.append(sent)
+        return chosen or _NO_ROWS, sent or _NO_ROWS
+
+    def _choices(self, block: slice) -> NDArray[np.uint8]:
+        return np.concatenate([bits[:, block].reshape(-1) for bits in self._bits])
+
+    def _send(self, rows: _Rows, factor: Words, width: int) -> Words:
+        """Send the corrections of a piece; the own shares, shape (rows, length)."""
+        key = self._session.random.bytes(16)
+        expander = Expander(key, factor.shape[1], width)
+        share = np.zeros((rows.planes[0].shape[1], factor.shape[1]), dtype=factor.dtype)
+        parts = []
+        for bit, (plane, columns) in enumerate(zip(rows.planes, self._peer.planes, strict=True)):
+            masks = expander.masks(plane)
+            corrections = masks - expander.masks(plane ^ rows.offset)
+            corrections += factor[list(columns)][:, None]
+            parts.append((corrections, width - bit))
+            share -= masks.sum(axis=0, dtype=factor.dtype) << factor.dtype.type(bit)
+        send_masked(self._session, key, parts)
+        return share
+
+    def _choose(self, rows: _Rows, piece: slice, masked: MaskedParts, length: int, width: int) -> Words:
+        """The own shares of a piece from its corrections, shape (rows, length)."""
+        kind = word_type(width)
+        expander = Expander(masked.key, length, width)
+        share = np.zeros((piece.stop - piece.start, length), dtype=kind)
+        for bit, (plane, corrections) in enumerate(zip(rows.planes, masked.words(kind), strict=True)):
+            chosen = expander.masks(plane)
+            chosen += corrections * self._bits[bit][:, piece, None]
+            share += chosen.sum(axis=0, dtype=kind) << kind.type(bit)
+        return share
+
+
+def _planes(rows: Word, entries: Entries, block: slice) -> list[Word]:
+    """Rows in the order of choices, cut into those of each bit."""
+    height = block.stop - block.start
+    ends = np.cumsum([height * len(columns) for columns in entries.planes])[:-1]
+    return [part.reshape(-1, height, 2) for part in np.split(rows, ends)]
+
+
+def _within(rows: _Rows, block: slice, piece: slice) -> _Rows:
+    part = slice(piece.start - block.start, piece.stop - block.start)
+    return _Rows([plane[:, part] for plane in rows.planes], rows.offset)
+
+
+def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, first: bool) -> Cost:
+    """The exact cost of `times`, without the set-up of oblivious transfer.
+
+    Args:
+        alice: what is public of Alice's matrix.
+        bob: of Bob's.
+        lengths: columns of what Alice's and what Bob's matrix is multiplied by.
+        width: bits of the words.
+        first: whether it is the first time, when all transfers are made.
+    """
+    total = Cost()
+    sides = ((alice, lengths[0], Role.BOB), (bob, lengths[1], Role.ALICE))
+    for blocks in zip_longest(alice.blocks(), bob.blocks()):
+        made = {
+            sender.other: matrix_bytes((block.stop - block.start) * entries.transfers)
+            for (entries, _, sender), block in zip(sides, blocks, strict=True)
+            if block and (first or not entries.kept)
+        }
+        total += _flight(made)
+        bursts = [
+            entries.bursts(block, length, width) if block else []
+            for (entries, length, _), block in zip(sides, blocks, strict=True)
+        ]
+        for burst in zip_longest(*bursts, fillvalue=[]):
+            sent = {
+                sender: sum(masked_bytes(entries.shapes(p.stop - p.start, length, width)) for p in pieces)
+                for (entries, length, sender), pieces in zip(sides, burst, strict=True)
+                if pieces
+            }
+            total += _flight(sent)
+    return total
+
+
+def _flight(sent: Mapping[Role, int]) -> Cost:
+    if not sent:
+        return Cost()
+    flight = Flight.BOTH if len(sent) > 1 else Flight(next(iter(sent)).name[0])
+    return Cost((flight,), sent.get(Role.ALICE, 0), sent.get(Role.BOB, 0))

@@ -1,0 +1,121 @@
+"""The switches of a Benes network for a permutation.
+
+A network of 2**t wires has 2 t - 1 columns of 2**(t - 1) switches, each of which passes two wires straight or
+crossed. The outer columns split the wires into two networks of half the size; the switches are set so that
+of the two wires of every outer switch one runs through either half. That is a 2-colouring of cycles, done for
+all cycles of all networks of a level at once by doubling pointers.
+
+Reference: Benes, Mathematical theory of connecting networks and telephone traffic, 1965; Waksman, A
+permutation network, JACM 1968; the parallel set-up: Nassimi and Sahni, IEEE Transactions on Computers 1982.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+Bit = NDArray[np.uint8]
+Word = NDArray[np.uint64]
+Swap = Callable[[Word, int], Word]
+"""Maps the differences "upper minus lower wire" of column number c to themselves where crossed, else to 0."""
+
+
+def wires_for(count: int) -> int:
+    """The least power of two, at least 2, that holds `count` wires."""
+    return max(2, 1 << max(0, count - 1).bit_length())
+
+
+def columns_for(wires: int) -> int:
+    """Columns of switches, each of `wires` / 2."""
+    return 2 * wires.bit_length() - 3
+
+
+def switches(order: Index) -> Bit:
+    """Set the switches.
+
+    Args:
+        order: a permutation of range(n), n a power of two: output k is to be input order[k].
+
+    Returns:
+        Which switches cross, shape (columns, n / 2), in the order that `apply` visits them.
+    """
+    wires = len(order)
+    result = np.empty((columns_for(wires), wires // 2), dtype=np.uint8)
+    sources = order.astype(np.int64)
+    size, column = wires, 0
+    while size > 2:
+        result[column], result[-1 - column], sources = _split(sources, size)
+        size, column = size // 2, column + 1
+    result[column] = sources[::2] & 1
+    return result
+
+
+def apply(values: Word, swap: Swap) -> Word:
+    """Send values through a network.
+
+    Args:
+        values: shape (n,), n a power of two.
+        swap: what the switches do.
+
+    Returns:
+        Shape (n,).
+    """
+    wires = len(values)
+    depth = columns_for(wires)
+    size = wires
+    for column in range(depth):
+        if column > depth // 2:
+            size *= 2
+            values = values.reshape(-1, 2, size // 2).transpose(0, 2, 1).reshape(-1)
+        pairs: Word = values.reshape(-1, 2)
+        moved = swap(pairs[:, 0] - pairs[:, 1], column)
+        pairs = np.stack([pairs[:, 0] - moved, pairs[:, 1] + moved], axis=1)
+        if column < depth // 2:
+            pairs = pairs.reshape(-1, size // 2, 2).transpose(0, 2, 1)
+            size //= 2
+        values = np.ascontiguousarray(pairs).reshape(-1)
+    return values
+
+
+def _split(sources: Index, size: int) -> tuple[Bit, Bit, Index]:
+    """The outer columns of all networks of a level, and the sources of the networks inside.
+
+    Args:
+        sources: the permutations, network after network; entries count from the first wire of all.
+        size: of each network.
+    """
+    wires = len(sources)
+    places = np.arange(wires)
+    targets = np.empty(wires, dtype=np.int64)
+    targets[sources] = places
+    lower = _coloured(sources[targets ^ 1], wires)
+    first = lower[::2]
+    last = lower[sources[::2]]
+    pairs = sources.reshape(-1, 2)
+    crossed = last.astype(bool)
+    upper_source = np.where(crossed, pairs[:, 1], pairs[:, 0])
+    lower_source = np.where(crossed, pairs[:, 0], pairs[:, 1])
+    half = size // 2
+    inner = np.stack([_within(upper_source, size, 0), _within(lower_source, size, half)])
+    return first, last, inner.reshape(2, -1, half).transpose(1, 0, 2).reshape(-1)
+
+
+def _within(source: Index, size: int, start: int) -> Index:
+    """Where a wire that enters an outer switch stands among the wires of the networks inside."""
+    found: Index = source // size * size + source % size // 2 + start
+    return found
+
+
+def _coloured(partners: Index, wires: int) -> Bit:
+    """Which inputs run through the lower half: of x and x ^ 1, and of x and partners[x], exactly one each."""
+    places = np.arange(wires)
+    least = places.copy()
+    step = partners[places ^ 1]
+    for _ in range(wires.bit_length()):
+        least = np.minimum(least, least[step])
+        step = step[step]
+    lower: Bit = (least > least[places ^ 1]).astype(np.uint8)
+    return lower

@@ -1,0 +1,43 @@
+"""Integers that neither party knows, uniform in [0, 2**bits): each party's random bits, added over bits.
+
+Learns: neither party anything.
+Assumes: semi-honest parties, `smc.oblivious`.
+Cost: `cost`.
+Reference: folklore.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smc.oblivious import cost as oblivious
+from smc.protocols.comparison.oblivious import cost_of
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
+
+
+def uniform(session: Session, bits: int, count: int) -> SecretInts:
+    """Independent uniform integers.
+
+    Args:
+        session: the own side of the run.
+        bits: of each, 1 to 62.
+        count: how many.
+
+    Returns:
+        Shape (count,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    own = SecretBits(session, session.random.bits(bits * count).reshape(count, bits))
+    powers = np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))
+    return (SecretInts.from_bits(own) @ powers).bounded(Bounds(0, (1 << bits) - 1))
+
+
+def cost(bits: int, count: int) -> Cost:
+    """The exact cost of `uniform`: flights and bytes, without the set-up of oblivious transfer."""
+    return cost_of(oblivious.to_words(bits * count))

@@ -1,0 +1,68 @@
+"""What a party receives in a run, and whether it looks like noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smc.channel.channel import Channel
+from smc.forms import Role
+from smc.pair import run_pair
+
+BYTES_BOUND = 377.3
+"""Chi-square with 255 degrees of freedom exceeds it once in a million."""
+
+
+def transcripts(monkeypatch, side):
+    """Run both sides; their results, and per role the kinds and bodies of the messages that it received."""
+    seen: dict[Role, list[tuple[str, bytes]]] = {role: [] for role in Role}
+    owners: dict[int, Role] = {}
+    honest = Channel._message
+
+    def message(self, kind, size):
+        data = honest(self, kind, size)
+        seen[owners[id(self)]].append((kind.rpartition(".")[2], data))
+        return data
+
+    def watched(session):
+        owners[id(session.channel)] = session.role
+        return side(session)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Channel, "_message", message)
+        results = run_pair(watched, watched)
+    return results, seen
+
+
+def shapes(seen):
+    """Kinds and sizes of all messages, in their order."""
+    return {role: [(kind, len(data)) for kind, data in rows] for role, rows in seen.items()}
+
+
+def byte_statistic(data: bytes) -> float:
+    """Chi-square of the bytes' frequencies against uniform ones."""
+    counts = np.bincount(np.frombuffer(data, dtype=np.uint8), minlength=256)
+    expected = len(data) / 256
+    return float(((counts - expected) ** 2 / expected).sum())
+
+
+def truncated(monkeypatch, kind):
+    """Let Alice send one byte less in every message of this kind; call the result with her session first."""
+    channels: list[Channel] = []
+    honest = Channel.send
+
+    class Short:
+        def __init__(self, message):
+            self._message = message
+
+        def kind(self):
+            return type(self._message).kind()
+
+        def encode(self):
+            return self._message.encode()[:-1]
+
+    def send(self, message):
+        cheats = self in channels and type(message).__name__ == kind
+        honest(self, Short(message) if cheats else message)
+
+    monkeypatch.setattr(Channel, "send", send)
+    return channels
