@@ -20,6 +20,23 @@ _SPARE_BITS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and how often something is measured.
+
+    Attributes:
+        rtt_ms: emulated round-trip time; 0 is that of loopback.
+        mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
+        repeat: runs in the same session.
+        timeout: seconds after which connecting and running are given up.
+    """
+
+    rtt_ms: float = 0.0
+    mbit: float = 0.0
+    repeat: int = 1
+    timeout: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A benchmark of comparisons.
 
@@ -51,6 +68,11 @@ class Case:
     def parameters(self) -> Parameters:
         """The public parameters of one run."""
         return Parameters(self.batch, self.bits, self.key_bits, self.key_bits)
+
+    @property
+    def setting(self) -> Setting:
+        """The link, repetitions and timeout."""
+        return Setting(self.rtt_ms, self.mbit, self.repeat, self.timeout)
 
     @property
     def network(self) -> Network:

@@ -62,7 +62,7 @@ def measure(case: Case, tell: Tell) -> dict[str, Any]:
         x, y = dealer.deal_inputs(case.type, case.bits, case.modulus, pairs)
         holdings = {role: {"x": pack(x[role]), "y": pack(y[role])} for role in Role}
         tell(f"running {plan.route}")
-        found = _run_processes(_tasks(case, keys, holdings), case.timeout)
+        found = run_processes(_tasks(case, keys, holdings), case.timeout)
         tell("comparing the results with the plain comparison")
         wrong = _count_wrong(case, dealer, found, plain_results(pairs))
     return {**_describe(case), **_figures(case, found), "wrong": wrong}
@@ -71,17 +71,23 @@ def measure(case: Case, tell: Tell) -> dict[str, Any]:
 def _tasks(
     case: Case, keys: Mapping[Role, PrivateKey], holdings: Mapping[Role, Mapping[str, Any]]
 ) -> dict[Role, dict[str, Any]]:
+    return make_tasks(keys, {role: {"case": case.to_json(), **holdings[role]} for role in Role})
+
+
+def make_tasks(
+    keys: Mapping[Role, PrivateKey], content: Mapping[Role, Mapping[str, Any]]
+) -> dict[Role, dict[str, Any]]:
+    """What each process is told: its certificate and keys, the other's public ones, and its content."""
     tls = {role: certificate.make(role.value) for role in Role}
     return {
         role: {
-            "case": case.to_json(),
             "role": role.value,
             "certificate": tls[role][0].decode(),
             "tls_key": tls[role][1].decode(),
             "paillier": write_private_key(keys[role]),
             "peer_certificate": tls[role.other][0].decode(),
             "peer_paillier": f"{int(keys[role.other].public.n):x}",
-            **holdings[role],
+            **content[role],
         }
         for role in Role
     }
@@ -153,7 +159,7 @@ class _Party:
         return lines[-1][:500] if lines else ""
 
 
-def _run_processes(tasks: Mapping[Role, dict[str, Any]], timeout: float) -> dict[Role, dict[str, Any]]:
+def run_processes(tasks: Mapping[Role, dict[str, Any]], timeout: float) -> dict[Role, dict[str, Any]]:
     """Let both processes do their tasks and return their results.
 
     Raises:

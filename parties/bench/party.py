@@ -10,18 +10,20 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import sys
 import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties.bench.case import Case
+from parties.bench.analysis import AnalysisCase, Joint
+from parties.bench.case import Case, Setting
 from parties.bench.holdings import pack, unpack
 from parties.bench.meter import MeteredTransport
 from parties.config import Address, Keepalive, Limits
@@ -56,21 +58,72 @@ class Ready(Message):
     bits: Bits
 
 
-class Bench:
-    """One side of the measurement.
+class Program(Protocol):
+    """What is measured, at one party."""
+
+    @property
+    def setting(self) -> Setting:
+        """The link, repetitions and timeout."""
+        ...
+
+    @property
+    def digest(self) -> bytes:
+        """By which the two processes see that they measure the same."""
+        ...
+
+    def prepare(self, session: Session) -> None:
+        """What counts as set-up."""
+        ...
+
+    def run(self, session: Session) -> Any:
+        """One run, whose time is measured."""
+        ...
+
+    def found(self, result: Any) -> Mapping[str, Any]:
+        """What is told of a run's result, as plain JSON values."""
+        ...
+
+
+class Comparisons:
+    """A batch of comparisons.
 
     Args:
         case: what is measured.
-        role: the own role.
         x: the own holding of x.
         y: the own holding of y.
     """
 
-    def __init__(self, case: Case, role: Role, x: Value, y: Value) -> None:
-        self._case = case
-        self._role = role
+    def __init__(self, case: Case, x: Value, y: Value) -> None:
+        self._plan = case.plan()
         self._x = x
         self._y = y
+        self.setting = case.setting
+        self.digest = case.digest
+
+    def prepare(self, session: Session) -> None:
+        """What the plan's steps set up."""
+        prepare(self._plan, session)
+
+    def run(self, session: Session) -> Value:
+        """The plan."""
+        return run_plan(self._plan, session, self._x, self._y)
+
+    def found(self, result: Value) -> Mapping[str, Any]:
+        """The own holding of delta."""
+        return {"delta": pack(result)}
+
+
+class Bench:
+    """One side of the measurement.
+
+    Args:
+        program: what is measured.
+        role: the own role.
+    """
+
+    def __init__(self, program: Program, role: Role) -> None:
+        self._program = program
+        self._role = role
         self._started = time.perf_counter()
         self._meter: MeteredTransport | None = None
         self.result: Future[dict[str, Any]] = Future()
@@ -78,9 +131,9 @@ class Bench:
 
     def wrap(self, transport: Transport) -> Transport:
         """Put the emulated link, if one is asked for, and the meter around a transport."""
-        case = self._case
-        if case.rtt_ms or case.mbit:
-            transport = EmulatedTransport(transport, case.rtt_ms, case.mbit)
+        setting = self._program.setting
+        if setting.rtt_ms or setting.mbit:
+            transport = EmulatedTransport(transport, setting.rtt_ms, setting.mbit)
         self._meter = MeteredTransport(transport)
         return self._meter
 
@@ -89,10 +142,10 @@ class Bench:
         self._started = time.perf_counter()
         return SessionTask(
             job_id=_JOB_ID,
-            job_digest=self._case.digest,
+            job_digest=self._program.digest,
             role=self._role,
             run=self._run,
-            deadline_seconds=self._case.timeout,
+            deadline_seconds=self._program.setting.timeout,
             ended=self._end,
         )
 
@@ -103,16 +156,15 @@ class Bench:
             self.result.set_exception(error)
 
     def _run(self, session: Session) -> None:
-        plan = self._case.plan()
-        prepare(plan, session)
+        self._program.prepare(session)
         _meet(session.channel)
         self._found = {"setup_seconds": time.perf_counter() - self._started, "runs": []}
-        for number in range(self._case.repeat):
+        for number in range(self._program.setting.repeat):
             if number:
                 _meet(session.channel)
             frames, traffic = self._frame_bytes(), session.channel.traffic
             start = time.perf_counter()
-            delta = run_plan(plan, session, self._x, self._y)
+            result = self._program.run(session)
             seconds = time.perf_counter() - start
             used = session.channel.traffic.since(traffic)
             self._found["runs"].append(
@@ -121,7 +173,8 @@ class Bench:
                     "rounds": used.rounds,
                     "payload_bytes": used.sent,
                     "frame_bytes": self._frame_bytes() - frames,
-                    "delta": pack(delta),
+                    "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+                    **self._program.found(result),
                 }
             )
 
@@ -155,10 +208,6 @@ class NoJobs:
         """Take part; the handshake compares the digests of the case."""
         del peer, header
         return self._bench.task()
-
-    def ledger_head(self) -> bytes:
-        """Empty: nothing is spent."""
-        return b""
 
     def stop(self) -> None:
         """Nothing to stop."""
@@ -207,7 +256,7 @@ class Place:
             self.peer,
             address=Address(LOOPBACK, port),
             keepalive=Keepalive(),
-            greet=lambda: make_greeting(self.own, self.terms, b""),
+            greet=lambda: make_greeting(self.own, self.terms),
             terms=self.terms,
         )
         try:
@@ -235,21 +284,27 @@ def measure(task: Mapping[str, Any]) -> dict[str, Any]:
         task: what `parties.bench.measurement` hands over.
 
     Returns:
-        Set-up and runs with seconds, rounds, bytes sent, and the own holding of the result.
+        Set-up and runs with seconds, rounds, bytes sent, the most memory so far, and what the program tells.
 
     Raises:
         DuettoError: of the kind that the failure has.
     """
     role = Role(task["role"])
-    case = Case.from_json(task["case"])
     # nothing is signed in a benchmark, so the signing keys are any keys
     signing = Ed25519PrivateKey.generate()
     certificate, tls_key = task["certificate"].encode(), task["tls_key"].encode()
     own = Identity(role.value, certificate, tls_key, signing, read_private_key(task["paillier"]))
     theirs = PublicKey(int(task["peer_paillier"], 16))
     peer = PeerIdentity(role.other.value, signing.public_key(), theirs, task["peer_certificate"].encode())
-    bench = Bench(case, role, unpack(task["x"], theirs), unpack(task["y"], theirs))
-    seconds = max(1, int(case.timeout))
+    program: Program
+    if "workload" in task:
+        program = Joint(AnalysisCase(**task["workload"]), role)
+    else:
+        program = Comparisons(
+            Case.from_json(task["case"]), unpack(task["x"], theirs), unpack(task["y"], theirs)
+        )
+    bench = Bench(program, role)
+    seconds = max(1, int(program.setting.timeout))
     limits = Limits(sessions=1, message_seconds=seconds, job_seconds=seconds)
     runner = SessionRunner(own, {peer.name: peer}, limits, wrap=bench.wrap)
     place = Place(own, peer, runner)

@@ -8,14 +8,20 @@ from typing import Final
 
 from smc.errors import DisclosureRefused
 
+MOST: Final = 1_000_000
+"""The largest number in limits, and the largest numerator and denominator."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of disclosure.
 
     Attributes:
-        minimum_group: the least number of persons that a released cell, cluster or sum is about; 0 for none.
+        minimum_group: the least number of persons that a released cell, cluster or sum is about; in tables
+            the least number of each side that has any, since a recipient can subtract its own part; 0 for
+            none.
         dominance: the largest part of a released sum that may come from one person, in (0, 1]; 1 for none.
+            In tables it is a part of the sum of that person's side.
         minimum_set: the least number of rows that each side brings to a matching.
         maximum_ratio: the most by which one side's rows may exceed the other's in a matching; 0 for none.
         minimum_intersection: the least number of matches for anything about an intersection to be released.

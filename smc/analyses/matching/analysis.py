@@ -10,12 +10,17 @@ from typing import Any, Final
 from smc.analyses.base import Analysis, Data, Estimate, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.matching.exact import EXACT
+from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.matching.vectors import VECTORS
 from smc.analyses.parameters import take
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 
-METHODS: Final[Mapping[str, Analysis]] = MappingProxyType({})
+METHODS: Final[Mapping[str, Analysis]] = MappingProxyType(
+    {"exact": EXACT, "tolerant": TOLERANT, "vectors": VECTORS}
+)
 """The methods by the word that `method` in `[parameters]` names. Each is an analysis of its own and gets the
 parameters without that word."""
 

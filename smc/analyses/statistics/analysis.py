@@ -1,37 +1,47 @@
-"""Joint differentially private statistics: the program.
+"""Joint statistics: the program.
 
-Each side adds up its own rows; shares of noise that neither knows are added; the sums are opened to the
-recipients only. Neighbouring tables differ by one row, added or removed, on either side: one person is one
-row. The guarantee holds against the other party as well, which knows its own rows but not the noise; towards
-the parties it is computational (`smc.oblivious`).
+With noise, each side adds up its own rows; shares of noise that neither knows are added; the sums are
+opened to the recipients only. Quantiles are chosen inside (`quantiles.py`), regressions and the like follow
+from opened sums. Neighbouring tables differ by the rows of one person, added or removed, on one side; the
+guarantee holds against the other party as well, which knows its own rows but not the noise. Towards the
+parties it is computational (`smc.oblivious`). Without noise, counts and sums are opened as tables under the
+limits of disclosure (`exact.py`).
+
+A limit `minimum_group` of m persons holds for noisy results too: what is about fewer than m rows, by its
+noisy count, is withheld (`suppression.py`); fewer than m times `rows_per_person`, where that is above 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.tables import PATTERN
 from smc.analyses.loss import Loss
+from smc.analyses.statistics import noisy
+from smc.analyses.statistics.exact import Tables
+from smc.analyses.statistics.outcome import (
+    EXACT_DETAILS,
+    Reported,
+    kept_from,
+    loss_text,
+    noisy_details,
+    told,
+)
 from smc.analyses.statistics.parameters import StatisticsParameters, parse
-from smc.analyses.statistics.plan import MOST_DELTA, Noisy, check_alike, plan
-from smc.analyses.statistics.queries import Estimated
-from smc.errors import DomainError, UsageError
+from smc.analyses.statistics.plan import check_alike, plan
+from smc.analyses.statistics.rows import Rows
+from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import noise, opening
-from smc.secret.laplace import DiscreteLaplace
+from smc.secret import opening
 
-_NEIGHBOURS: Final = "one row added to or removed from either side's table; one person is one row"
-_SECONDS_PER_BYTE: Final = 6e-9
+_SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.05
 
 
@@ -54,9 +64,11 @@ class Statistics:
     ) -> None:
         """Check that both sides declare the columns alike, that queries fit and that nothing can wrap."""
         for query in parameters.queries:
-            if query.column:
-                check_alike(query, alice, bob)
-        plan(parameters, alice)
+            check_alike(query, alice, bob)
+        if parameters.noise == "none":
+            _tables(parameters, alice)
+        else:
+            plan(parameters, alice)
 
     def check_recipients(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to."""
@@ -66,27 +78,31 @@ class Statistics:
 
     def loss(self, parameters: StatisticsParameters) -> Loss:
         """The job's total, with the delta that its plan may need at most."""
-        return Loss(parameters.epsilon, Fraction(MOST_DELTA))
+        return parameters.loss
 
     def exact(self, parameters: StatisticsParameters) -> bool:
-        """Never: everything is noisy."""
-        del parameters
-        return False
+        """Whether the job asks for no noise."""
+        return parameters.noise == "none"
 
     def leakage(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Leakage:
-        """Recipients learn the noisy results, the others nothing."""
+        """Recipients learn the results, the others nothing but what is withheld of exact ones."""
         names = ", ".join(query.name for query in parameters.queries)
-        gets = (
-            f"the noisy results of: {names}; under differential privacy with epsilon "
-            f"{_text(parameters.epsilon)} for every row of the other side, as neither knows the noise",
-        )
-        public = (
-            f"the queries, their bounds and bins, and epsilon {_text(parameters.epsilon)}",
+        public: tuple[str, ...] = (
+            "the queries, their bounds and bins",
             f"that each side has at most {parameters.max_rows} rows; not how many",
         )
-        return Leakage(
-            gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
-        )
+        if self.exact(parameters):
+            all_learn: tuple[str, ...] = (PATTERN,)
+            gets = f"the exact results of: {names}; of sums and means the row counts too"
+        else:
+            loss = loss_text(parameters.loss)
+            all_learn, public = (), (*public, loss)
+            gets = (
+                f"the noisy results of: {names}; under differential privacy with {loss} for every person of "
+                "the other side, as neither knows the noise"
+            )
+        first, second = ((gets, *all_learn) if role in recipients else all_learn for role in Role)
+        return Leakage(first, second, public)
 
     def estimate(
         self,
@@ -96,15 +112,19 @@ class Statistics:
         rows: int,
         key_bits: int,
     ) -> Estimate:
-        """Exact rounds and bytes; neither rows nor keys matter."""
+        """Exact rounds and bytes of a run without limits; neither rows nor keys matter."""
         del rows, key_bits
         total = run_cost(parameters, schemas, recipients)
+        exact = "local sums; open to recipients as far as the limits allow"
         return Estimate(
             total.rounds,
             total.alice_bytes,
             total.bob_bytes,
             _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
-            "local sums; joint discrete Laplace noise by oblivious transfer; open to recipients",
+            exact
+            if self.exact(parameters)
+            else f"local sums; joint discrete {parameters.noise.capitalize()} noise by oblivious transfer; "
+            "open to recipients",
         )
 
     def run(
@@ -119,28 +139,50 @@ class Statistics:
 
         Raises:
             UsageError: the own columns do not fit; nothing was sent.
+            DisclosureRefused: several exact queries under a limit on groups; nothing was sent.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self.check_recipients(parameters, recipients)
-        plans = plan(parameters, {name: column.schema for name, column in data.items()})
-        sums = _local(parameters, plans, data)
-        session.report("noise", 0, 1)
-        shares = noise.draw(session, _laws(plans))
-        shares += np.array(sums, dtype=np.int64).view(np.uint64)
-        session.report("noise", 1, 1)
-        opened = (release or Release()).words(session, shares, recipients)
-        return _outcome(plans, None if opened is None else _signed(opened), noisy=True)
+        release = release or Release()
+        schemas = {name: column.schema for name, column in data.items()}
+        if self.exact(parameters):
+            return _run_exact(session, parameters, data, recipients, release)
+        least = release.limits.minimum_group * parameters.rows_per_person
+        plans = plan(parameters, schemas, counted=least > 0)
+        details = noisy_details(parameters, plans)
+        rows = Rows.of(parameters, data)
+        opened = noisy.opened(session, plans, rows, least, recipients, release)
+        if opened is None:
+            return kept_from(details)
+        reported: list[Reported] = [
+            (planned.query, planned.statistic, *entry)
+            for planned, entries in zip(plans, opened, strict=True)
+            for entry in noisy.results(planned, entries, session.random, noisy=True, least=least)
+        ]
+        return told(parameters, reported, details, noisy=True)
 
     def run_plain(
         self, parameters: StatisticsParameters, alice: Data, bob: Data, recipients: frozenset[Role]
     ) -> tuple[Outcome, Outcome]:
         """The exact statistics, in the same tables."""
         self.check_recipients(parameters, recipients)
-        plans = plan(parameters, {name: column.schema for name, column in alice.items()})
-        both = zip(_local(parameters, plans, alice), _local(parameters, plans, bob), strict=True)
-        total = [a + b for a, b in both]
-        first, second = (_outcome(plans, total if role in recipients else None, noisy=False) for role in Role)
-        return first, second
+        schemas = {name: column.schema for name, column in alice.items()}
+        sides = [Rows.of(parameters, data) for data in (alice, bob)]
+        reported: list[Reported] = []
+        if self.exact(parameters):
+            for tables in _tables(parameters, schemas):
+                parts = [tables.local(rows) for rows in sides]
+                reported += _reported(tables, tables.results(tables.plain(parts)))
+        else:
+            for planned in plan(parameters, schemas):
+                entries = noisy.exact(planned, sides)
+                reported += [
+                    (planned.query, planned.statistic, *entry)
+                    for entry in noisy.results(planned, entries, Randomness(), noisy=False, least=0)
+                ]
+        outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
+        to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
+        return to_alice, to_bob
 
 
 STATISTICS: Final = Statistics()
@@ -148,142 +190,58 @@ STATISTICS: Final = Statistics()
 
 
 def run_cost(
-    parameters: StatisticsParameters, schemas: Mapping[str, Schema], recipients: frozenset[Role]
+    parameters: StatisticsParameters,
+    schemas: Mapping[str, Schema],
+    recipients: frozenset[Role],
+    minimum_group: int = 0,
 ) -> Cost:
-    """The exact cost of a run in a fresh session, without what the gate sends."""
-    laws = _laws(plan(parameters, schemas))
-    return SETUP_COST + noise.cost(laws) + opening.cost(len(laws), recipients)
+    """The exact cost of a run in a fresh session, without what the gate sends.
+
+    Args:
+        parameters: as parsed.
+        schemas: the declared columns.
+        recipients: who gets the results.
+        minimum_group: of the limits; exact results are counted without limits.
+    """
+    if parameters.noise == "none":
+        total = Cost()
+        for tables in _tables(parameters, schemas):
+            for length in tables.opened_lengths:
+                total += opening.cost(length, recipients)
+        return total
+    least = minimum_group * parameters.rows_per_person
+    return SETUP_COST + noisy.cost(plan(parameters, schemas, counted=least > 0), least, recipients)
 
 
-def _laws(plans: Sequence[Noisy]) -> list[DiscreteLaplace]:
-    return [law for noisy in plans for law in noisy.laws]
+def _tables(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:
+    return [Tables.of(query, parameters, schemas) for query in parameters.queries]
 
 
-def _local(parameters: StatisticsParameters, plans: Sequence[Noisy], data: Data) -> list[int]:
-    """The own sums of all statistics, after the checks that keep them from wrapping."""
-    lengths = {len(data[name]) for name in parameters.columns}
-    if len(lengths) != 1:
-        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
-    rows = lengths.pop()
-    if rows > parameters.max_rows:
-        raise DomainError(
-            "This side has more rows than parameters.max_rows allows.",
-            "Raise max_rows in the job, which both sides see, or use fewer rows.",
+def _reported(tables: Tables, results: Sequence[tuple[str | None, Any]]) -> list[Reported]:
+    return [(tables.query, tables.statistic, group, result) for group, result in results]
+
+
+def _run_exact(
+    session: Session,
+    parameters: StatisticsParameters,
+    data: Data,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    if release.limits.minimum_group > 1 and len(parameters.queries) > 1:
+        raise DisclosureRefused(
+            "Under a minimum_group a job without noise holds one query: tables of the same rows can be "
+            "subtracted from each other.",
+            "Ask one query, or add noise.",
         )
-    first = parameters.columns[0]
-    return [
-        total
-        for noisy in plans
-        for total in noisy.statistic.local(data[noisy.statistic.column or first].integers)
-    ]
-
-
-def _signed(words: NDArray[np.uint64]) -> list[int]:
-    return [int(word) for word in words.view(np.int64)]
-
-
-def _outcome(plans: Sequence[Noisy], totals: Sequence[int] | None, *, noisy: bool) -> Outcome:
-    details = _details(plans) if noisy else {"guarantee": "none: exact values"}
-    if totals is None:
-        return Outcome((), ("The results went to the other party only.",), details)
-    rows: list[tuple[Any, ...]] = []
-    extra: list[Table] = []
-    start = 0
-    for planned in plans:
-        statistic, laws = planned.statistic, planned.laws if noisy else ()
-        words = totals[start : start + len(planned.laws)]
-        start += len(planned.laws)
-        rows.append(_row(planned, statistic.estimated(words, laws), noisy=noisy))
-        table = statistic.table(words, laws)
-        if table is not None:
-            extra.append(table)
-    columns = dict(zip(_HEADINGS, map(list, zip(*rows, strict=True)), strict=True))
-    return Outcome((Table("results", columns), *extra), _notes(plans, noisy=noisy), details)
-
-
-_HEADINGS: Final = (
-    "query", "kind", "column", "value", "lower_95", "upper_95", "epsilon", "noise_scale", "unit"
-)  # fmt: skip
-
-
-def _row(planned: Noisy, result: Estimated, *, noisy: bool) -> tuple[Any, ...]:
-    statistic = planned.statistic
-    return (
-        statistic.name,
-        statistic.kind,
-        statistic.column or None,
-        result.value,
-        result.lower,
-        result.upper,
-        _text(statistic.epsilon) if noisy else None,
-        float(statistic.noise_scale) if noisy else 0.0,
-        statistic.unit,
-    )
-
-
-def _notes(plans: Sequence[Noisy], *, noisy: bool) -> tuple[str, ...]:
-    kinds = {planned.statistic.kind for planned in plans}
-    notes: list[str] = []
-    if kinds & {"sum", "mean"}:
-        notes.append("Values outside a query's bounds were clamped to them before adding.")
-    if "histogram" in kinds:
-        notes.append("Rows outside all bins of a histogram are counted in none.")
-    if not noisy:
-        return tuple(notes)
-    notes.append(
-        "The 95 % intervals cover the exact statistic of the joined table, from the exact quantiles of the "
-        "noise, each taken alone; they do not speak of sampling."
-    )
-    notes.append("Counts are not clamped after the noise: a small one can come out negative.")
-    if "mean" in kinds:
-        notes.append(
-            "A mean is the noisy sum about the centre of its bounds over the noisy count, each with half of "
-            "the query's epsilon; its interval follows from the 97.5 % intervals of both."
-        )
-    return tuple(notes)
-
-
-def _details(plans: Sequence[Noisy]) -> dict[str, Any]:
-    total = sum((planned.statistic.epsilon for planned in plans), Fraction(0))
-    return {
-        "guarantee": "(epsilon, delta)-differential privacy, by sequential composition of the queries; "
-        "computational towards the two parties, as 128-bit oblivious transfer hides the noise from them",
-        "neighbours": _NEIGHBOURS,
-        "mechanism": "discrete Laplace, drawn jointly; neither party knows the noise",
-        "epsilon": _text(total),
-        "delta": float(sum((planned.delta for planned in plans), Decimal(0))),
-        "engine": "oblivious",
-        "queries": [_detail(planned) for planned in plans],
-    }
-
-
-def _detail(planned: Noisy) -> dict[str, Any]:
-    statistic = planned.statistic
-    return {
-        "query": statistic.name,
-        "kind": statistic.kind,
-        "epsilon": _text(statistic.epsilon),
-        "sensitivity": _text(Fraction(statistic.sensitivity, _divisor(planned))),
-        "noise_scale": _text(statistic.noise_scale),
-        "delta": float(planned.delta),
-    }
-
-
-def _divisor(planned: Noisy) -> int:
-    """What turns the statistic's held units into those of its result."""
-    summed = planned.statistic.kind in ("sum", "mean")
-    return 10**planned.statistic.schema.scale if summed else 1
-
-
-def _text(value: Fraction) -> str:
-    """A fraction as a decimal where that is exact, else as numerator/denominator."""
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest > 1:
-        return str(value)
-    digits = value.denominator.bit_length()
-    scaled = value * 10**digits
-    text = format(Decimal(scaled.numerator).scaleb(-digits), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    asked = _tables(parameters, {name: column.schema for name, column in data.items()})
+    rows = Rows.of(parameters, data)
+    reported: list[Reported] = []
+    for tables in asked:
+        opened = tables.opened(session, release, tables.local(rows), parameters.max_rows, recipients)
+        shown = [table for table in opened if table is not None]
+        if shown:
+            reported += _reported(tables, tables.results(shown))
+    if session.role not in recipients:
+        return kept_from(EXACT_DETAILS)
+    return told(parameters, reported, EXACT_DETAILS, noisy=False)

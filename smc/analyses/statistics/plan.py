@@ -3,178 +3,297 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
 from smc.analyses.base import Schema
-from smc.analyses.statistics.parameters import Query, StatisticsParameters
-from smc.analyses.statistics.queries import Count, Histogram, Mean, Statistic, Sum, real
+from smc.analyses.loss import Loss
+from smc.analyses.statistics.bins import Bins
+from smc.analyses.statistics.moments import (
+    Clamp,
+    Clamped,
+    Correlation,
+    Count,
+    Covariance,
+    Deviation,
+    Mean,
+    Sum,
+    Variance,
+)
+from smc.analyses.statistics.numbers import real
+from smc.analyses.statistics.parameters import MOST_DELTA, StatisticsParameters
+from smc.analyses.statistics.quantiles import Quantile
+from smc.analyses.statistics.query import MOST_POINTS, Query
+from smc.analyses.statistics.regression import Regression
+from smc.analyses.statistics.statistic import Part, Statistic, additive, delta_of
+from smc.analyses.statistics.tables import Cells, CrossTable
+from smc.analyses.statistics.ttest import TTest, two_labels
 from smc.errors import UsageError
-from smc.secret.laplace import DiscreteLaplace
-
-MOST_DELTA: Final = Decimal(1) / (1 << 40)
-"""A plan whose delta would be larger is refused."""
+from smc.secret.law import Law
 
 MOST_ENTRIES: Final = 100_000
 """More numbers in one job are refused: they are opened in one message each way."""
 
+LEAST_STATED_DELTA: Final = Fraction(1, 1 << 30)
+"""The guarantee of a job with Gaussian noise may be stated for this delta and larger ones."""
+
+DEFAULT_POINTS: Final = 1024
+"""Candidates of a quantile whose query does not state a step."""
+
+_COUNT_WEIGHT: Final = Fraction(1, 10)
 _NUMERIC: Final = ("integer", "decimal")
+_CLAMPED: Final[Mapping[str, type[Clamped]]] = {
+    "sum": Sum,
+    "mean": Mean,
+    "variance": Variance,
+    "deviation": Deviation,
+    "covariance": Covariance,
+    "correlation": Correlation,
+    "regression": Regression,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Noisy:
-    """A statistic and the law of the noise of each of its entries."""
+class Planned:
+    """A query with its statistic, the groups that it is computed for, and its noise.
 
+    Attributes:
+        query: as asked.
+        statistic: its loss is the query's, less what the extra count costs.
+        groups: labels of the groups; one None without `by`.
+        codes: held values of the labels in the column of `by`.
+        count_law: of the noise of a count of each group's rows, which is opened beside a statistic without
+            one so that small groups can be withheld; None if there is none.
+        epsilon: for which the guarantee is stated: the query's; under Gaussian noise, which composes as a
+            whole, the job's at `LEAST_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
+    """
+
+    query: Query
     statistic: Statistic
-    laws: tuple[DiscreteLaplace, ...]
+    groups: tuple[str | None, ...]
+    codes: tuple[int, ...]
+    count_law: Law | None
+    epsilon: Fraction
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """Of all noise in the order of drawing: the groups' statistics, then their extra counts."""
+        extra = () if self.count_law is None else (self.count_law,) * len(self.groups)
+        return self.statistic.laws * len(self.groups) + extra
+
+    @property
+    def words(self) -> int:
+        """Numbers that are opened."""
+        return (self.statistic.size + (self.count_law is not None)) * len(self.groups)
 
     @property
     def delta(self) -> Decimal:
-        """Bound on the delta of this query: (1 + e**epsilon) times the statistical distance of its noise."""
-        epsilon = Decimal(self.statistic.epsilon.numerator) / Decimal(self.statistic.epsilon.denominator)
-        return (1 + epsilon.exp()) * sum((law.distance for law in self.laws), Decimal(0))
+        """What drawing all noise from 64-bit words adds to delta."""
+        groups = len(self.groups)
+        found = self.statistic.delta(groups, self.epsilon)
+        if self.count_law is not None:
+            touched = min(groups, self.statistic.rows_per_person)
+            found += delta_of(self.epsilon, touched * self.count_law.distance)
+        return found
 
 
-def plan(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> tuple[Noisy, ...]:
-    """Resolve all queries.
+def plan(
+    parameters: StatisticsParameters, schemas: Mapping[str, Schema], *, counted: bool = False
+) -> tuple[Planned, ...]:
+    """Resolve all queries of a job with noise.
 
     Args:
         parameters: the parsed parameters.
         schemas: the declared columns, which both sides share.
+        counted: whether every group's rows are to be counted, for a limit on the size of groups.
 
     Raises:
-        UsageError: a query does not fit its column, or a total could leave 63 bits.
+        UsageError: a query does not fit its columns, or a total could leave 63 bits.
     """
-    laws: dict[Fraction, DiscreteLaplace] = {}
-    resolved = []
-    for query in parameters.queries:
-        statistic = _resolve(query, schemas.get(query.column) if query.column else Schema("integer"))
-        for rate in statistic.rates:
-            if rate not in laws:
-                laws[rate] = DiscreteLaplace.of(rate)
-        noisy = Noisy(statistic, tuple(laws[rate] for rate in statistic.rates))
-        _check_room(noisy, parameters.max_rows)
-        resolved.append(noisy)
-    if sum(len(noisy.laws) for noisy in resolved) > MOST_ENTRIES:
+    found = [_planned(query, parameters, schemas, counted=counted) for query in parameters.queries]
+    if sum(planned.words for planned in found) > MOST_ENTRIES:
         raise UsageError(
             f"The queries ask for more than {MOST_ENTRIES} numbers.", "Use several jobs, or fewer bins."
         )
-    if sum((noisy.delta for noisy in resolved), Decimal(0)) > MOST_DELTA:
+    if sum((planned.delta for planned in found), Decimal(0)) > Decimal(1) / MOST_DELTA.denominator:
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.",
-            "Lower epsilon or ask fewer queries or bins.",
+            "Lower epsilon or rho, or ask fewer queries, candidates or bins.",
         )
-    return tuple(resolved)
+    return tuple(found)
 
 
-def _check_room(noisy: Noisy, max_rows: int) -> None:
-    noise = max(law.bound for law in noisy.laws)
-    if 2 * max_rows * noisy.statistic.reach + noise >= 1 << 63:
+def _planned(
+    query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema], *, counted: bool
+) -> Planned:
+    statistic = resolve(query, parameters, schemas)
+    law = None
+    if counted and statistic.counts is None:
+        law = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.rows_per_person)
+        rest = 1 - _COUNT_WEIGHT
+        reduced = Loss(query.loss.epsilon * rest, rho=query.loss.rho * rest)
+        statistic = replace(statistic, query=replace(query, loss=reduced))
+    if statistic.largest(parameters.max_rows) >= 1 << 63:
         raise UsageError(
-            f"Query {noisy.statistic.name!r} could leave 63 bits: 2 * max_rows * bound + noise is too large.",
+            f"Query {query.name!r} could leave 63 bits: 2 * max_rows * bound + noise is too large.",
             "Lower max_rows, clamp to narrower bounds, or raise epsilon.",
         )
+    epsilon = parameters.loss.epsilon_at(LEAST_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
+    return Planned(query, statistic, *groups(query, schemas), law, epsilon)
 
 
-def _resolve(query: Query, schema: Schema | None) -> Statistic:
-    if schema is None:
-        raise UsageError(f"Query {query.name!r}: there is no column {query.column!r}.", "Add it to the job.")
-    common = (query.name, query.column, schema, query.epsilon)
+def groups(query: Query, schemas: Mapping[str, Schema]) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
+    """Labels and held values of a query's groups.
+
+    Raises:
+        UsageError: the column of `by` is no category.
+    """
+    if not query.by:
+        return (None,), (0,)
+    schema = _schema(query, query.by, schemas)
+    if schema.kind != "category" or not schema.categories:
+        raise UsageError(
+            f"Query {query.name!r}: by needs a category column, {query.by!r} is declared {schema.kind}.",
+            "Name a category column.",
+        )
+    return schema.categories, tuple(range(len(schema.categories)))
+
+
+def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> Statistic:
+    """The statistic of a query.
+
+    Raises:
+        UsageError: the query does not fit its columns.
+    """
+    own = tuple(_schema(query, column, schemas) for column in query.columns)
+    common = (query, own, parameters.rows_per_person)
     if query.kind == "count":
         return Count(*common)
-    if query.kind == "histogram":
-        return Histogram(*common, *_bins(query, schema))
-    if schema.kind not in _NUMERIC:
-        raise UsageError(
-            f"Query {query.name!r}: a {query.kind} needs a number, column {query.column!r} is "
-            f"declared {schema.kind}.",
-            "Name an integer or decimal column.",
-        )
-    lower, upper = _bound(query, "lower", schema), _bound(query, "upper", schema)
-    statistic = (Mean if query.kind == "mean" else Sum)(*common, lower, upper)
-    if lower > upper or not statistic.sensitivity:
-        raise UsageError(
-            f"Query {query.name!r}: the bounds leave no value but one, or none.", "Set lower below upper."
-        )
-    return statistic
+    if query.kind in ("histogram", "crosstab"):
+        bins = tuple(_bins(query, place, schema) for place, schema in enumerate(own))
+        return (CrossTable if query.kind == "crosstab" else Cells)(*common, bins)
+    if query.kind == "t-test":
+        return TTest(*common, (_clamp(query, 0, own[0]),), two_labels(query, own[1]))
+    clamps = tuple(_clamp(query, place, schema) for place, schema in enumerate(own))
+    if query.kind in _CLAMPED:
+        return _CLAMPED[query.kind](*common, clamps)
+    step = _step(query, clamps[0], own[0])
+    return Quantile(*common, clamps[0].lower, clamps[0].upper, step, parameters.max_rows)
 
 
-def _held(value: Fraction, query: Query, schema: Schema, what: str) -> int:
+def _schema(query: Query, column: str, schemas: Mapping[str, Schema]) -> Schema:
+    if column not in schemas:
+        raise UsageError(f"Query {query.name!r}: there is no column {column!r}.", "Add it to the job.")
+    return schemas[column]
+
+
+def _held(value: Fraction, query: Query, place: int, schema: Schema, what: str) -> int:
     held = value * 10**schema.scale
     if held.denominator != 1:
         raise UsageError(
-            f"Query {query.name!r}: {what} has more decimals than column {query.column!r}, which has "
-            f"{schema.scale}.",
+            f"Query {query.name!r}: {what} has more decimals than column {query.columns[place]!r}, which "
+            f"has {schema.scale}.",
             "Round it.",
         )
     return int(held.numerator)
 
 
-def _bound(query: Query, side: str, schema: Schema) -> int:
-    stated: Fraction | None = getattr(query, side)
-    if stated is not None:
-        return _held(stated, query, schema, side)
-    declared: int | None = getattr(schema, side)
-    if declared is None:
+def _clamp(query: Query, place: int, schema: Schema) -> Clamp:
+    column = query.columns[place]
+    if schema.kind not in _NUMERIC:
         raise UsageError(
-            f"Query {query.name!r}: neither the query nor column {query.column!r} has a bound {side!r}.",
-            f"Set {side} in the query.",
+            f"Query {query.name!r}: a {query.kind} needs a number, column {column!r} is declared "
+            f"{schema.kind}.",
+            "Name an integer or decimal column.",
         )
-    return declared
-
-
-def _bins(query: Query, schema: Schema) -> tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]:
-    """Labels, held edges and category indices."""
-    if schema.kind == "category":
-        return _categories(query, schema)
-    if schema.kind not in _NUMERIC or not query.edges:
+    ends = []
+    for side, stated, declared in (
+        ("lower", query.lower[place], schema.lower),
+        ("upper", query.upper[place], schema.upper),
+    ):
+        if stated is not None:
+            ends.append(_held(stated, query, place, schema, side))
+        elif declared is not None:
+            ends.append(declared)
+        else:
+            raise UsageError(
+                f"Query {query.name!r}: neither the query nor column {column!r} has a bound {side!r}.",
+                f"Set {side} in the query.",
+            )
+    clamp = Clamp(ends[0], ends[1], schema.scale)
+    fixed = query.kind == "sum" and clamp.lower == clamp.upper != 0
+    if clamp.lower >= clamp.upper and not fixed:
         raise UsageError(
-            f"Query {query.name!r}: a histogram of column {query.column!r}, declared {schema.kind}, "
+            f"Query {query.name!r}: the bounds leave no value but one, or none.", "Set lower below upper."
+        )
+    return clamp
+
+
+def _step(query: Query, clamp: Clamp, schema: Schema) -> int:
+    span = clamp.upper - clamp.lower
+    if query.step is None:
+        return max(1, -(-span // ((query.points or DEFAULT_POINTS) - 1)))
+    step = _held(query.step, query, 0, schema, "the step")
+    if span // step >= MOST_POINTS:
+        raise UsageError(
+            f"Query {query.name!r} has more than {MOST_POINTS} candidates.",
+            "Widen the step or narrow the bounds.",
+        )
+    return step
+
+
+def _bins(query: Query, place: int, schema: Schema) -> Bins:
+    column, edges, labels = query.columns[place], query.edges[place], query.categories[place]
+    if schema.kind == "category":
+        chosen = labels or schema.categories
+        if edges or not chosen or not set(chosen) <= set(schema.categories):
+            raise UsageError(
+                f"Query {query.name!r}: column {column!r} has labels; the query asks for others.",
+                "Leave edges out, and take categories from the column's declaration.",
+            )
+        return Bins.of_labels(schema, chosen)
+    if schema.kind not in _NUMERIC or not edges:
+        raise UsageError(
+            f"Query {query.name!r}: a {query.kind} of column {column!r}, declared {schema.kind}, "
             "does not fit.",
             "Give edges for an integer or decimal column; count labels of a category column.",
         )
-    edges = tuple(_held(edge, query, schema, "an edge") for edge in query.edges)
-    names = [str(real(edge, schema.scale)) for edge in edges]
-    closing = [")"] * (len(edges) - 2) + ["]"]
-    labels = tuple(f"[{a}, {b}{end}" for a, b, end in zip(names, names[1:], closing, strict=False))
-    return labels, edges, ()
-
-
-def _categories(query: Query, schema: Schema) -> tuple[tuple[str, ...], tuple[int, ...], tuple[int, ...]]:
-    labels = query.categories or schema.categories
-    places = {label: index for index, label in enumerate(schema.categories)}
-    if query.edges or not labels or not places.keys() >= set(labels):
-        raise UsageError(
-            f"Query {query.name!r}: column {query.column!r} has labels; the query asks for others.",
-            "Leave edges out, and take categories from the column's declaration.",
-        )
-    return labels, (), tuple(places[label] for label in labels)
+    held = tuple(_held(edge, query, place, schema, "an edge") for edge in edges)
+    names = [str(real(edge, schema.scale)) for edge in held]
+    closing = [")"] * (len(held) - 2) + ["]"]
+    return Bins(tuple(f"[{a}, {b}{end}" for a, b, end in zip(names, names[1:], closing, strict=False)), held)
 
 
 def check_alike(query: Query, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-    """Check that both sides declare the query's column so that their numbers add up.
+    """Check that both sides declare the query's columns so that their numbers add up.
 
     Raises:
-        UsageError: a side lacks the column, or the declarations differ in what the query depends on.
+        UsageError: a side lacks a column, or the declarations differ in what the query depends on.
     """
-    for side, schemas in (("Alice", alice), ("Bob", bob)):
-        if query.column not in schemas:
+    for column in query.all_columns:
+        for side, schemas in (("Alice", alice), ("Bob", bob)):
+            if column not in schemas:
+                raise UsageError(
+                    f"Query {query.name!r}: {side} has no column {column!r}.",
+                    "Add it to that side of the job.",
+                )
+        differing = _differences(alice[column], bob[column], _depends_on(query, column))
+        if differing:
             raise UsageError(
-                f"Query {query.name!r}: {side} has no column {query.column!r}.",
-                "Add it to that side of the job.",
+                f"Query {query.name!r}: Alice and Bob declare {differing[0]} of {column!r} differently.",
+                "Declare the columns alike"
+                + (" or state the bound in the query." if differing[0] in ("lower", "upper") else "."),
             )
+
+
+def _depends_on(query: Query, column: str) -> list[str]:
     fields = ["kind", "scale", "unit", "categories"]
-    if query.kind in ("sum", "mean"):
-        fields += [side for side in ("lower", "upper") if getattr(query, side) is None]
-    differing = _differences(alice[query.column], bob[query.column], fields)
-    if differing:
-        raise UsageError(
-            f"Query {query.name!r}: Alice and Bob declare {differing[0]} of {query.column!r} differently.",
-            "Declare the columns alike"
-            + (" or state the bound in the query." if differing[0] in ("lower", "upper") else "."),
-        )
+    if query.kind not in ("count", "histogram", "crosstab") and column in query.columns:
+        place = query.columns.index(column)
+        fields += [name for name in ("lower", "upper") if getattr(query, name)[place] is None]
+    return fields
 
 
 def _differences(alice: Schema, bob: Schema, fields: Sequence[str]) -> list[str]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import tomllib
 
+import numpy as np
+
 from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.secret import noise
 
 RANDOM = Randomness()
 BOTH = frozenset(Role)
@@ -61,11 +66,34 @@ def table(rows):
     }
 
 
-def joint(parameters, alice, bob, recipients=BOTH):
+def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: STATISTICS.run(s, parameters, alice, recipients),
-        lambda s: STATISTICS.run(s, parameters, bob, recipients),
+        lambda s: STATISTICS.run(s, parameters, alice, recipients, Release(limits)),
+        lambda s: STATISTICS.run(s, parameters, bob, recipients, Release(limits)),
     )
+
+
+def silence(monkeypatch):
+    """Draw no noise: joint runs give the exact statistics."""
+    monkeypatch.setattr(noise, "draw", lambda session, laws: np.zeros(len(laws), dtype=np.uint64))
+
+
+def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+    """What Alice and Bob sent and received, messages and rounds."""
+
+    def side(data):
+        def run(session):
+            STATISTICS.run(session, parameters, data, recipients, Release(limits))
+            return session.channel.traffic
+
+        return run
+
+    return run_pair(side(alice), side(bob))
+
+
+def columns(**held):
+    """Data from lists of held values: age, weight and group."""
+    return {name: Column(np.array(values, dtype=np.int64), SCHEMAS[name]) for name, values in held.items()}
 
 
 def results(outcome):

@@ -38,7 +38,7 @@ def test_defaults():
         'epsilon = "1"\n[[queries]]\nkind = "count"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     )
     assert parameters.max_rows == 10_000_000
-    assert [query.epsilon for query in parameters.queries] == [Fraction(1, 2)] * 2
+    assert [query.loss.epsilon for query in parameters.queries] == [Fraction(1, 2)] * 2
     assert [query.name for query in parameters.queries] == ["count", "sum of age"]
     assert STATISTICS.loss(parameters).epsilon == 1
     assert STATISTICS.columns(parameters, Role.ALICE) == STATISTICS.columns(parameters, Role.BOB) == ("age",)
@@ -65,7 +65,7 @@ def test_epsilon_is_exact_or_refused(text, value):
         with pytest.raises(UsageError, match="epsilon"):
             read()
     else:
-        assert read().epsilon == value
+        assert read().loss.epsilon == value
 
 
 def test_a_float_epsilon_comes_with_its_mend():
@@ -78,7 +78,7 @@ def test_shares_of_epsilon():
         f'[[queries]]\nkind = "count"\ncolumn = "age"\nname = "{name}"\nshare = "{share}"\n'
         for name, share in (("a", "0.25"), ("b", "3/4"))
     )
-    assert [query.epsilon for query in parsed(text).queries] == [Fraction(1, 2), Fraction(3, 2)]
+    assert [query.loss.epsilon for query in parsed(text).queries] == [Fraction(1, 2), Fraction(3, 2)]
     for wrong in ('"0.5"', "0.25", '"0"', '"-0.25"'):
         with pytest.raises(UsageError, match="share"):
             parsed(text.replace('"0.25"', wrong))
@@ -89,7 +89,7 @@ def test_shares_of_epsilon():
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ('kind = "median"\ncolumn = "age"', "known statistic"),
+        ('kind = "mode"\ncolumn = "age"', "known statistic"),
         ('column = "age"', "known statistic"),
         ('kind = "sum"', "column is missing"),
         ('kind = "sum"\ncolumn = ""', "not a name"),
@@ -271,5 +271,5 @@ def test_too_many_bins_in_all_are_refused():
 )
 def test_noise_has_the_rate_that_epsilon_and_sensitivity_ask_for(query, rates):
     """A mean's sum and count both change with a row, so they share epsilon; a histogram's bins do not."""
-    (noisy,) = plan(one(query), SCHEMAS)
-    assert [law.rate for law in noisy.laws] == [Fraction(rate) for rate in rates]
+    (planned,) = plan(one(query), SCHEMAS)
+    assert [law.rate for law in planned.laws] == [Fraction(rate) for rate in rates]

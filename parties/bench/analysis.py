@@ -1,0 +1,134 @@
+"""Measures an analysis between two processes over the real network stack, on data that are made up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from parties.bench.case import Setting
+from parties.bench.measurement import make_tasks, run_processes
+from parties.bench.workloads import WORKLOADS, Workload
+from smc.analyses.base import Outcome
+from smc.analyses.registry import ANALYSES
+from smc.ciphers.keys import generate
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.protocols.session import Session
+
+KEY_BITS: Final = 2048
+"""Of the parties' Paillier keys, which few analyses use."""
+
+_DOMAIN: Final = b"duetto bench analysis\0"
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisCase:
+    """A benchmark of an analysis.
+
+    Attributes:
+        name: of the workload.
+        rows: rows of each side.
+        rtt_ms: emulated round-trip time; 0 is that of loopback.
+        mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
+        repeat: runs in the same session.
+        timeout: seconds after which connecting and running are given up.
+    """
+
+    name: str
+    rows: int
+    rtt_ms: float = 0.0
+    mbit: float = 0.0
+    repeat: int = 1
+    timeout: float = 600.0
+
+    @property
+    def setting(self) -> Setting:
+        """The link, repetitions and timeout."""
+        return Setting(self.rtt_ms, self.mbit, self.repeat, self.timeout)
+
+    @property
+    def workload(self) -> Workload:
+        """What is measured.
+
+        Raises:
+            UsageError: there is no such workload.
+        """
+        if self.name not in WORKLOADS:
+            raise UsageError(f"There is no workload {self.name!r}.", f"Known are {', '.join(WORKLOADS)}.")
+        return WORKLOADS[self.name]
+
+    @property
+    def digest(self) -> bytes:
+        """SHA-256 of the case and the parameters."""
+        text = json.dumps([asdict(self), dict(self.workload.parameters)], sort_keys=True)
+        return hashlib.sha256(_DOMAIN + text.encode()).digest()
+
+
+class Joint:
+    """One side of an analysis; a `parties.bench.party.Program`.
+
+    Args:
+        case: what is measured.
+        role: the own role.
+    """
+
+    def __init__(self, case: AnalysisCase, role: Role) -> None:
+        workload = case.workload
+        self._analysis = ANALYSES[workload.analysis]
+        self._parameters = self._analysis.parse(workload.parameters)
+        self._recipients = frozenset(Role(name) for name in workload.recipients)
+        self._data = workload.data(case.rows)[role]
+        self.setting = case.setting
+        self.digest = case.digest
+
+    def prepare(self, session: Session) -> None:
+        """The base transfers."""
+        session.oblivious.setup()
+
+    def run(self, session: Session) -> Outcome:
+        """The joint run without a ledger."""
+        return self._analysis.run(session, self._parameters, self._data, self._recipients)
+
+    def found(self, result: Outcome) -> Mapping[str, Any]:
+        """How many rows each table has."""
+        lengths = {table.name: len(next(iter(table.columns.values()), ())) for table in result.tables}
+        return {"result_rows": lengths}
+
+
+def measure_analysis(case: AnalysisCase) -> dict[str, Any]:
+    """Run a benchmark of an analysis.
+
+    Returns:
+        The figures by stable names: seconds are medians over the runs, bytes and rounds those of the first.
+
+    Raises:
+        DuettoError: a process failed, or the time was up.
+    """
+    keys = {role: generate(KEY_BITS, Randomness()) for role in Role}
+    task = {"workload": asdict(case)}
+    found = run_processes(make_tasks(keys, dict.fromkeys(Role, task)), case.timeout)
+    alice, bob = (found[role]["runs"] for role in Role)
+    runs = [max(a["seconds"], b["seconds"]) for a, b in zip(alice, bob, strict=True)]
+    sent = [side[0]["payload_bytes"] for side in (alice, bob)]
+    return {
+        **asdict(case),
+        "analysis": case.workload.analysis,
+        "seconds": statistics.median(runs),
+        "seconds_of_runs": runs,
+        "setup_seconds": max(found[role]["setup_seconds"] for role in Role),
+        "rounds": max(alice[0]["rounds"], bob[0]["rounds"]),
+        "payload_alice_to_bob": sent[0],
+        "payload_bob_to_alice": sent[1],
+        "payload_bytes_per_row": sum(sent) / max(1, case.rows),
+        "bytes_alice_to_bob": alice[0]["frame_bytes"],
+        "bytes_bob_to_alice": bob[0]["frame_bytes"],
+        "peak_bytes_alice": alice[-1]["peak_bytes"],
+        "peak_bytes_bob": bob[-1]["peak_bytes"],
+        "result_rows_alice": alice[0]["result_rows"],
+        "result_rows_bob": bob[0]["result_rows"],
+    }

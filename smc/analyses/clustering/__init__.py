@@ -1,0 +1,1 @@
+"""Joint clustering: k-means over the rows and columns of both parties."""

@@ -1,0 +1,232 @@
+"""Joint k-means clustering of the rows of both parties.
+
+Assignments, sizes and centres stay secret through all iterations; what is opened are the last centres, to the
+recipients, with the sizes, the inertia and each recipient's labels, or, with an epsilon, noisy centres alone.
+The notion is that of Bunn and Ostrovsky, Secure two-party k-means clustering, CCS 2007; the protocol is made
+of oblivious transfer instead of homomorphic encryption, see `smc.secret.repeated` and `smc.secret.grouped`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import PERSONS, Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.clustering import plain, privacy
+from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
+from smc.analyses.clustering.program import Program, cost
+from smc.analyses.clustering.scaling import Declared, Grid, grid_of
+from smc.analyses.clustering.sides import agree, check_sides, cost_agree
+from smc.analyses.clustering.start import check_room
+from smc.analyses.clustering.table import SecretTable, Shape
+from smc.analyses.clustering.told import details, leakage
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.errors import DisclosureRefused, DomainError, UsageError
+from smc.forms import Role
+from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.session import Session
+
+_SECONDS_PER_BYTE: Final = 12e-9
+_SECONDS_PER_ROUND: Final = 5e-4
+_MOST_INERTIA: Final = 1 << 60
+
+
+class Clustering:
+    """The analysis `clustering`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+
+    name: Final = "clustering"
+
+    def parse(self, parameters: Mapping[str, Any]) -> ClusteringParameters:
+        """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`."""
+        return parse(parameters)
+
+    def columns(self, parameters: ClusteringParameters, role: Role) -> tuple[str, ...]:
+        """The columns that the role brings."""
+        return parameters.columns(role)
+
+    def check_schema(
+        self, parameters: ClusteringParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+    ) -> None:
+        """Check that all columns are bounded numbers, declared alike where both bring them, and fit."""
+        columns = grid_of(parameters, check_sides(parameters, alice, bob))
+        columns.stated(parameters.centres)
+        privacy.plan(parameters, columns)
+
+    def check_recipients(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> None:
+        """Anyone may receive; somebody has to."""
+        del parameters
+        if not recipients:
+            raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
+
+    def loss(self, parameters: ClusteringParameters) -> Loss:
+        """The job's epsilon, with the delta that drawing its noise may need at most."""
+        return Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA)
+
+    def exact(self, parameters: ClusteringParameters) -> bool:
+        """Without an epsilon centres, sizes and inertia are exact."""
+        return parameters.epsilon is None
+
+    def leakage(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
+        """Who learns what, see `smc.analyses.clustering.told`."""
+        return leakage(parameters, recipients)
+
+    def estimate(
+        self,
+        parameters: ClusteringParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """Exact rounds and bytes of a run that makes all iterations and withholds nothing.
+
+        Of a vertical layout the own columns stand for the peer's as well.
+        """
+        del key_bits
+        own = {name: Declared.of(name, schema) for name, schema in schemas.items()}
+        likely = next(iter(own.values()))
+        columns = grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
+        shape = Shape.of(parameters, columns, rows, rows)
+        total = SETUP_COST + cost_agree(parameters)
+        total += cost(parameters, shape, recipients, 0, privacy.plan(parameters, columns))
+        sent = total.alice_bytes + total.bob_bytes
+        return Estimate(
+            total.rounds,
+            total.alice_bytes,
+            total.bob_bytes,
+            _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
+            "Lloyd's iterations over shared centres by oblivious transfer; assignments stay secret",
+        )
+
+    def run(
+        self,
+        session: Session,
+        parameters: ClusteringParameters,
+        data: Data,
+        recipients: frozenset[Role],
+        release: Release | None = None,
+    ) -> Outcome:
+        """The joint run, one side.
+
+        Raises:
+            UsageError: the own data do not fit; nothing but row counts and declarations was sent.
+            DisclosureRefused: all rows together are fewer than the smallest group.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        release = release or Release()
+        self.check_recipients(parameters, recipients)
+        names = parameters.columns(session.role)
+        own = {name: Declared.of(name, data[name].schema) for name in names}
+        persons = _persons(parameters, data)
+        rows, declared = agree(session, parameters, own, len(data[names[0]]))
+        columns = grid_of(parameters, declared)
+        block = columns.whole(data, names)
+        shape = Shape.of(parameters, columns, *rows)
+        minimum = release.limits.minimum_group if parameters.epsilon is None else 0
+        noisy = _check(parameters, shape, minimum)
+        marks = _marks(persons, len(block)) if minimum else None
+        table = SecretTable(session, shape, block)
+        outcome = Program(table, parameters, recipients, release, noisy, marks).run()
+        notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
+        return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
+
+    def run_plain(
+        self, parameters: ClusteringParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The plain twin, without noise and without limits; random starts are drawn anew."""
+        self.check_recipients(parameters, recipients)
+        sides = dict(zip(Role, (alice, bob), strict=True))
+        schemas = {
+            role: {name: data[name].schema for name in parameters.columns(role)}
+            for role, data in sides.items()
+        }
+        columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
+        blocks = {
+            role: columns.whole(data, parameters.columns(role)).astype(np.int64)
+            for role, data in sides.items()
+        }
+        shape = Shape.of(parameters, columns, *(len(blocks[role]) for role in Role))
+        _check(parameters, shape, 0)
+        joined = np.zeros((shape.count, columns.dimensions), dtype=np.int64)
+        for role, block in blocks.items():
+            joined[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
+        found = plain.clustered(parameters, columns, joined)
+        first, second = (
+            _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome()
+            for role in Role
+        )
+        return first, second
+
+
+CLUSTERING: Final = Clustering()
+"""The analysis, for the registry."""
+
+
+def _persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] | None:
+    """The numbers of the persons of own rows, or None where each row is a person.
+
+    Raises:
+        UsageError: under epsilon, a person has more rows than the job says.
+    """
+    if PERSONS not in data:
+        return None
+    persons = data[PERSONS].array
+    if parameters.epsilon is not None and privacy.rows_of_one(persons) > parameters.rows_per_person:
+        raise UsageError(
+            "A person has more rows on this side than parameters.rows_per_person allows.",
+            "Raise it in the job, which both sides see and which adds noise, or use fewer rows.",
+        )
+    return persons
+
+
+def _marks(persons: NDArray[np.int64] | None, rows: int) -> NDArray[np.uint64]:
+    """1 for the first row of each person, else 0: a cluster counts those whose first row is in it."""
+    if persons is None:
+        return np.ones(rows, dtype=np.uint64)
+    marks = np.zeros(rows, dtype=np.uint64)
+    marks[np.unique(persons, return_index=True)[1]] = 1
+    return marks
+
+
+def _check(parameters: ClusteringParameters, shape: Shape, minimum: int) -> privacy.NoisyMeans | None:
+    """Check all that can be known before data move; the noise of an iteration."""
+    alice, bob = shape.rows
+    if shape.layout is not Layout.HORIZONTAL and alice != bob:
+        raise DomainError(
+            f"Alice has {alice} rows and Bob has {bob}; this layout needs the same rows on both sides.",
+            "Bring the same rows in the same order.",
+        )
+    if shape.count < parameters.clusters:
+        raise DomainError(
+            f"There are {shape.count} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
+        )
+    if shape.count < minimum:
+        raise DisclosureRefused(
+            f"The policies ask for {minimum} persons in a cluster; there are {shape.count} rows.",
+            "Bring more rows.",
+        )
+    check_room(parameters, shape)
+    if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MOST_INERTIA:
+        raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")
+    noisy = privacy.plan(parameters, shape.grid)
+    if noisy is not None:
+        noisy.check_room(shape.count)
+    return noisy
+
+
+def _plain_outcome(
+    parameters: ClusteringParameters, shape: Shape, found: plain.Clusters, role: Role
+) -> Outcome:
+    columns: Grid = shape.grid
+    tables = [centres_table(columns, found.centres, found.sizes.tolist())]
+    if parameters.labels:
+        tables.append(labels_table(found.labels[shape.rows_of(role)]))
+    if parameters.epsilon is None:
+        tables.append(fit_table(columns, found.inertia, found.iterations))
+    return Outcome(tuple(tables))

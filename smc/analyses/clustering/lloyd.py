@@ -1,0 +1,141 @@
+"""One iteration of Lloyd's algorithm over secret rows and secret centres.
+
+With h_j = floor(|c_j|**2 / 2) row x is nearest to the centre with the least h_j - x c_j, as |x|**2 / 2 is the
+same for all of them. Compared are these scores less that of the first centre, which takes k - 1 products.
+
+Reference: Lloyd, Least squares quantization in PCM, IEEE Trans. Inf. Theory 28, 1982; that assignments, sizes
+and centres stay secret until the end: Bunn and Ostrovsky, Secure two-party k-means clustering, CCS 2007.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smc.analyses.clustering.scaling import Grid
+from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
+from smc.protocols.spec import Cost
+from smc.secret import gates, nearest, products, quotient, rounding, signs
+from smc.secret.bits import SecretBits, cost_and
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts, select
+from smc.secret.quotient import Digit
+
+
+def half_norms(grid: Grid, centres: SecretInts) -> SecretInts:
+    """floor(|c|**2 / 2) of centres in units of 2**-fraction, in the same units; shape (k,)."""
+    return (centres * centres).sum(axis=1).truncate(grid.fraction + 1)
+
+
+def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
+    """The nearest centre of each row, the first one of equals.
+
+    Args:
+        table: the rows.
+        centres: in units of 2**-fraction, shape (k, d).
+
+    Returns:
+        Shape (count, k): one bit of each row is 1, of a row that is not valid none.
+    """
+    grid, session = table.shape.grid, table.session
+    halves = half_norms(grid, centres).shares
+    vectors = (centres.shares[1:] - centres.shares[0]).T
+    scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64)
+    scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, grid.width)
+    bits = SecretBits(session, nearest.one_hot(session, scores, grid.differences))
+    return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
+
+
+def means(grid: Grid, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
+    """Quotients, rounded to the nearest unit of 2**-fraction, all in one batch.
+
+    Args:
+        grid: the columns.
+        doubled: twice the sums of whole numbers, not negative and at most twice size times largest.
+        sizes: positive, shape (k,).
+
+    Returns:
+        Shape (k, d), each from 0 to the column's largest.
+
+    Raises:
+        DomainError: by their bounds the sums leave no room.
+    """
+    wide = sizes.reshape(-1, 1) * np.ones((1, grid.dimensions), dtype=np.int64)
+    numerator = doubled * (1 << grid.fraction) + wide
+    divisor = wide * 2
+    steps = _steps(grid, numerator.bounds, divisor.bounds)
+    shares = quotient.divide(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), steps)
+    bounds = Bounds(0, int(grid.largest.max()) << grid.fraction)
+    return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
+
+
+def _steps(grid: Grid, numerator: Bounds, divisor: Bounds) -> list[Digit]:
+    """The digits of means: no more than the largest mean has, whatever the bounds of the divisor."""
+    length = (int(grid.largest.max()) << grid.fraction).bit_length()
+    exponents = range(2 * ((length - 1) // 2), -1, -2)
+    return [
+        Digit(
+            exponent,
+            (1, 2, 3),
+            Bounds(
+                -3 * (divisor.upper << exponent),
+                min(numerator.upper, divisor.upper << (exponent + 2)),
+            ).fit("mean"),
+        )
+        for exponent in exponents
+    ]
+
+
+def update(grid: Grid, sums: Sums, centres: SecretInts) -> SecretInts:
+    """The means of the clusters; an empty cluster keeps its centre."""
+    filled = sums.sizes >= 1
+    sizes = (sums.sizes + SecretInts.from_bits(~filled)).bounded(Bounds(1, max(1, sums.sizes.bounds.upper)))
+    return select(filled.reshape(-1, 1), means(grid, sums.values * 2, sizes), centres)
+
+
+def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
+    """Whether the sum of the squared movements is at most a public limit; one bit."""
+    moved = after - before
+    return (moved * moved).sum() <= limit
+
+
+def cost_half_norms(grid: Grid, clusters: int) -> Cost:
+    """The exact cost of `half_norms`."""
+    squares = products.cost_square(clusters * grid.dimensions)
+    return squares + rounding.cost_shift(clusters, grid.fraction + 1)
+
+
+def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
+    """The exact cost of `assign`."""
+    grid, k = shape.grid, clusters
+    return (
+        cost_half_norms(grid, k)
+        + cost_products(shape, k - 1, grid.width, first=first)
+        + nearest.cost(shape.count, k, grid.differences)
+        + (cost_and(shape.count * k) if valid else Cost())
+    )
+
+
+def cost_means(grid: Grid, clusters: int, doubled: Bounds, most: int) -> Cost:
+    """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
+    numerator = doubled.shifted(grid.fraction) + Bounds(1, most)
+    steps = _steps(grid, numerator, Bounds(2, 2 * most))
+    return quotient.cost(clusters * grid.dimensions, steps)
+
+
+def cost_update(shape: Shape, clusters: int) -> Cost:
+    """The exact cost of `update`."""
+    grid, count, k = shape.grid, shape.count, clusters
+    largest = int(grid.largest.max())
+    return (
+        signs.cost_nonnegative(k, Bounds(-1, count - 1))
+        + gates.cost_to_words(k)
+        + cost_means(grid, k, Bounds(0, 2 * count * largest), count)
+        + gates.cost(k * grid.dimensions)
+    )
+
+
+def cost_settled(grid: Grid, clusters: int, limit: int) -> Cost:
+    """The exact cost of `settled`."""
+    count = clusters * grid.dimensions
+    most = count * (int(grid.largest.max()) << grid.fraction) ** 2
+    return products.cost_square(count) + signs.cost_nonnegative(1, Bounds(limit - most, limit))

@@ -1,0 +1,47 @@
+"""What a party is told: tables of centres, of own labels, and of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import Table
+from smc.analyses.clustering.scaling import Grid
+
+SUPPRESSED: Final = (
+    "Clusters without a size are about too few persons, or shield one that is; their centres and the labels "
+    "of their rows are withheld."
+)
+
+
+def centres_table(grid: Grid, centres: NDArray[np.int64], sizes: Sequence[int | None]) -> Table:
+    """Sizes and centres of the clusters, in real units; None where withheld."""
+    rows = [
+        grid.real(centre) if size is not None else None for centre, size in zip(centres, sizes, strict=True)
+    ]
+    columns: dict[str, list[Any]] = {"cluster": list(range(1, len(sizes) + 1)), "size": list(sizes)}
+    for place, axis in enumerate(grid.axes):
+        columns[axis.name] = [None if row is None else row[place] for row in rows]
+    return Table("centres", columns)
+
+
+def labels_table(labels: NDArray[np.int64]) -> Table:
+    """The clusters of rows, both counted from 1; None where withheld, which is -1 in `labels`."""
+    shown = [None if label == -1 else label + 1 for label in labels.tolist()]
+    return Table("labels", {"row": list(range(1, len(shown) + 1)), "cluster": shown})
+
+
+def fit_table(grid: Grid, inertia: int | None, iterations: int) -> Table:
+    """The inertia in squared units of distance, None if withheld, and the iterations that were made."""
+    real = None if inertia is None else float(Fraction(max(0, inertia), 1 << grid.fraction) / grid.unit**2)
+    return Table("fit", {"inertia": [real], "iterations": [iterations]})
+
+
+def labels_of(bits: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The place of the one bit of each row, -1 where there is none."""
+    found = bits.argmax(axis=1).astype(np.int64)
+    return np.where(bits.any(axis=1), found, -1)

@@ -1,0 +1,171 @@
+"""Lloyd's algorithm under differential privacy: noisy counts and sums in every iteration.
+
+In each of T iterations the count and the d sums of every cluster get discrete Laplace noise that neither
+party knows, and the next centres are made of the noisy numbers alone. Sums are taken about the middle of the
+bounds, so that a row moves twice a sum by at most the column's range. A row is in one cluster, hence an
+iteration costs the sum over one count and d sums, whichever cluster they are of; each gets the same part,
+epsilon / (T (d + 1)). Everything else is made of noisy numbers: the clamping of sums, the division, the
+labels.
+
+Reference: Blum, Dwork, McSherry and Nissim, Practical privacy: the SuLQ framework, PODS 2005 (its k-means);
+the noise: `smc.secret.noise`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering.lloyd import cost_means, means
+from smc.analyses.clustering.parameters import ClusteringParameters
+from smc.analyses.clustering.scaling import Axis, Grid
+from smc.analyses.clustering.table import Sums
+from smc.errors import DomainError, UsageError
+from smc.protocols.spec import Cost
+from smc.secret import gates, noise, signs
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts, select
+from smc.secret.laplace import DiscreteLaplace
+
+MOST_DELTA: Final = Fraction(1, 1 << 40)
+"""A job whose delta would be larger is refused."""
+
+_MOST_BITS: Final = 62
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMeans:
+    """The noise of one iteration.
+
+    Attributes:
+        grid: the columns.
+        clusters: k.
+        count: the law of a count's noise.
+        sums: the law of the noise of twice each column's sum.
+        iterations: T.
+        part: epsilon of each number.
+    """
+
+    grid: Grid
+    clusters: int
+    count: DiscreteLaplace
+    sums: tuple[DiscreteLaplace, ...]
+    iterations: int
+    part: Fraction
+
+    @property
+    def laws(self) -> list[DiscreteLaplace]:
+        """Of all draws of an iteration: the counts, then the sums row by row."""
+        return [self.count] * self.clusters + list(self.sums) * self.clusters
+
+    @property
+    def delta(self) -> Decimal:
+        """Bound on delta: (1 + e**part) times the statistical distance of each draw from its law."""
+        part = Decimal(self.part.numerator) / Decimal(self.part.denominator)
+        each = self.count.distance + sum((law.distance for law in self.sums), Decimal(0))
+        return (1 + part.exp()) * each * self.iterations * self.clusters
+
+    def sizes(self, rows: int) -> Bounds:
+        """Of noisy counts, of which none is below 1 by then."""
+        return Bounds(1, max(1, rows + self.count.bound))
+
+    def deviations(self, rows: int) -> Bounds:
+        """Of twice the noisy sums about the middle."""
+        most = rows * int(self.grid.largest.max()) + max(law.bound for law in self.sums)
+        return Bounds(-most, most)
+
+    def check_room(self, rows: int) -> None:
+        """Check that nothing can wrap for so many rows.
+
+        Raises:
+            DomainError: it could.
+        """
+        reach = 2 * self.sizes(rows).upper * int(self.grid.largest.max())
+        bits = max(
+            (reach << self.grid.fraction + 3).bit_length(), self.deviations(rows).magnitude.bit_length() + 1
+        )
+        if bits > _MOST_BITS:
+            raise DomainError(
+                f"Noisy sums could need {bits} bits; words leave {_MOST_BITS}.",
+                "Raise epsilon, lower the precision or the iterations.",
+            )
+
+    def means(self, sums: Sums) -> tuple[SecretInts, SecretInts]:
+        """The noisy centres, shape (k, d), and counts, shape (k,); noise is drawn."""
+        session, rows, k = sums.sizes.session, sums.sizes.bounds.upper, self.clusters
+        largest = self.grid.largest
+        draws = noise.draw(session, self.laws)
+        counts = sums.sizes + SecretInts(session, draws[:k], _around(self.count.bound))
+        spread = SecretInts(session, draws[k:].reshape(k, -1), _around(max(law.bound for law in self.sums)))
+        middle = sums.sizes.reshape(-1, 1) * largest
+        deviations = (sums.values * 2 - middle).bounded(_around(rows * int(largest.max()))) + spread
+        sizes = select(counts >= 1, counts, counts * 0 + 1).bounded(self.sizes(rows))
+        reach = sizes.reshape(-1, 1) * largest
+        deviations = select(deviations <= reach, deviations, reach)
+        deviations = select(deviations >= -reach, deviations, -reach)
+        doubled = (deviations + reach).bounded(Bounds(0, 2 * reach.bounds.upper))
+        return means(self.grid, doubled, sizes), counts
+
+    def cost(self, rows: int) -> Cost:
+        """The exact cost of `means`."""
+        k, numbers = self.clusters, self.clusters * self.grid.dimensions
+        most, sizes = int(self.grid.largest.max()), self.sizes(rows).upper
+        reach = Bounds(0, sizes * most)
+        first = reach - self.deviations(rows)
+        clamped = self.deviations(rows).hull(reach)
+        return (
+            noise.cost(self.laws)
+            + signs.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
+            + gates.cost(k)
+            + signs.cost_nonnegative(numbers, first)
+            + gates.cost(numbers)
+            + signs.cost_nonnegative(numbers, clamped + reach)
+            + gates.cost(numbers)
+            + cost_means(self.grid, k, Bounds(0, 2 * sizes * most), sizes)
+        )
+
+
+def _around(bound: int) -> Bounds:
+    return Bounds(-bound, bound)
+
+
+def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
+    """The noise of a job; None for one without epsilon.
+
+    Raises:
+        UsageError: epsilon is too small for the bounds, or delta would be too large.
+    """
+    if parameters.epsilon is None:
+        return None
+    part = parameters.epsilon / (parameters.iterations * (grid.dimensions + 1))
+    rows = parameters.rows_per_person
+    laws = {most: DiscreteLaplace.of(part / (rows * most)) for most in {1, *map(_sensitivity, grid.axes)}}
+    planned = NoisyMeans(
+        grid,
+        parameters.clusters,
+        laws[1],
+        tuple(laws[_sensitivity(axis)] for axis in grid.axes),
+        parameters.iterations,
+        part,
+    )
+    if planned.delta > Decimal(MOST_DELTA.numerator) / Decimal(MOST_DELTA.denominator):
+        raise UsageError(
+            "Drawing the noise from 64-bit words would make delta larger than 2**-40.",
+            "Lower epsilon, the iterations or the clusters.",
+        )
+    return planned
+
+
+def _sensitivity(axis: Axis) -> int:
+    """By how much a row moves twice the column's sum about the middle, at least 1."""
+    return max(1, axis.largest)
+
+
+def rows_of_one(persons: NDArray[np.int64]) -> int:
+    """The most rows that one person has, 0 of none."""
+    return int(np.unique(persons, return_counts=True)[1].max()) if len(persons) else 0

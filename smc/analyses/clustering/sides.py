@@ -1,0 +1,94 @@
+"""What both sides declare of the columns: checked before a job, and agreed on at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from smc.analyses.base import Schema
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.scaling import WIDEST_RANGE, Declared
+from smc.errors import ProtocolViolation, UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.protocols.sizes import counts_cost, exchange_counts
+from smc.protocols.spec import Cost
+
+_NUMBERS: Final = 3
+_COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
+
+
+def check_sides(
+    parameters: ClusteringParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+) -> dict[str, Declared]:
+    """The declarations of all columns.
+
+    Raises:
+        UsageError: a column is missing, is no bounded number, or is declared differently by both.
+        DomainError: bounds are too wide.
+    """
+    declared: dict[str, Declared] = {}
+    for role, schemas in zip(Role, (alice, bob), strict=True):
+        for name in parameters.columns(role):
+            if name not in schemas:
+                raise UsageError(
+                    f"{role.value.capitalize()} has no column {name!r}.", "Add it to that side of the job."
+                )
+            declared[name] = Declared.of(name, schemas[name])
+    if parameters.layout is not Layout.VERTICAL:
+        for name in parameters.names:
+            for what in _COMPARED:
+                if getattr(alice[name], what) != getattr(bob[name], what):
+                    raise UsageError(
+                        f"Alice and Bob declare {what} of column {name!r} differently.",
+                        "Declare the columns alike.",
+                    )
+    return declared
+
+
+def agree(
+    session: Session, parameters: ClusteringParameters, own: Mapping[str, Declared], rows: int
+) -> tuple[tuple[int, int], dict[str, Declared]]:
+    """Tell the own rows, and of a vertical layout the own declarations, and learn the peer's.
+
+    Args:
+        session: the own side of the run.
+        parameters: of the job.
+        own: the own columns.
+        rows: the own rows.
+
+    Returns:
+        Alice's and Bob's rows, and the declarations of all columns.
+
+    Raises:
+        ProtocolViolation: the peer's declarations cannot be.
+    """
+    told = [rows]
+    declared = dict(own)
+    if parameters.layout is Layout.VERTICAL:
+        for column in own.values():
+            told += [column.scale, column.lower + WIDEST_RANGE, column.range]
+    told += [0] * (_told(parameters) - len(told))
+    heard = exchange_counts(session, told)
+    if parameters.layout is Layout.VERTICAL:
+        for place, name in enumerate(parameters.columns(session.role.other)):
+            start = 1 + _NUMBERS * place
+            scale, lower, width = heard[start : start + _NUMBERS]
+            column = Declared(scale, lower - WIDEST_RANGE, lower - WIDEST_RANGE + width)
+            if not column.plausible:
+                raise ProtocolViolation("The peer declares a column as it cannot be.")
+            declared[name] = column
+    both = (rows, heard[0]) if session.role is Role.ALICE else (heard[0], rows)
+    return both, declared
+
+
+def _told(parameters: ClusteringParameters) -> int:
+    """Numbers that each side tells."""
+    if parameters.layout is not Layout.VERTICAL:
+        return 1
+    return 1 + _NUMBERS * max(len(parameters.alice_columns), len(parameters.bob_columns))
+
+
+def cost_agree(parameters: ClusteringParameters) -> Cost:
+    """The exact cost of `agree`."""
+    return counts_cost(_told(parameters))

@@ -1,0 +1,181 @@
+"""The first centres, chosen without anybody knowing which rows they are.
+
+A row is chosen by a secret threshold u below the sum T of secret weights: the first one whose running sum is
+above u. For weights that are 1 the threshold is uniform in one of k runs of rows; for k-means++ it is T times
+a secret uniform fraction of 36 binary digits, so that a row's chance is off by less than 2**-36.
+
+Reference: Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering.parameters import ClusteringParameters, Start
+from smc.analyses.clustering.scaling import Grid
+from smc.analyses.clustering.table import (
+    WORD_BITS,
+    SecretTable,
+    Shape,
+    cost_norms,
+    cost_products,
+    cost_sums,
+)
+from smc.errors import DomainError
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import gates, products, rounding, signs, uniform
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
+
+Word = NDArray[np.uint64]
+
+FRACTION_BITS: Final = 18
+"""Binary digits of each half of a uniform fraction."""
+
+POINT_BITS: Final = 24
+"""Binary digits of the uniform fraction that a coordinate of a uniform point is made of."""
+
+MOST_WEIGHT: Final = 1 << (63 - FRACTION_BITS)
+
+
+def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
+    """Check that weights fit.
+
+    Raises:
+        DomainError: they do not.
+    """
+    if parameters.start is Start.PLUS_PLUS and shape.count * shape.grid.diagonal >= MOST_WEIGHT:
+        raise DomainError(
+            "The squared distances of so many rows do not fit the choice of the first centres.",
+            'Lower the precision, or use start = "random".',
+        )
+
+
+def first_centres(table: SecretTable, parameters: ClusteringParameters) -> SecretInts:
+    """The first centres, in units of 2**-fraction, shape (k, d)."""
+    grid, k = table.shape.grid, parameters.clusters
+    bounds = Bounds(0, int(grid.largest.max()) << grid.fraction)
+    if parameters.start is Start.GIVEN:
+        held = grid.stated(parameters.centres)
+        nothing = SecretInts(table.session, np.zeros(held.shape, dtype=np.uint64), Bounds(0, 0))
+        return (nothing + held).bounded(bounds)
+    if parameters.start is Start.UNIFORM:
+        return _points(table.session, grid, k).bounded(bounds)
+    chosen = _spread(table, k) if parameters.start is Start.PLUS_PLUS else _runs(table, k)
+    return (chosen * (1 << grid.fraction)).bounded(bounds)
+
+
+def _points(session: Session, grid: Grid, clusters: int) -> SecretInts:
+    """Points that are uniform in the box of the declared bounds."""
+    drawn = uniform.uniform(session, POINT_BITS, clusters * grid.dimensions)
+    scaled = drawn.reshape(clusters, grid.dimensions) * ((grid.largest << grid.fraction) + 1)
+    return scaled.truncate(POINT_BITS)
+
+
+def _runs(table: SecretTable, clusters: int) -> SecretInts:
+    """One row from each of k runs of equal length."""
+    running, total = _running(table, _ones(table))
+    drawn = uniform.uniform(table.session, FRACTION_BITS, clusters)
+    positions = drawn + (np.arange(clusters, dtype=np.int64) << FRACTION_BITS)
+    thresholds = (positions * total) // (clusters << FRACTION_BITS)
+    return _rows(table, running, thresholds, table.shape.count)
+
+
+def _spread(table: SecretTable, clusters: int) -> SecretInts:
+    """Rows with chances by their squared distance from the nearest one chosen before."""
+    session, shape = table.session, table.shape
+    most = shape.grid.diagonal
+    weights = _ones(table)
+    chosen = [_chosen(table, weights, shape.count)]
+    norms = table.norms()
+    for number in range(1, clusters):
+        centre = chosen[-1]
+        square = (centre * centre).sum()
+        product = table.products(centre.shares.T, WORD_BITS)[:, 0]
+        distances = norms - (product << np.uint64(1)) + square.shares
+        if number == 1:
+            weights = distances
+        else:
+            nearer = signs.nonnegative(session, weights - distances, Bounds(-most, most))
+            weights = weights - gates.gate(session, nearer, weights - distances)
+        counted = weights if table.valid is None else gates.gate(session, table.valid.shares, weights)
+        chosen.append(_chosen(table, counted, shape.count * most))
+    shares = np.concatenate([centre.shares for centre in chosen])
+    return SecretInts(session, shares, chosen[0].bounds)
+
+
+def _ones(table: SecretTable) -> Word:
+    """Own shares of weights that are 1 for each valid row."""
+    if table.valid is not None:
+        return SecretInts.from_bits(table.valid).shares
+    return np.full(table.shape.count, table.session.role.name == "ALICE", dtype=np.uint64)
+
+
+def _running(table: SecretTable, weights: Word) -> tuple[Word, SecretInts]:
+    """Running sums, and the sum of weights 0 and 1."""
+    running = np.cumsum(weights, dtype=np.uint64)
+    return running, SecretInts(table.session, running[-1:], Bounds(0, table.shape.count))
+
+
+def _chosen(table: SecretTable, weights: Word, most: int) -> SecretInts:
+    """A row with chances by its weight, shape (1, d); the weights sum to at most `most`."""
+    running = np.cumsum(weights, dtype=np.uint64)
+    total = SecretInts(table.session, running[-1:], Bounds(0, most))
+    scaled = uniform.uniform(table.session, FRACTION_BITS, 2) * total
+    threshold = scaled[:1].truncate(FRACTION_BITS) + scaled[1:].truncate(2 * FRACTION_BITS)
+    return _rows(table, running, threshold, most)
+
+
+def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) -> SecretInts:
+    """The first rows whose running sum is above each threshold, shape (m, d)."""
+    wanted = -thresholds.shares - np.uint64(table.session.role.name == "ALICE")
+    differences = (running[:, None] + wanted).reshape(-1)
+    above = signs.nonnegative(table.session, differences, Bounds(-most - 1, most - 1))
+    above = above.reshape(len(running), len(thresholds))
+    above[1:] ^= above[:-1].copy()
+    return table.sums(SecretBits(table.session, above)).values.bounded(
+        Bounds(0, int(table.shape.grid.largest.max()))
+    )
+
+
+def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:
+    """The exact cost of `first_centres`, and whether the table's transfers are made in it; all rows valid."""
+    grid, k, n = shape.grid, parameters.clusters, shape.count
+    if parameters.start is Start.GIVEN:
+        return Cost(), False
+    if parameters.start is Start.UNIFORM:
+        numbers = k * grid.dimensions
+        return uniform.cost(POINT_BITS, numbers) + rounding.cost_shift(numbers, POINT_BITS), False
+    if parameters.start is Start.RANDOM:
+        divisor = k << FRACTION_BITS
+        if divisor & (divisor - 1):
+            division = rounding.cost_divide(k, divisor)
+        else:
+            division = rounding.cost_shift(k, divisor.bit_length() - 1)
+        drawn = uniform.cost(FRACTION_BITS, k) + products.cost_multiply(k)
+        return drawn + division + _cost_rows(shape, k, n), False
+    total = _cost_chosen(shape, n) + cost_norms(shape)
+    most = grid.diagonal
+    for number in range(1, k):
+        total += products.cost_square(grid.dimensions)
+        total += cost_products(shape, 1, WORD_BITS, first=number == 1)
+        if number > 1:
+            total += signs.cost_nonnegative(n, Bounds(-most, most)) + gates.cost(n)
+        total += _cost_chosen(shape, n * most)
+    return total, True
+
+
+def _cost_chosen(shape: Shape, most: int) -> Cost:
+    fraction = uniform.cost(FRACTION_BITS, 2) + products.cost_multiply(2)
+    halves = rounding.cost_shift(1, FRACTION_BITS) + rounding.cost_shift(1, 2 * FRACTION_BITS)
+    return fraction + halves + _cost_rows(shape, 1, most)
+
+
+def _cost_rows(shape: Shape, rows: int, most: int) -> Cost:
+    compared = signs.cost_nonnegative(shape.count * rows, Bounds(-most - 1, most - 1))
+    return compared + cost_sums(shape, rows, 0)

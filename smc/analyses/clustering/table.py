@@ -1,0 +1,215 @@
+"""The table that is clustered, whichever way it lies between the parties, and what is computed over it.
+
+Each party holds a block of the table, some rows and some columns, and a cell is the sum of what both blocks
+say of it. Blocks of own rows lie above each other, blocks of own columns beside each other, and two that
+cover the whole table are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.scaling import Grid
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import grouped, products, repeated
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds, Operand
+from smc.secret.grouped import Grouping
+from smc.secret.ints import SecretInts
+from smc.secret.repeated import Entries, RepeatedFactors
+
+Word = NDArray[np.uint64]
+
+WORD_BITS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is public of a table.
+
+    Attributes:
+        grid: its columns.
+        layout: how it lies.
+        rows: Alice's and Bob's rows.
+        columns: places of Alice's and of Bob's columns in the grid.
+    """
+
+    grid: Grid
+    layout: Layout
+    rows: tuple[int, int]
+    columns: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @classmethod
+    def of(cls, parameters: ClusteringParameters, grid: Grid, alice: int, bob: int) -> Shape:
+        """The shape of a job's table with so many rows of each side."""
+        first = range(len(parameters.alice_columns))
+        start = len(first) if parameters.layout is Layout.VERTICAL else 0
+        second = range(start, start + len(parameters.bob_columns))
+        return cls(grid, parameters.layout, (alice, bob), (tuple(first), tuple(second)))
+
+    @property
+    def count(self) -> int:
+        """Rows of the table."""
+        return sum(self.rows) if self.layout is Layout.HORIZONTAL else self.rows[0]
+
+    def rows_of(self, role: Role) -> slice:
+        """The rows of a party in the table."""
+        alice, bob = self.rows
+        if self.layout is not Layout.HORIZONTAL:
+            return slice(0, alice)
+        return slice(0, alice) if role is Role.ALICE else slice(alice, alice + bob)
+
+    def columns_of(self, role: Role) -> list[int]:
+        """The columns of a party in the table."""
+        return list(self.columns[role is Role.BOB])
+
+    def entries(self, role: Role) -> Entries:
+        """A party's block as a factor."""
+        part = self.rows_of(role)
+        bits = tuple(self.grid.axes[i].part.bit_length() for i in self.columns_of(role))
+        return Entries(part.stop - part.start, bits)
+
+    def counts(self, role: Role) -> bool:
+        """Whether a party counts the rows of clusters: where both hold all rows, Alice alone does."""
+        return role is Role.ALICE or self.layout is Layout.HORIZONTAL
+
+    def grouping(self, role: Role, groups: int, marks: int) -> Grouping:
+        """A party's rows as they are summed, with the count and `marks` further columns."""
+        length = len(self.columns_of(role)) + self.counts(role) + marks
+        return Grouping(self.entries(role).rows, length, groups)
+
+    @property
+    def sum_bits(self) -> int:
+        """Bits of the words in which columns are summed."""
+        return grouped.word_bits(self.count * max(1, int(self.grid.largest.max())))
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Sums over the rows of each of k clusters, secret.
+
+    Attributes:
+        values: of all columns, shape (k, d).
+        sizes: rows, shape (k,).
+        persons: of each party that was asked to mark persons, the marked rows, shape (k,) each.
+    """
+
+    values: SecretInts
+    sizes: SecretInts
+    persons: tuple[SecretInts, ...] = ()
+
+
+@dataclass(slots=True)
+class SecretTable:
+    """The own side of a table.
+
+    Attributes:
+        session: the own side of the run.
+        shape: what is public of it.
+        own: the own block, shape (rows, columns).
+        valid: which rows there are in truth, shape (count,); None for all. Rows that are not belong to no
+            cluster.
+    """
+
+    session: Session
+    shape: Shape
+    own: Word = field(repr=False)
+    valid: SecretBits | None = None
+    _factors: RepeatedFactors | None = field(default=None, repr=False)
+
+    def products(self, vectors: Word, width: int) -> Word:
+        """All rows times secret vectors.
+
+        Args:
+            vectors: own shares, shape (d, length).
+            width: bits of the words.
+
+        Returns:
+            Own shares modulo 2**width (bits above are arbitrary), shape (count, length).
+        """
+        role = self.session.role
+        if self._factors is None:
+            shape = self.shape
+            own, peer = shape.entries(role), shape.entries(role.other)
+            self._factors = RepeatedFactors(self.session, self.own, own, peer)
+        mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
+        result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64)
+        own_words, peer_words = self._factors.times(mine, theirs, width)
+        result[self.shape.rows_of(role)] += own_words
+        result[self.shape.rows_of(role.other)] += peer_words
+        return result
+
+    def sums(self, bits: SecretBits, marks: NDArray[np.uint64] | None = None) -> Sums:
+        """Sum all rows over secret groups.
+
+        Args:
+            bits: shape (count, k).
+            marks: 0 or 1 for each own row, to be counted as well; both parties give some or neither does.
+        """
+        session, shape = self.session, self.shape
+        role, k = session.role, bits.shape[1]
+        count, marked = shape.count, marks is not None
+        columns = [self.own]
+        if shape.counts(role):
+            columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
+        if marks is not None:
+            columns.append(marks[:, None])
+        mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
+        peer = shape.grouping(role.other, k, int(marked))
+        parts = grouped.sums(session, np.hstack(columns), mine, peer, theirs, shape.sum_bits)
+        dimensions = shape.grid.dimensions
+        total = np.zeros((k, dimensions + 1 + 2 * marked), dtype=parts[0].dtype)
+        for side, part in zip((role, role.other), parts, strict=True):
+            places = shape.columns_of(side) + [dimensions] * shape.counts(side)
+            places += [dimensions + 1 + (side is Role.BOB)] * marked
+            total[:, places] += part
+        words = grouped.lifted(session, total, shape.sum_bits)
+        largest = int(shape.grid.largest.max())
+        counted = [SecretInts(session, column, Bounds(0, count)) for column in words[:, dimensions:].T.copy()]
+        values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, count * largest))
+        return Sums(values, counted[0], tuple(counted[1:]))
+
+    def norms(self) -> Word:
+        """Own shares of the squared norms of all rows, shape (count,)."""
+        shape, role = self.shape, self.session.role
+        result = np.zeros(shape.count, dtype=np.uint64)
+        result[shape.rows_of(role)] = (self.own * self.own).sum(axis=1, dtype=np.uint64)
+        if shape.layout is not Layout.ARBITRARY:
+            return result
+        own, zero = self.own.reshape(-1), np.zeros(self.own.size, dtype=np.uint64)
+        left, right = (own, zero) if role is Role.ALICE else (zero, own)
+        mixed = products.multiply(self.session, left, right, *_owned(shape))
+        result += mixed.reshape(self.own.shape).sum(axis=1, dtype=np.uint64) << np.uint64(1)
+        return result
+
+
+def _owned(shape: Shape) -> tuple[Operand, Operand]:
+    largest = max(axis.part for axis in shape.grid.axes)
+    return Operand(Bounds(0, largest), Role.ALICE), Operand(Bounds(0, largest), Role.BOB)
+
+
+def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost:
+    """The exact cost of `SecretTable.products`."""
+    alice, bob = (shape.entries(role) for role in Role)
+    return repeated.cost(alice, bob, (length, length), width, first=first)
+
+
+def cost_sums(shape: Shape, groups: int, marks: int) -> Cost:
+    """The exact cost of `SecretTable.sums`; `marks` is 1 with marks, else 0."""
+    alice, bob = (shape.grouping(role, groups, marks) for role in Role)
+    words = groups * (shape.grid.dimensions + 1 + 2 * marks)
+    return grouped.cost(alice, bob, shape.sum_bits) + grouped.cost_lifted(words, shape.sum_bits)
+
+
+def cost_norms(shape: Shape) -> Cost:
+    """The exact cost of `SecretTable.norms`."""
+    if shape.layout is not Layout.ARBITRARY:
+        return Cost()
+    return products.cost_multiply(shape.count * shape.grid.dimensions, *_owned(shape))

@@ -1,0 +1,72 @@
+"""What people are told of a clustering job: who learns what, and what the result guarantees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smc.analyses.base import Leakage
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.privacy import NoisyMeans
+from smc.analyses.clustering.table import Shape
+from smc.forms import Role
+
+
+def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
+    """Who learns what beyond the own input."""
+    public = [
+        "the number of rows of each side",
+        f"the parameters: {parameters.clusters} clusters, {parameters.layout.value} layout, the columns and "
+        "their declared bounds, and centres if the job states them",
+    ]
+    both: list[str] = []
+    if parameters.tolerance is not None:
+        both.append("after each iteration whether the centres still move by more than the tolerance")
+    learns = {role: tuple(both + (_gets(parameters) if role in recipients else [])) for role in Role}
+    return Leakage(learns[Role.ALICE], learns[Role.BOB], tuple(public))
+
+
+def _gets(parameters: ClusteringParameters) -> list[str]:
+    if parameters.epsilon is not None:
+        return [
+            "the noisy centres and the noisy sizes of the clusters in the last iteration, under differential "
+            f"privacy with epsilon {parameters.epsilon} for one person's rows; neither party knows the noise"
+        ]
+    result = [
+        "the centres of the clusters, that is the means of their rows before the last assignment, and how "
+        "many rows are nearest to each; of those that the smallest group of the policies withholds, only "
+        "which they are",
+        "the sum of the squared distances of all rows from their nearest centres",
+    ]
+    if parameters.labels:
+        whose = "its own rows" if parameters.layout is Layout.HORIZONTAL else "all rows"
+        result.append(f"which cluster each of {whose} belongs to, unless the cluster is withheld")
+    return result
+
+
+def details(parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None) -> dict[str, Any]:
+    """The details of an outcome."""
+    grid = shape.grid
+    found: dict[str, Any] = {
+        "engine": "oblivious",
+        "rows": list(shape.rows),
+        "precision_bits": parameters.precision,
+        "centre_fraction_bits": grid.fraction,
+        "distance_bits": grid.width,
+        "start": parameters.start.value,
+        "scaling": parameters.scaling.value,
+    }
+    if noisy is None:
+        found["guarantee"] = "none: exact centres of the joined rows"
+        return found
+    found |= {
+        "guarantee": "(epsilon, delta)-differential privacy, by sequential composition of all iterations' "
+        "counts and sums; computational towards the two parties",
+        "neighbours": f"the rows of one person on one side, at most {parameters.rows_per_person}, added to "
+        "or removed from the joined table",
+        "mechanism": "discrete Laplace noise on the counts and sums of every iteration, drawn jointly",
+        "epsilon": str(parameters.epsilon),
+        "epsilon_per_number": str(noisy.part),
+        "delta": float(noisy.delta),
+        "iterations": parameters.iterations,
+    }
+    return found

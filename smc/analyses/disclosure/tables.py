@@ -1,0 +1,243 @@
+"""The opening of tables about groups of people: small and dominated cells are withheld before anything opens.
+
+    secret      has a side 1 to m - 1 persons in a cell, or one person with too much of its sum? is it roomy?
+    opened      these two bits for each cell, to both parties
+    public      which further cells and totals stay closed (`smc.analyses.disclosure.suppression`)
+    secret      is there room for the totals?
+    opened      that one bit, to both parties; then cells and totals that are not withheld, to the recipients
+
+A party that receives a table knows its own part of it and can subtract it. So each side's part has to be safe
+by itself: a cell is opened if each side has no person in it or at least m. What holds for the parts holds for
+their sum as well.
+
+Zeros are shown unless asked otherwise: they tell of nobody who is in the data. With a smallest group of 2 a
+small cell is known to be of one person; ask for 3 or more.
+
+Tables are protected one by one. Several tables about the same persons, with bins that differ in little or
+with and without a condition, may together tell of a few persons; in one job and over several, whoever allows
+exact tables has to look at them side by side.
+
+References: as of `smc.analyses.disclosure.suppression`; the dominance rule is the (1, k) rule of Hundepohl et
+al., section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import add, and_, or_
+from typing import Final
+
+import numpy as np
+
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals, suppression_notes
+from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret.bits import BOTH, SecretBits
+from smc.secret.ints import SecretInts, concatenate
+
+Parts = Sequence[SecretInts]
+"""A table as the sum of the sides' parts, Alice's first."""
+
+
+PATTERN: Final = (
+    "of tables under limits: which cells are withheld, for being small, for being dominated by one person, "
+    "or to protect such cells; which others reach twice the smallest group; whether totals can be opened"
+)
+"""What both parties learn from an opening with limits, whoever gets the table: for leakage statements."""
+
+
+def open_table(
+    release: Release,
+    session: Session,
+    counts: Parts,
+    recipients: AbstractSet[Role],
+    *,
+    values: Mapping[str, Parts] | None = None,
+    persons: Parts | None = None,
+    largest: Mapping[str, Parts] | None = None,
+    margins: bool = False,
+    zeros: bool = False,
+) -> OpenedTable | None:
+    """Open a table as far as the limits of the release allow; both parties give the same public arguments.
+
+    Args:
+        release: with the limits; all opening goes through it.
+        session: the own side of the run.
+        counts: of the cells, not negative, a part for each side that has rows, each of shape (r, c), or (c,)
+            for a table of one dimension. Parts that are their owner's input cost least.
+        recipients: who gets the table.
+        values: further tables over the same cells, of the same shape and number of parts, such as sums.
+        persons: the number of persons behind each cell, by side; the counts unless given. The persons of one
+            side are taken as different from the other's.
+        largest: the largest contribution of one of the side's persons to each cell of a further table, by its
+            name, in the same scale. The rule of dominance holds for tables that are named here; they are not
+            negative.
+        margins: whether totals are to be opened: of rows, of columns and of all cells.
+        zeros: whether cells where a side has no persons are withheld as well.
+
+    Returns:
+        The table, or None for a party that is no recipient.
+
+    Raises:
+        UsageError: shapes or names do not fit, or a dominated table could be negative; nothing was opened.
+        DomainError: a total could leave 63 bits by its bounds.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    sides = _sides(counts, values or {}, persons or counts, largest or {})
+    limits = release.limits
+    primary, roomy = _classes(release, sides, limits, zeros=zeros)
+    found = choose(primary, roomy, limits.minimum_group, margins=margins, zeros=zeros)
+    if len(found.thresholds):
+        opened = release.bits(_fits(sides, found, limits), BOTH)
+        if opened is not None and not opened.all():
+            found = found.without_room()
+    return _opened(release, session, sides, found, recipients, margins=margins)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side's part of the tables of an opening, all of shape (r, c)."""
+
+    counts: SecretInts
+    values: Mapping[str, SecretInts]
+    persons: SecretInts
+    largest: Mapping[str, SecretInts]
+
+
+def _sides(
+    counts: Parts, values: Mapping[str, Parts], persons: Parts, largest: Mapping[str, Parts]
+) -> list[_Side]:
+    everything = [counts, persons, *values.values(), *largest.values()]
+    if not counts or any(len(parts) != len(counts) for parts in everything):
+        raise UsageError("The tables that are opened together have other numbers of parts.", "Align them.")
+    if any(part.shape != counts[0].shape for parts in everything for part in parts):
+        raise UsageError("The tables that are opened together have different shapes.", "Align the cells.")
+    if unknown := sorted(set(largest) - set(values)):
+        raise UsageError(f"A largest contribution is given to {unknown[0]!r}, which is no table.")
+    if any(part.bounds.lower < 0 for name in largest for part in values[name]):
+        raise UsageError(
+            "The rule of dominance is for sums of contributions that are not negative.",
+            "Measure contributions from their lower bound.",
+        )
+    rows = 1 if len(counts[0].shape) == 1 else counts[0].shape[0]
+
+    def picked(tables: Mapping[str, Parts], place: int) -> dict[str, SecretInts]:
+        return {name: parts[place].reshape(rows, -1) for name, parts in tables.items()}
+
+    return [
+        _Side(
+            counts[place].reshape(rows, -1),
+            picked(values, place),
+            persons[place].reshape(rows, -1),
+            picked(largest, place),
+        )
+        for place in range(len(counts))
+    ]
+
+
+def _classes(release: Release, sides: Sequence[_Side], limits: Limits, *, zeros: bool) -> tuple[Mask, Mask]:
+    """The two bits of each cell, opened to both parties; nothing is opened where nothing is limited."""
+    shape, group = sides[0].counts.shape, limits.minimum_group
+    suspects = [bits for side in sides for bits in _suspects(side, limits, zeros=zeros)]
+    if not suspects:
+        return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
+    suspect = reduce(or_, suspects)
+    roomy = reduce(and_, [side.counts >= roomy_from(group) for side in sides]) & ~suspect
+    both = np.stack([suspect.shares, roomy.shares]).reshape(2, -1)
+    opened = release.bits(SecretBits(suspect.session, both), BOTH)
+    if opened is None:
+        raise UsageError("The pattern of a table is opened to both parties.")
+    return opened[0].reshape(shape), opened[1].reshape(shape)
+
+
+def _suspects(side: _Side, limits: Limits, *, zeros: bool) -> Iterator[SecretBits]:
+    """For each rule the cells of one side that it withholds."""
+    group = limits.minimum_group
+    if group and zeros:
+        yield side.persons < group
+    elif group > 1:
+        yield (side.persons < group) & (side.persons > 0)
+    if limits.dominance < 1:
+        for name, top in side.largest.items():
+            yield _heavy(top, side.values[name], limits.dominance)
+
+
+def _fits(sides: Sequence[_Side], found: Suppression, limits: Limits) -> SecretBits:
+    """Whether there is room for the totals: one bit."""
+    inside = found.hidden.astype(np.int64)
+    tests = [found.coefficients @ side.counts.reshape(-1) >= found.thresholds for side in sides]
+    if limits.dominance < 1:
+        for axis, lines in found.lines:
+            for side in sides:
+                for name, top in side.largest.items():
+                    heads = (top * inside).maximum(axis)[1][lines]
+                    sums = (side.values[name] * inside).sum(axis)[lines]
+                    tests.append(~_heavy(heads, sums, limits.dominance))
+    passed = SecretBits(tests[0].session, np.concatenate([test.shares for test in tests]))
+    return SecretInts.from_bits(passed).sum() == len(passed)
+
+
+def _heavy(most: SecretInts, total: SecretInts, part: Fraction) -> SecretBits:
+    """Whether a largest contribution is more than a part of its sum."""
+    return most * part.denominator > total * part.numerator
+
+
+def _opened(
+    release: Release,
+    session: Session,
+    sides: Sequence[_Side],
+    found: Suppression,
+    recipients: AbstractSet[Role],
+    *,
+    margins: bool,
+) -> OpenedTable | None:
+    everything = {"": reduce(add, [side.counts for side in sides])}
+    for name in sides[0].values:
+        everything[f"={name}"] = reduce(add, [side.values[name] for side in sides])
+    cells, totals = {}, {}
+    for name, table in everything.items():
+        opened = release.ints(_selected(table, found, margins=margins), recipients)
+        if opened is not None:
+            cells[name], totals[name] = _placed(opened, found, margins=margins)
+    if session.role not in recipients:
+        return None
+    return OpenedTable(
+        ~found.hidden,
+        found.rows,
+        found.columns,
+        found.total,
+        cells.pop(""),
+        {name[1:]: table for name, table in cells.items()},
+        totals.pop(""),
+        {name[1:]: entry for name, entry in totals.items() if entry is not None},
+        suppression_notes(found, margins=margins),
+    )
+
+
+def _selected(table: SecretInts, found: Suppression, *, margins: bool) -> SecretInts:
+    """What is opened of a table, in one vector: open cells, then open totals."""
+    parts = [table[~found.hidden]]
+    if margins:
+        parts += [table.sum(axis=1)[found.rows], table.sum(axis=0)[found.columns]]
+        parts += [table.sum()] if found.total else []
+    return concatenate(parts)
+
+
+def _placed(opened: Ints, found: Suppression, *, margins: bool) -> tuple[Ints, Totals | None]:
+    cells = np.zeros(found.hidden.shape, dtype=np.int64)
+    count = int((~found.hidden).sum())
+    cells[~found.hidden] = opened[:count]
+    if not margins:
+        return cells, None
+    rows, columns = np.zeros(len(found.rows), np.int64), np.zeros(len(found.columns), np.int64)
+    first, second = count + int(found.rows.sum()), count + int(found.rows.sum() + found.columns.sum())
+    rows[found.rows], columns[found.columns] = opened[count:first], opened[first:second]
+    return cells, Totals(rows, columns, int(opened[second]) if found.total else 0)

@@ -1,0 +1,205 @@
+"""Figures about an intersection that itself stays secret: its size, sums over it, or shares of it.
+
+The rows of both sides are aligned in secret (`smc.secret.alignment`); sums over the slots are sums over the
+intersection, as everything else is zero. What the policies ask is tested in secret before anything is opened
+(`smc.analyses.matching.aggregates_limits`).
+
+With epsilon the size and every sum get discrete Laplace noise that neither party knows, from equal parts of
+epsilon; values are clamped to their bounds first. Neighbouring inputs differ in one row of either side, which
+is added, taken away or replaced; how many rows each side has is public and no part of the guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import PERSONS, Data, Outcome
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.aggregates_limits import check_limits, check_persons, check_room, checks_dominance
+from smc.analyses.matching.aggregates_parameters import SHARES, AggregateParameters, declared, laws
+from smc.analyses.matching.aggregates_tables import results, share_outcome
+from smc.forms import Role
+from smc.protocols.declarations import Declared, exchange_declarations
+from smc.protocols.session import Session
+from smc.secret import noise
+from smc.secret.alignment import align
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts, concatenate
+from smc.secret.laplace import DiscreteLaplace
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows that a side brings to a matching.
+
+    Attributes:
+        keys: distinct, shape (n, 2): hashed to 128 bits under a salt of the run.
+        numbers: the row of the data set that each key stands for, from 0, shape (n,).
+        data: the own columns.
+    """
+
+    keys: Keys
+    numbers: NDArray[np.int64]
+    data: Data
+
+    @property
+    def persons(self) -> NDArray[np.int64] | None:
+        """Whom each row is about; None where each row is a person of its own."""
+        return self.data[PERSONS].array[self.numbers] if PERSONS in self.data else None
+
+    def column(self, name: str) -> NDArray[np.int64]:
+        """The values that go with the keys."""
+        return self.data[name].array[self.numbers]
+
+
+def run_aggregates(
+    session: Session,
+    parameters: AggregateParameters,
+    rows: Rows,
+    peer_count: int,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    """The joint run, one side, after the row counts have been exchanged and checked.
+
+    Args:
+        session: the own side.
+        parameters: as parsed.
+        rows: the own rows.
+        peer_count: rows of the peer.
+        recipients: who gets the results.
+        release: opens them.
+
+    Raises:
+        DisclosureRefused: a limit stands against the result, at both sides; nothing else was opened.
+        DomainError: several rows are about one person where limits or noise count persons, a sum could
+            leave 63 bits, or a value lies outside its bounds.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    check_persons(parameters, rows.persons, release.limits)
+    every = _exchanged(session, parameters, rows.data)
+    bounds = tuple(Bounds(each.lower, each.upper) for each in every)
+    noises = laws(parameters, bounds)
+    most = min(len(rows.keys), peer_count)
+    check_room(parameters, bounds, noises, most, release.limits)
+    signed = _signed_columns(parameters, bounds, release.limits)
+    sides = [value.side for value in parameters.values] + [parameters.values[i].side for i in signed]
+    spans = [*bounds, *(Bounds(0, bounds[i].magnitude) for i in signed)]
+    aligned = align(
+        session,
+        rows.keys,
+        peer_count,
+        _own_columns(session.role, parameters, rows, bounds, signed),
+        *([span for span, side in zip(spans, sides, strict=True) if side is role] for role in Role),
+    )
+    brought = {Role.ALICE: iter(aligned.alice), Role.BOB: iter(aligned.bob)}
+    columns = [next(brought[side]) for side in sides]
+    values, absolutes = columns[: len(every)], dict(zip(signed, columns[len(every) :], strict=True))
+    member = SecretInts.from_bits(aligned.member)
+    figures = [aligned.total(member), *(aligned.total(column) for column in values)]
+    if noises:
+        figures = _noisy(session, figures, noises)
+    compared = [absolutes.get(place, column) for place, column in enumerate(values)]
+    check_limits(parameters, aligned, figures[0], compared, release)
+    if parameters.output == SHARES:
+        release.pass_gate(session)
+        return share_outcome(parameters, [column.shares for column in (member, *values)], every)
+    opened = release.ints(concatenate(figures), recipients)
+    return results(parameters, every, None if opened is None else opened.tolist(), noises)
+
+
+def plain_aggregates(
+    parameters: AggregateParameters,
+    keys: tuple[Sequence[Hashable], Sequence[Hashable]],
+    numbers: tuple[NDArray[np.int64], NDArray[np.int64]],
+    data: tuple[Data, Data],
+    recipients: frozenset[Role],
+) -> tuple[Outcome, Outcome]:
+    """The plain twin: exact figures; of shares, Alice has the values of the matches and Bob zeros.
+
+    Args:
+        parameters: as parsed.
+        keys: Alice's and Bob's, distinct; of any kind that compares alike on both sides.
+        numbers: the row that each key stands for.
+        data: their columns.
+        recipients: who gets the results.
+    """
+    places = {key: place for place, key in enumerate(keys[1])}
+    common = [(place, places[key]) for place, key in enumerate(keys[0]) if key in places]
+    pairs = np.array(common, dtype=np.int64).reshape(-1, 2)
+    every, values = [], []
+    for value in parameters.values:
+        side = list(Role).index(value.side)
+        column = data[side][value.column]
+        every.append(declared(value, column.schema))
+        chosen = column.array[numbers[side][pairs[:, side]]]
+        bounded = parameters.epsilon is not None
+        values.append(np.clip(chosen, every[-1].lower, every[-1].upper) if bounded else chosen)
+    if parameters.output == SHARES:
+        first = [np.ones(len(pairs), dtype=np.int64), *values]
+        alice, bob = (
+            share_outcome(parameters, [column.view(np.uint64) * np.uint64(factor) for column in first], every)
+            for factor in (1, 0)
+        )
+        return alice, bob
+    figures = [len(pairs), *(int(value.sum()) for value in values)]
+    alice, bob = (results(parameters, every, figures if role in recipients else None, ()) for role in Role)
+    return alice, bob
+
+
+def _exchanged(session: Session, parameters: AggregateParameters, data: Data) -> list[Declared]:
+    """The declarations of all values of both sides, in the order of the job."""
+    if not parameters.values:
+        return []
+    own = [
+        declared(value, data[value.column].schema)
+        for value in parameters.values
+        if value.side is session.role
+    ]
+    theirs = exchange_declarations(session, own, len(parameters.values) - len(own))
+    sides = {session.role: iter(own), session.role.other: iter(theirs)}
+    return [next(sides[value.side]) for value in parameters.values]
+
+
+def _signed_columns(
+    parameters: AggregateParameters, bounds: Sequence[Bounds], limits: Limits
+) -> tuple[int, ...]:
+    """The values whose absolute values are needed beside them, as they can be negative."""
+    if not checks_dominance(parameters, limits):
+        return ()
+    return tuple(place for place, each in enumerate(bounds) if each.lower < 0)
+
+
+def _own_columns(
+    role: Role,
+    parameters: AggregateParameters,
+    rows: Rows,
+    bounds: Sequence[Bounds],
+    signed: Sequence[int],
+) -> NDArray[np.int64]:
+    """The own values, clamped if there is noise, then absolute values; shape (n, c)."""
+    columns: dict[int, NDArray[np.int64]] = {}
+    for place, (value, each) in enumerate(zip(parameters.values, bounds, strict=True)):
+        if value.side is role:
+            column = rows.column(value.column)
+            noisy = parameters.epsilon is not None
+            columns[place] = np.clip(column, each.lower, each.upper) if noisy else column
+    chosen = [*columns.values(), *(np.abs(columns[place]) for place in signed if place in columns)]
+    return np.array(chosen, dtype=np.int64).reshape(len(chosen), len(rows.keys)).T
+
+
+def _noisy(
+    session: Session, figures: Sequence[SecretInts], noises: Sequence[DiscreteLaplace]
+) -> list[SecretInts]:
+    drawn = noise.draw(session, noises)
+    return [
+        figure + SecretInts.from_shares(session, drawn[place : place + 1], Bounds(-law.bound, law.bound))
+        for place, (figure, law) in enumerate(zip(figures, noises, strict=True))
+    ]

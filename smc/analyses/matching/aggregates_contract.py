@@ -1,0 +1,121 @@
+"""What a job about an intersection says of itself before it runs: checks, leakage, loss and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from smc.analyses.base import Leakage, Schema
+from smc.analyses.loss import Loss
+from smc.analyses.matching.aggregates_parameters import (
+    MOST_DELTA,
+    SHARES,
+    SIZE,
+    AggregateParameters,
+    declared,
+    laws,
+)
+from smc.analyses.statistics.numbers import text
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.declarations import declarations_cost
+from smc.protocols.intersection import cuckoo
+from smc.protocols.spec import Cost
+from smc.secret import alignment, gates, noise, opening
+from smc.secret.bounds import Bounds
+
+_UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
+
+
+def check_values(
+    parameters: AggregateParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+) -> None:
+    """Check that the values are numbers with bounds, for which noise can be drawn.
+
+    Raises:
+        UsageError: says which column of which side and how to mend it.
+    """
+    schemas = {Role.ALICE: alice, Role.BOB: bob}
+    every = [declared(value, schemas[value.side].get(value.column)) for value in parameters.values]
+    laws(parameters, tuple(Bounds(each.lower, each.upper) for each in every))
+
+
+def check_aggregate_recipients(parameters: AggregateParameters, recipients: frozenset[Role]) -> None:
+    """Shares go to both parties, figures to one at least.
+
+    Raises:
+        UsageError: the job names others.
+    """
+    if not recipients:
+        raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
+    if parameters.output == SHARES and len(recipients) < len(Role):
+        raise UsageError("Shares are of use to both parties only.", "Name alice and bob as recipients.")
+
+
+def aggregate_loss(parameters: AggregateParameters) -> Loss:
+    """Epsilon, with the delta that drawing the noise may need at most; nothing without epsilon."""
+    return Loss() if parameters.epsilon is None else Loss(parameters.epsilon, MOST_DELTA)
+
+
+def releases_exactly(parameters: AggregateParameters) -> bool:
+    """Whether figures about several persons are released without noise; shares are no figures."""
+    return parameters.epsilon is None and parameters.output != SHARES
+
+
+def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Leakage:
+    """Who learns what."""
+    names = ", ".join(f"{value.side.value}'s {value.column}" for value in parameters.values)
+    figures = "the size of the intersection"
+    if parameters.output != SIZE:
+        figures = f"the size of the intersection, and over it the sum and the mean of {names}"
+    if parameters.epsilon is not None:
+        figures += f", with noise that neither party knows, for epsilon {text(parameters.epsilon)}"
+    gets = () if parameters.output == SHARES else (figures,)
+    bit = "whether the limits of disclosure hold, one bit, where the policies set any that apply"
+    if parameters.epsilon is not None:
+        bit += "; it is told from the noisy size"
+    public: tuple[str, ...] = ("the number of rows of each side that take part",)
+    if parameters.values:
+        public += (f"bounds and scales of {names}",)
+    return Leakage(
+        (*(gets if Role.ALICE in recipients else ()), bit),
+        (*(gets if Role.BOB in recipients else ()), bit),
+        public,
+    )
+
+
+def aggregate_cost(
+    parameters: AggregateParameters,
+    schemas: Mapping[str, Schema],
+    recipients: frozenset[Role],
+    alice_count: int,
+    bob_count: int,
+) -> Cost:
+    """What `run_aggregates` costs in a fresh session, without the test of limits; exact in flights and bytes.
+
+    Args:
+        parameters: as parsed.
+        schemas: declarations by column name; for a column that has none the noise is priced as that of
+            32-bit numbers.
+        recipients: who gets the results.
+        alice_count: rows of Alice.
+        bob_count: rows of Bob.
+    """
+    columns = {role: len(parameters.columns(role)) for role in Role}
+    total = Cost()
+    if parameters.values:
+        total += declarations_cost(columns[Role.ALICE], columns[Role.BOB])
+    total += alignment.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
+    slots = cuckoo.bins_for(min(alice_count, bob_count))
+    total += gates.cost_to_words(slots)
+    if parameters.output == SHARES:
+        return total
+    bounds = []
+    for value in parameters.values:
+        schema = schemas.get(value.column)
+        each = None if schema is None else declared(value, schema)
+        bounds.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
+    noises = laws(parameters, tuple(bounds))
+    if noises:
+        total += noise.cost(noises)
+    return total + opening.cost(1 + len(parameters.values), recipients)

@@ -1,0 +1,247 @@
+"""Exact matching: which rows of both sides have the same key, or only figures about them.
+
+Keys are the normal forms of one or several columns. The output `keys` shows recipients which of their own
+rows the other side has, and nothing else: by private set intersection. All other outputs keep that secret and
+open figures only.
+
+A recipient of `keys` learns of each of its keys whether the other side has it. Where keys can be guessed,
+names and dates of birth for instance, a party can put guesses among its rows; no protocol prevents that. What
+stands against it are the limits of the policies: least sizes, the ratio of the sizes, the least intersection,
+and the number of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.matching import aggregates_contract
+from smc.analyses.matching.aggregates import Rows, plain_aggregates, run_aggregates
+from smc.analyses.matching.aggregates_limits import check_intersection
+from smc.analyses.matching.exact_parameters import ExactParameters, check_keys, parse_exact
+from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, settle
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.intersection import exact
+from smc.protocols.session import Session
+from smc.protocols.sizes import counts_cost, exchange_counts
+from smc.protocols.spec import Cost
+
+_ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
+_ALIGNED: Final = "rows aligned in secret by their keys; sums over the intersection"
+_SECONDS_PER_KEY: Final = 3e-6
+_SECONDS_PER_SLOT: Final = 4e-5
+_SETUP_SECONDS: Final = 0.05
+
+
+class ExactMatching:
+    """The method `exact` of matching; see `smc.analyses.base.Analysis` for its methods' contracts."""
+
+    name: Final = "exact"
+
+    def parse(self, parameters: Mapping[str, Any]) -> ExactParameters:
+        """See `smc.analyses.matching.exact_parameters`."""
+        return parse_exact(parameters)
+
+    def columns(self, parameters: ExactParameters, role: Role) -> tuple[str, ...]:
+        """The key columns, and the own values."""
+        return parameters.columns(role)
+
+    def check_schema(
+        self, parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+    ) -> None:
+        """Check the kinds of keys and values."""
+        check_keys(parameters, alice, bob)
+        if parameters.aggregates is not None:
+            aggregates_contract.check_values(parameters.aggregates, alice, bob)
+
+    def check_recipients(self, parameters: ExactParameters, recipients: frozenset[Role]) -> None:
+        """Somebody receives; shares need both."""
+        if parameters.aggregates is not None:
+            aggregates_contract.check_aggregate_recipients(parameters.aggregates, recipients)
+        elif not recipients:
+            raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
+
+    def loss(self, parameters: ExactParameters) -> Loss:
+        """Of noisy figures; nothing for keys."""
+        if parameters.aggregates is None:
+            return Loss()
+        return aggregates_contract.aggregate_loss(parameters.aggregates)
+
+    def exact(self, parameters: ExactParameters) -> bool:
+        """Whether sizes or sums are opened without noise; keys are about single persons."""
+        if parameters.aggregates is None:
+            return False
+        return aggregates_contract.releases_exactly(parameters.aggregates)
+
+    def leakage(self, parameters: ExactParameters, recipients: frozenset[Role]) -> Leakage:
+        """Recipients learn which of their keys the other side has, or figures."""
+        if parameters.aggregates is not None:
+            return aggregates_contract.aggregate_leakage(parameters.aggregates, recipients)
+        gets = "which of the own keys the other side has too, and so their number"
+        bit = "whether the intersection has as many keys as the policies ask for, where they ask"
+        rows = "the number of distinct keys" if parameters.duplicates == DISTINCT else "the number of rows"
+        return Leakage(
+            (*((gets,) if Role.ALICE in recipients else ()), bit),
+            (*((gets,) if Role.BOB in recipients else ()), bit),
+            (f"{rows} of each side",),
+        )
+
+    def estimate(
+        self,
+        parameters: ExactParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """Exact rounds and bytes, without what testing the limits of the policies takes."""
+        del key_bits
+        total = counts_cost(1) + TOSS_COST
+        if parameters.aggregates is None:
+            total += keys_cost(recipients, rows, rows)
+            seconds, route = _SECONDS_PER_KEY, _ROUTE
+        else:
+            total += aggregates_contract.aggregate_cost(
+                parameters.aggregates, schemas, recipients, rows, rows
+            )
+            seconds, route = _SECONDS_PER_SLOT, _ALIGNED
+        return Estimate(
+            total.rounds,
+            total.alice_bytes,
+            total.bob_bytes,
+            _SETUP_SECONDS + seconds * rows,
+            route,
+        )
+
+    def run(
+        self,
+        session: Session,
+        parameters: ExactParameters,
+        data: Data,
+        recipients: frozenset[Role],
+        release: Release | None = None,
+    ) -> Outcome:
+        """The joint run, one side.
+
+        Raises:
+            DomainError: the own keys repeat, or are missing; nothing was sent.
+            DisclosureRefused: a limit stands against the run, at both sides.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        release = release or Release()
+        self.check_recipients(parameters, recipients)
+        session.report("keys", 0, 1)
+        settled = settle(data, parameters.recipes, parameters.duplicates, session.role.value)
+        peer_count = exchange_counts(session, [len(settled)])[0]
+        release.limits.check_sets(len(settled), peer_count)
+        keys = hashed(settled, toss(session))
+        session.report("keys", 1, 1)
+        if parameters.aggregates is not None:
+            rows = Rows(keys, settled.numbers, data)
+            return run_aggregates(session, parameters.aggregates, rows, peer_count, recipients, release)
+        check_intersection(session, keys, peer_count, release)
+        release.pass_gate(session)
+        tell = len(recipients) == len(Role)
+        if session.role is receiver_of(recipients, *_by_role(session.role, len(settled), peer_count)):
+            found: NDArray[np.bool_] | None = exact.receive(session, keys, peer_count, tell=tell)
+        else:
+            found = exact.send(session, keys, peer_count, tell=tell)
+        return _outcome(parameters, data, settled, found)
+
+    def run_plain(
+        self, parameters: ExactParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The plain twin: the intersection of the normal forms."""
+        self.check_recipients(parameters, recipients)
+        sides = [
+            settle(data, parameters.recipes, parameters.duplicates, role.value)
+            for role, data in ((Role.ALICE, alice), (Role.BOB, bob))
+        ]
+        first, second = (side.plain() for side in sides)
+        if parameters.aggregates is not None:
+            numbers = (sides[0].numbers, sides[1].numbers)
+            return plain_aggregates(parameters.aggregates, (first, second), numbers, (alice, bob), recipients)
+        common = set(first) & set(second)
+        outcomes = [
+            _outcome(
+                parameters,
+                data,
+                side,
+                np.array([key in common for key in keys], dtype=np.bool_) if role in recipients else None,
+            )
+            for role, data, side, keys in zip(Role, (alice, bob), sides, (first, second), strict=True)
+        ]
+        return outcomes[0], outcomes[1]
+
+
+EXACT: Final = ExactMatching()
+"""The method, as `smc.analyses.matching.analysis` lists it."""
+
+
+def receiver_of(recipients: frozenset[Role], alice_count: int, bob_count: int) -> Role:
+    """Who receives in the protocol: the recipient; of two the one with fewer keys, which costs less."""
+    if len(recipients) == 1:
+        return next(iter(recipients))
+    return Role.ALICE if alice_count <= bob_count else Role.BOB
+
+
+def keys_cost(recipients: frozenset[Role], alice_count: int, bob_count: int) -> Cost:
+    """The exact cost of finding the common keys in a fresh session.
+
+    Args:
+        recipients: who gets them.
+        alice_count: keys of Alice.
+        bob_count: keys of Bob.
+    """
+    tell = len(recipients) == len(Role)
+    if receiver_of(recipients, alice_count, bob_count) is Role.ALICE:
+        return exact.cost(alice_count, bob_count, tell=tell, fresh=True)
+    return exact.cost(bob_count, alice_count, tell=tell, fresh=True).mirror
+
+
+def _by_role(role: Role, own: int, peer: int) -> tuple[int, int]:
+    return (own, peer) if role is Role.ALICE else (peer, own)
+
+
+def _outcome(
+    parameters: ExactParameters, data: Data, settled: Settled, found: NDArray[np.bool_] | None
+) -> Outcome:
+    """The own matching rows by number, from 1, with their keys as they stand in the own data."""
+    details = {"route": _ROUTE, "duplicates": parameters.duplicates}
+    if found is None:
+        return Outcome((), ("The results went to the other party only.",), details)
+    rows = settled.numbers[found].tolist()
+    columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows]}
+    for name, _ in parameters.recipes:
+        columns[name] = _cells(data, name, rows)
+    size = Table("intersection", {"size": [len(rows)]})
+    return Outcome((Table("matches", columns), size), _notes(parameters, len(rows)), details)
+
+
+def _cells(data: Data, name: str, rows: list[int]) -> list[Any]:
+    column = data[name]
+    if column.schema.kind == "text":
+        return [column.texts[row] for row in rows]
+    values = column.integers
+    if column.schema.kind == "category":
+        return [column.schema.categories[values[row]] for row in rows]
+    return [values[row] for row in rows]
+
+
+def _notes(parameters: ExactParameters, size: int) -> tuple[str, ...]:
+    notes: list[str] = []
+    if not size:
+        notes.append("The two sides have no key in common.")
+    if parameters.duplicates == DISTINCT:
+        notes.append("Rows with equal keys count once; the first of them is listed.")
+    if parameters.duplicates == MULTISET:
+        notes.append("The k-th row with a key matches the k-th row of the other side with that key.")
+    return tuple(notes)

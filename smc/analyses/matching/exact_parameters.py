@@ -1,0 +1,106 @@
+"""Parameters of exact matching.
+
+[parameters]
+method = "exact"
+keys = ["insurance_number", "date_of_birth"]   # the same names on both sides
+duplicates = "error"                           # or "multiset", "distinct"
+output = "keys"                                # or "size", "statistics", "shares"
+[parameters.normalization]                     # optional, per key column; ["trim"] if missing
+insurance_number = ["trim", "digits-only", "strip-leading-zeros"]
+date_of_birth = ["date"]
+
+Sizes, statistics and shares take what `smc.analyses.matching.aggregates_parameters` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from smc.analyses.base import Schema
+from smc.analyses.matching import aggregates_parameters
+from smc.analyses.matching.aggregates_parameters import AggregateParameters, parse_aggregates
+from smc.analyses.matching.keys import DUPLICATES, ERROR
+from smc.analyses.matching.normalization import DEFAULT_STEPS, KINDS, parse_steps
+from smc.analyses.parameters import reject_unknown, take
+from smc.errors import UsageError
+from smc.forms import Role
+
+KEYS: Final = "keys"
+"""The output that tells which own keys the other side has."""
+
+OUTPUTS: Final = (KEYS, *aggregates_parameters.OUTPUTS)
+
+MOST_KEYS: Final = 16
+"""Most key columns of one job."""
+
+_PLACE: Final = "parameters"
+_OWN: Final = ("keys", "normalization", "duplicates")
+
+
+@dataclass(frozen=True, slots=True)
+class ExactParameters:
+    """Parsed parameters.
+
+    Attributes:
+        recipes: the key columns, in the order of the job, and the normalization steps of each.
+        duplicates: one of `smc.analyses.matching.keys.DUPLICATES`.
+        aggregates: what is computed over the intersection, or None for the output `keys`.
+    """
+
+    recipes: tuple[tuple[str, tuple[str, ...]], ...]
+    duplicates: str
+    aggregates: AggregateParameters | None = None
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that a side brings: keys, then values that are no keys."""
+        keys = tuple(name for name, _ in self.recipes)
+        values = self.aggregates.columns(role) if self.aggregates is not None else ()
+        return keys + tuple(name for name in values if name not in keys)
+
+
+def parse_exact(parameters: Mapping[str, Any]) -> ExactParameters:
+    """Read `[parameters]` without `method`.
+
+    Raises:
+        UsageError: a key is unknown, missing or impossible; names its place.
+    """
+    output = take(parameters, "output", str, _PLACE, KEYS)
+    if output not in OUTPUTS:
+        raise UsageError(f"{_PLACE}.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
+    names: list[Any] = take(parameters, "keys", list, _PLACE)
+    if not 1 <= len(names) <= MOST_KEYS or any(not isinstance(name, str) for name in names):
+        raise UsageError(f"{_PLACE}.keys is no list of 1 to {MOST_KEYS} columns.", 'Write keys = ["id"].')
+    if len(set(names)) < len(names):
+        raise UsageError(f"{_PLACE}.keys names a column twice.", "Name each once.")
+    duplicates = take(parameters, "duplicates", str, _PLACE, ERROR)
+    if duplicates not in DUPLICATES:
+        raise UsageError(
+            f"{_PLACE}.duplicates: there is no {duplicates!r}.", f"Known are {', '.join(DUPLICATES)}."
+        )
+    recipes: dict[str, Any] = take(parameters, "normalization", dict, _PLACE, {})
+    reject_unknown(recipes, names, f"{_PLACE}.normalization")
+    given = {name: parse_steps(steps, f"{_PLACE}.normalization.{name}") for name, steps in recipes.items()}
+    found = tuple((name, given.get(name, DEFAULT_STEPS)) for name in names)
+    if output == KEYS:
+        reject_unknown(parameters, (*_OWN, "output"), _PLACE)
+        return ExactParameters(found, duplicates)
+    reject_unknown(parameters, (*_OWN, *aggregates_parameters.KEYS), _PLACE)
+    aggregates = parse_aggregates(parameters, substitutes=duplicates != ERROR)
+    return ExactParameters(found, duplicates, aggregates)
+
+
+def check_keys(parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+    """Check that the key columns of both sides have texts.
+
+    Raises:
+        UsageError: says which column of which side.
+    """
+    for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
+        for name, _ in parameters.recipes:
+            if schemas[name].kind not in KINDS:
+                raise UsageError(
+                    f"{role.value}'s column {name} is of kind {schemas[name].kind} and cannot be a key.",
+                    f"Use columns of kind {', '.join(KINDS)}.",
+                )

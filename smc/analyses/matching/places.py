@@ -1,0 +1,146 @@
+"""What both parties compute on the pairs of places of some buckets, where each knows its own side's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.matching.blocking import EMPTY, Index, Layout
+from smc.analyses.matching.records import Records
+from smc.analyses.matching.similarity import Rule
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret import gates, overlap, pairing, signs
+from smc.secret.bits import SecretBits
+
+Word = NDArray[np.uint64]
+Bit = NDArray[np.uint8]
+
+STRETCH_PAIRS: Final = 1 << 20
+"""About as many pairs are compared at a time."""
+
+
+def stretches(buckets: int, capacity: int) -> Iterator[slice]:
+    """Cut the buckets of a pass."""
+    size = max(1, STRETCH_PAIRS // capacity**2)
+    return (slice(start, min(start + size, buckets)) for start in range(0, buckets, size))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The own side of some buckets.
+
+    Attributes:
+        rows: own row numbers or `EMPTY`, shape (b, capacity).
+        ranks: the place of each among the rows of its bucket, same shape.
+    """
+
+    rows: Index = field(repr=False)
+    ranks: Index = field(repr=False)
+
+    @classmethod
+    def shuffled(cls, session: Session, layout: Layout) -> Places:
+        """Put the rows of each bucket into random places of it, so that a place says nothing."""
+        words = session.random.words(layout.rows.size).reshape(layout.rows.shape)
+        ranks = np.argsort(words, axis=1)
+        return cls(np.take_along_axis(layout.rows, ranks, axis=1), ranks)
+
+    def __getitem__(self, part: slice) -> Places:
+        return Places(self.rows[part], self.ranks[part])
+
+    def order(self, size: int) -> Index:
+        """Numbers from 0 to `size` - 1: rows at their places, all others at the empty ones and behind."""
+        order = np.full(size, EMPTY)
+        order[: self.rows.size] = self.rows.reshape(-1)
+        missing = np.ones(size, dtype=np.bool_)
+        missing[order[order != EMPTY]] = False
+        order[order == EMPTY] = np.flatnonzero(missing)
+        return order
+
+
+def across(role: Role) -> int:
+    """The axis of the other side's places, in arrays of shape (buckets, Alice's places, Bob's places)."""
+    return 2 if role is Role.ALICE else 1
+
+
+class Pairs:
+    """All pairs of places of some buckets, compared: one side.
+
+    Args:
+        session: the own side of the run.
+        rule: when records are alike.
+        records: the own ones.
+        places: the own places.
+    """
+
+    def __init__(self, session: Session, rule: Rule, records: Records, places: Places) -> None:
+        self._session = session
+        self._rule = rule
+        self._places = places
+        self._sizes = records.sizes(places.rows)
+        self._overlaps = overlap.overlaps(session, records.bits(places.rows)).astype(np.uint64)
+
+    def alike(self) -> Bit:
+        """Own XOR shares of which pairs are alike, shape (b, capacity, capacity)."""
+        rule = self._rule
+        margins = self._overlaps << np.uint64(rule.exponent + 1)
+        margins += self._own(rule.margin_part(self._sizes))
+        return signs.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
+
+    def closest(self, eligible: Bit, rounds: int) -> Bit:
+        """Own XOR shares of the pairs that are chosen one to one among eligible ones, which are alike."""
+        rule = self._rule
+        scores = self._overlaps << np.uint64(rule.tie_bits + 1)
+        scores += self._own(rule.score_part(self._sizes, self._places.ranks))
+        if self._session.role is Role.ALICE:
+            scores += np.uint64(rule.most_score)
+        return pairing.pair(self._session, eligible, scores, rule.most_score, rounds)
+
+    def told(self, role: Role, chosen: Bit, words: Index) -> Word:
+        """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
+
+        Args:
+            role: who is told.
+            chosen: own XOR shares, shape (b, capacity, capacity).
+            words: of the own rows, used at the other side, shape (n,).
+
+        Returns:
+            Own shares, shape (b, capacity, capacity).
+        """
+        values = np.zeros(chosen.shape, dtype=np.uint64)
+        if self._session.role is not role:
+            rows = self._places.rows
+            values += self._own(np.where(rows == EMPTY, 0, words[rows]))
+        told = gates.gate(self._session, chosen.reshape(-1), values.reshape(-1), role.other)
+        return told.reshape(chosen.shape)
+
+    def _own(self, parts: Index) -> Word:
+        """What depends on own places alone, for all pairs."""
+        words = parts.view(np.uint64)
+        return words[:, :, None] if self._session.role is Role.ALICE else words[:, None]
+
+
+def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
+    """Which places of a side are in a chosen pair and were not marked before.
+
+    Args:
+        session: the own side of the run.
+        role: whose places.
+        chosen: own XOR shares, shape (b, capacity, capacity).
+        marks: own XOR shares, shape (b, capacity).
+
+    Returns:
+        Own shares modulo 2**64 of ones and zeros, shape (b * capacity,).
+    """
+    found = SecretBits(session, np.moveaxis(chosen, across(role), 2).reshape(marks.size, -1))
+    while found.shape[1] > 1:
+        half = found.shape[1] // 2
+        joined = found[:, :half] | found[:, half : 2 * half]
+        rest = found.shares[:, 2 * half :]
+        found = SecretBits(session, np.concatenate([joined.shares, rest], axis=1))
+    fresh = found.reshape(-1) & ~SecretBits(session, marks.reshape(-1))
+    return session.oblivious.to_words(fresh.shares)

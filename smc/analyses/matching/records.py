@@ -1,0 +1,79 @@
+"""The records of one side as both the joint and the plain run take them: filters, and their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import Data
+from smc.analyses.matching.blocking import EMPTY, Index, Layout, lay_out
+from smc.analyses.matching.encoding import Filters, Octet, encode
+from smc.analyses.matching.normalization import normalized
+from smc.analyses.matching.similarity import ABSENT, sizes_of
+from smc.analyses.matching.tolerant_parameters import TolerantParameters
+from smc.errors import DomainError
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of one side.
+
+    Attributes:
+        filters: of all rows.
+        counted: their sizes as the rule wants them, shape (n,).
+        layouts: one for each pass.
+    """
+
+    filters: Filters
+    counted: NDArray[np.int64] = field(repr=False)
+    layouts: tuple[Layout, ...]
+
+    def __len__(self) -> int:
+        return len(self.counted)
+
+    def bits(self, rows: Index) -> Octet:
+        """The filters of rows, with one axis more; zeros where a place is empty."""
+        found = self.filters.rows[rows]
+        found[rows == EMPTY] = 0
+        return found
+
+    def sizes(self, rows: Index) -> NDArray[np.int64]:
+        """The sizes of filters in the shape of rows; of nothing where a place is empty."""
+        return np.where(rows == EMPTY, ABSENT, self.counted[rows])
+
+
+def count_rows(parameters: TolerantParameters, data: Data) -> int:
+    """How many rows the own columns have.
+
+    Raises:
+        DomainError: they differ in length.
+    """
+    lengths = {len(data[name]) for name in (*parameters.columns, *parameters.show)}
+    if len(lengths) != 1:
+        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+    return lengths.pop()
+
+
+def prepare(parameters: TolerantParameters, data: Data, buckets: int) -> Records:
+    """Encode and place the own rows.
+
+    Args:
+        parameters: of the job.
+        data: the own columns, at least one row.
+        buckets: public.
+
+    Raises:
+        DomainError: a text is no date where the normalization asks for dates.
+    """
+    texts = {
+        name: normalized(data[name], parameters.steps(name), f"The column {name!r}")
+        for name in parameters.columns
+    }
+    filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
+    layouts = (
+        lay_out(key, texts, buckets, parameters.bucket, f"{number}/{parameters.salt}")
+        for number, key in enumerate(parameters.blocking)
+    )
+    return Records(filters, sizes_of(filters.rows), tuple(layouts))

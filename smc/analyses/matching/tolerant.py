@@ -1,0 +1,284 @@
+"""Tolerant matching: which rows of both sides are about the same person, by records that resemble each other.
+
+Each side turns its records into Bloom filters of their q-grams, which it keeps. Rows that meet in a bucket by
+a blocking key are compared inside the protocol, and recipients learn which pairs are alike by the Dice
+coefficient of their filters. What they learn of the other side's row is a number that stands for it in this
+run alone.
+
+References: Schnell, Bachteler and Reiher, BMC Medical Informatics and Decision Making 9, 2009; Vatsalan,
+Christen and Verykios, A taxonomy of privacy-preserving record linkage techniques, Information Systems 38,
+2013; comparing filters without a third party: this house.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.matching.assignment import largest_assignment
+from smc.analyses.matching.linkage import Links, linkage_for
+from smc.analyses.matching.linkage_cost import run_cost
+from smc.analyses.matching.linkage_plain import plain_links
+from smc.analyses.matching.normalization import KINDS, normalized
+from smc.analyses.matching.records import Records, count_rows, prepare
+from smc.analyses.matching.tolerant_parameters import GREEDY, NONE, OPTIMAL, TolerantParameters, parse
+from smc.errors import DisclosureRefused, UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.protocols.sizes import exchange_counts
+
+_SECONDS_PER_BYTE: Final = 1.2e-8
+_SETUP_SECONDS: Final = 0.1
+_KEPT: Final = ("The matches went to the other party only.",)
+_EMPTY: Final = ("A side has no rows, so nothing matches.",)
+_ROUTE: Final = "Bloom filters compared bucket by bucket by oblivious transfer"
+
+
+class Tolerant:
+    """The method `tolerant`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+
+    name: Final = "tolerant"
+
+    def parse(self, parameters: Mapping[str, Any]) -> TolerantParameters:
+        """Check the `[parameters]` of a job, see `smc.analyses.matching.tolerant_parameters`."""
+        return parse(parameters)
+
+    def columns(self, parameters: TolerantParameters, role: Role) -> tuple[str, ...]:
+        """What is compared, blocks or is shown, under the same names on both sides."""
+        del role
+        return tuple(dict.fromkeys((*parameters.columns, *parameters.show)))
+
+    def check_schema(
+        self, parameters: TolerantParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
+    ) -> None:
+        """Check that both sides declare the columns as texts, integers or categories.
+
+        Raises:
+            UsageError: they do not.
+        """
+        for name in self.columns(parameters, Role.ALICE):
+            for role, schemas in zip(Role, (alice, bob), strict=True):
+                if name not in schemas:
+                    raise UsageError(
+                        f"{role.name.title()} declares no column {name!r}.", "Add it to the job."
+                    )
+                if schemas[name].kind not in KINDS:
+                    raise UsageError(
+                        f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
+                        f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
+                    )
+
+    def check_recipients(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> None:
+        """Anyone may receive; somebody has to.
+
+        Raises:
+            UsageError: nobody does.
+        """
+        del parameters
+        if not recipients:
+            raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
+
+    def loss(self, parameters: TolerantParameters) -> Loss:
+        """None: nothing is released under differential privacy."""
+        del parameters
+        return Loss()
+
+    def exact(self, parameters: TolerantParameters) -> bool:
+        """No: results are about single rows."""
+        del parameters
+        return False
+
+    def leakage(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
+        """Recipients learn their rows with a match and a number for each partner."""
+        gets = _LEARNS[parameters.one_to_one]
+        public = (
+            "how many rows each side has",
+            "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
+            "where the policies ask for a least number of matches: whether there are as many",
+        )
+        return Leakage(
+            gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
+        )
+
+    def estimate(
+        self,
+        parameters: TolerantParameters,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+    ) -> Estimate:
+        """Exact rounds and bytes, without the count of matches that policies may ask for."""
+        del schemas, key_bits
+        cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients)
+        seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE)
+
+    def run(
+        self,
+        session: Session,
+        parameters: TolerantParameters,
+        data: Data,
+        recipients: frozenset[Role],
+        release: Release | None = None,
+    ) -> Outcome:
+        """The joint run, one side.
+
+        Raises:
+            DomainError: the own columns do not fit; nothing was sent.
+            DisclosureRefused: the limits stand against it.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        release = release or Release()
+        self.check_recipients(parameters, recipients)
+        own = count_rows(parameters, data)
+        (peer,) = exchange_counts(session, [own])
+        release.limits.check_sets(own, peer)
+        counts = {session.role: own, session.role.other: peer}
+        if not (own and peer):
+            return _nothing(session, parameters, counts, data, recipients, release)
+        session.report("encode", 0, 1)
+        records = prepare(parameters, data, parameters.buckets((own, peer)))
+        session.report("encode", 1, 1)
+        linkage = linkage_for(parameters)(session, parameters, records, counts, recipients, release)
+        links = linkage.links()
+        if links is None:
+            return Outcome((), _KEPT, _details(parameters, counts))
+        alice, bob = _ordered(parameters, links).T
+        own_numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
+        rows = np.argsort(linkage.numbers)[own_numbers - 1]
+        return _outcome(parameters, counts, data, rows, partners, _notes(records))
+
+    def run_plain(
+        self, parameters: TolerantParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+    ) -> tuple[Outcome, Outcome]:
+        """The same rule in the clear; a partner's number is its row.
+
+        Of largest assignments, where there are several, it may find another one than the joint run.
+        """
+        self.check_recipients(parameters, recipients)
+        sides = dict(zip(Role, (alice, bob), strict=True))
+        counts = {role: count_rows(parameters, data) for role, data in sides.items()}
+        buckets = parameters.buckets(tuple(counts.values()))
+        links = np.empty((0, 2), dtype=np.int64)
+        notes: dict[Role, tuple[str, ...]] = dict.fromkeys(Role, _EMPTY)
+        if all(counts.values()):
+            records = {role: prepare(parameters, data, buckets) for role, data in sides.items()}
+            links = plain_links(parameters, records[Role.ALICE], records[Role.BOB])
+            notes = {role: _notes(records[role]) for role in Role}
+        first, second = _ordered(parameters, links).T
+        outcomes = [
+            _outcome(parameters, counts, sides[role], rows, partners + 1, notes[role])
+            if role in recipients
+            else Outcome((), _KEPT, _details(parameters, counts))
+            for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
+        ]
+        return outcomes[0], outcomes[1]
+
+
+TOLERANT: Final = Tolerant()
+"""The method, for `smc.analyses.matching.analysis`."""
+
+
+def _ordered(parameters: TolerantParameters, links: Links) -> Links:
+    """The pairs of the result, as Alice's and Bob's numbers, in an order that both sides find alike."""
+    if parameters.one_to_one == OPTIMAL:
+        chosen = largest_assignment((int(left), int(right)) for left, right in links)
+        return np.array(chosen, dtype=np.int64).reshape(-1, 2)
+    return links[np.lexsort((links[:, 1], links[:, 0]))]
+
+
+def _nothing(
+    session: Session,
+    parameters: TolerantParameters,
+    counts: Mapping[Role, int],
+    data: Data,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    """The result where a side has no rows, which is public.
+
+    Raises:
+        DisclosureRefused: the policies ask for matches.
+    """
+    if release.limits.minimum_intersection:
+        raise DisclosureRefused("A side has no rows, and the policies ask for matches.", "Match larger sets.")
+    release.pass_gate(session)
+    if session.role not in recipients:
+        return Outcome((), _KEPT, _details(parameters, counts))
+    none = np.empty(0, dtype=np.int64)
+    return _outcome(parameters, counts, data, none, none, _EMPTY)
+
+
+def _outcome(
+    parameters: TolerantParameters,
+    counts: Mapping[Role, int],
+    data: Data,
+    rows: NDArray[np.int64],
+    partners: NDArray[np.int64],
+    notes: tuple[str, ...],
+) -> Outcome:
+    columns: dict[str, list[Any]] = {
+        "pair": list(range(1, len(rows) + 1)),
+        "row": (rows + 1).tolist(),
+        "partner": partners.tolist(),
+    }
+    for name in parameters.show:
+        texts = normalized(data[name], (), f"The column {name!r}")
+        columns[name] = [texts[row] for row in rows]
+    return Outcome((Table("pairs", columns),), notes, _details(parameters, counts))
+
+
+def _notes(records: Records) -> tuple[str, ...]:
+    notes = [
+        "Rows count from 1. A pair has the same number in the tables of both recipients; a partner's number "
+        "stands for a row of the other side in this run alone."
+    ]
+    full, keyless = ([getattr(layout, kind) for layout in records.layouts] for kind in ("full", "keyless"))
+    if any(full):
+        notes.append(f"Own rows that found their bucket full, pass by pass: {', '.join(map(str, full))}.")
+    if any(keyless):
+        notes.append(f"Own rows without a blocking key, pass by pass: {', '.join(map(str, keyless))}.")
+    empty = int((~records.filters.rows.any(axis=1)).sum())
+    if empty:
+        notes.append(f"{empty} own rows have no text in any field and match nothing.")
+    if records.filters.thinned:
+        notes.append(f"The filters of {records.filters.thinned} own rows were too full and lost some ones.")
+    return tuple(notes)
+
+
+def _details(parameters: TolerantParameters, counts: Mapping[Role, int]) -> dict[str, Any]:
+    buckets = parameters.buckets(tuple(counts.values()))
+    return {
+        "route": _ROUTE,
+        "engine": "oblivious",
+        "one_to_one": parameters.one_to_one,
+        "threshold": str(parameters.threshold),
+        "bits": parameters.bits,
+        "passes": len(parameters.blocking),
+        "buckets": buckets,
+        "compared": len(parameters.blocking) * buckets * parameters.bucket**2,
+    }
+
+
+_PARTNER: Final = "and for each a number that stands for the other side's row in this run alone"
+_PASSES: Final = (
+    "of each pair in which passes its rows met: that their blocking keys agree, or their hashes happen to"
+)
+_LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
+    GREEDY: (
+        f"which own rows were paired, {_PARTNER}; not by which pass, and nothing of other similar pairs",
+    ),
+    NONE: (f"which own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
+    OPTIMAL: (
+        f"which own rows are alike to rows of the other side, {_PARTNER}; also the pairs that the assignment "
+        "leaves out",
+        _PASSES,
+    ),
+}

@@ -1,0 +1,41 @@
+"""Bins that rows are counted in: labels of a category column, or ranges of a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from smc.analyses.base import Schema
+from smc.analyses.statistics.rows import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Bins of one column; a value is in at most one.
+
+    Attributes:
+        labels: the bins' names.
+        edges: increasing bin edges in held units, bins [a, b) and the last [a, b]; empty for categories.
+        indices: the categories' indices in the schema, one per bin; empty for edges.
+    """
+
+    labels: tuple[str, ...]
+    edges: tuple[int, ...] = ()
+    indices: tuple[int, ...] = ()
+
+    @classmethod
+    def of_labels(cls, schema: Schema, labels: tuple[str, ...]) -> Bins:
+        """Of some labels of a category column."""
+        indices = {label: index for index, label in enumerate(schema.categories)}
+        return cls(labels, (), tuple(indices[label] for label in labels))
+
+    def places(self, values: Ints) -> Ints:
+        """The bin of each value, -1 for those in none."""
+        if not self.edges:
+            table = np.full(max(self.indices) + 2, -1)
+            table[list(self.indices)] = np.arange(len(self.indices))
+            return table[np.where((values < 0) | (values > max(self.indices)), len(table) - 1, values)]
+        edges = np.array(self.edges)
+        found = np.minimum(np.searchsorted(edges, values, side="right"), len(self.labels)) - 1
+        return np.where((values >= edges[0]) & (values <= edges[-1]), found, -1)

@@ -1,0 +1,282 @@
+"""Statistics without noise: tables of counts and sums, opened as far as the limits of disclosure allow.
+
+Every query becomes a table whose cells are its groups, or its bins, or both; beside the counts there are, for
+sums and means, sums of the values' distances from their lower bounds. Small and dominated cells are
+withheld before anything is opened, see `smc.analyses.disclosure.tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from smc.analyses.base import Schema
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.opened import OpenedTable
+from smc.analyses.disclosure.plain import plain_table
+from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.tables import open_table
+from smc.analyses.statistics.chi_square import exact_test
+from smc.analyses.statistics.moments import Clamp, Clamped
+from smc.analyses.statistics.numbers import real
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.plan import groups, resolve
+from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.statistic import Result, Statistic
+from smc.analyses.statistics.tables import Cells
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
+
+MARGIN = "(all)"
+"""The label of totals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulated:
+    """One side's part of a table.
+
+    Attributes:
+        counts: rows of each cell, shape (c,) or (r, c).
+        persons: persons of each cell.
+        sums: of the values' distances from their lower bound; None where the query is about rows.
+        largest: what one person contributes most to each sum; None like `sums`.
+        span: the largest distance of a value; 0 where the query is about rows.
+    """
+
+    counts: Ints
+    persons: Ints
+    sums: Ints | None
+    largest: Ints | None
+    span: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A query without noise: its statistic and its groups."""
+
+    query: Query
+    statistic: Statistic
+    groups: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> Tables:
+        """Resolve a query.
+
+        Raises:
+            UsageError: it does not fit its columns, or a sum could leave 63 bits.
+        """
+        found = cls(query, resolve(query, parameters, schemas), groups(query, schemas)[0])
+        clamp = found.clamp
+        if clamp is not None:
+            reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
+            if 2 * parameters.max_rows * reach >= 1 << 63:
+                raise UsageError(
+                    f"Query {query.name!r} could leave 63 bits: 2 * max_rows * bound is too large.",
+                    "Lower max_rows, or clamp to narrower bounds.",
+                )
+        return found
+
+    @property
+    def clamp(self) -> Clamp | None:
+        """Of a sum or mean."""
+        return self.statistic.clamps[0] if isinstance(self.statistic, Clamped) else None
+
+    def local(self, rows: Rows) -> list[Tabulated]:
+        """The own parts: of a count, sum or mean one table of its groups, else one table for each group."""
+        group = rows.columns[self.query.by] if self.query.by else np.zeros(rows.count, dtype=np.int64)
+        if isinstance(self.statistic, Cells):
+            cells = self.statistic.places(rows)
+            shape = tuple(len(bins.labels) for bins in self.statistic.bins)
+            return [
+                _tabulated(np.where(group == code, cells, -1), rows.persons, None, shape)
+                for code in range(len(self.groups))
+            ]
+        clamp = self.clamp
+        values = None if clamp is None else (rows.columns[self.query.columns[0]], clamp)
+        return [_tabulated(group, rows.persons, values, (len(self.groups),))]
+
+    def opened(
+        self,
+        session: Session,
+        release: Release,
+        own: Sequence[Tabulated],
+        max_rows: int,
+        recipients: frozenset[Role],
+    ) -> list[OpenedTable | None]:
+        """The tables as far as the limits allow; None for a party that is no recipient."""
+        return [_open(session, release, table, max_rows, recipients, margins=self._margins) for table in own]
+
+    def plain(self, sides: Sequence[Sequence[Tabulated]], limits: Limits = NO_LIMITS) -> list[OpenedTable]:
+        """The plain twin of `opened`: what a recipient would get from both sides' parts."""
+        return [
+            plain_table(
+                limits,
+                [part.counts for part in parts],
+                values=_named([part.sums for part in parts]),
+                persons=[part.persons for part in parts],
+                largest=_named([part.largest for part in parts]),
+                margins=self._margins,
+            )
+            for parts in zip(*sides, strict=True)
+        ]
+
+    @property
+    def opened_lengths(self) -> list[int]:
+        """Numbers of each opening where nothing is limited."""
+        if isinstance(self.statistic, Cells):
+            sizes = [len(bins.labels) for bins in self.statistic.bins]
+            rows, columns = sizes if len(sizes) == 2 else (1, sizes[0])
+            return [rows * columns + rows + columns + 1] * len(self.groups)
+        columns = len(self.groups)
+        length = 2 * columns + 2 if self._margins else 1
+        return [length] * (1 if self.clamp is None else 2)
+
+    @property
+    def _margins(self) -> bool:
+        return isinstance(self.statistic, Cells) or len(self.groups) > 1
+
+    def results(self, tables: Sequence[OpenedTable]) -> list[tuple[str | None, Result]]:
+        """Each group with its result."""
+        if isinstance(self.statistic, Cells):
+            return [
+                (group, self._cells(self.statistic, table))
+                for group, table in zip(self.groups, tables, strict=True)
+            ]
+        (table,) = tables
+        found = [
+            (group, self._single(*entry, table.notes))
+            for group, entry in zip(self.groups, _row(table), strict=True)
+        ]
+        if table.count_totals is not None and table.shown_total:
+            total = table.value_totals.get("sum")
+            entry = (True, table.count_totals.total, 0 if total is None else total.total)
+            found.append((MARGIN, self._single(*entry, ())))
+        return found
+
+    def _single(self, shown: bool, count: int, above: int, notes: tuple[str, ...]) -> Result:
+        clamp = self.clamp
+        if not shown:
+            return Result(notes=notes)
+        if clamp is None:
+            return Result(count, count, count, notes=notes)
+        total = above + count * clamp.lower
+        if self.query.kind == "sum":
+            return Result(*(real(total, clamp.scale),) * 3, notes=notes)
+        if not count:
+            return Result(notes=notes)
+        return Result(*(float(Fraction(total, count * clamp.unit)),) * 3, notes=notes)
+
+    def _cells(self, statistic: Cells, table: OpenedTable) -> Result:
+        labels = {name: list(column) for name, column in statistic.labels().items()}
+        entries = [
+            count if shown else None
+            for count, shown in zip(
+                table.counts.reshape(-1).tolist(), table.shown.reshape(-1).tolist(), strict=True
+            )
+        ]
+        for places, entry in _margins(statistic, table):
+            for column, label in zip(labels.values(), places, strict=True):
+                column.append(label)
+            entries.append(entry)
+        value, notes = None, table.notes
+        if self.query.test and not table.withheld:
+            value = exact_test(table.counts.astype(np.float64))
+            notes += (f"{self.query.name}: the value is the p-value of a chi-square test of independence.",)
+        elif self.query.test:
+            notes += (f"{self.query.name}: no test, as cells are withheld.",)
+        columns = {**labels, "count": entries, "lower_95": list(entries), "upper_95": list(entries)}
+        return Result(value, table=columns, notes=notes)
+
+
+def _row(table: OpenedTable) -> list[tuple[bool, int, int]]:
+    """Whether shown, count and sum of each cell of a table of one row."""
+    sums = table.values.get("sum", np.zeros_like(table.counts))
+    return [
+        (bool(shown), int(count), int(above))
+        for shown, count, above in zip(table.shown[0], table.counts[0], sums[0], strict=True)
+    ]
+
+
+def _margins(statistic: Cells, table: OpenedTable) -> list[tuple[tuple[str, ...], int | None]]:
+    totals = table.count_totals
+    if totals is None:
+        return []
+    found: list[tuple[tuple[str, ...], int | None]] = []
+    if len(statistic.bins) == 2:
+        rows, columns = statistic.bins
+        for place, label in enumerate(rows.labels):
+            found.append(((label, MARGIN), int(totals.rows[place]) if table.shown_rows[place] else None))
+        for place, label in enumerate(columns.labels):
+            found.append(
+                ((MARGIN, label), int(totals.columns[place]) if table.shown_columns[place] else None)
+            )
+    whole = (MARGIN,) * len(statistic.bins)
+    return [*found, (whole, totals.total if table.shown_total else None)]
+
+
+def _tabulated(
+    cells: Ints, persons: Ints, values: tuple[Ints, Clamp] | None, shape: tuple[int, ...]
+) -> Tabulated:
+    """Add up the rows by cell; those in cell -1 are in none."""
+    inside = cells >= 0
+    cells, persons = cells[inside], persons[inside]
+    size = int(np.prod(shape))
+    counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
+    people = int(persons.max()) + 1 if len(persons) else 1
+    pairs, which = np.unique(cells * people + persons, return_inverse=True)
+    crowd = np.bincount(pairs // people, minlength=size).astype(np.int64).reshape(shape)
+    if values is None:
+        return Tabulated(counts, crowd, None, None, 0)
+    column, clamp = values
+    above = np.clip(column[inside], clamp.lower, clamp.upper) - clamp.lower
+    sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))
+    np.add.at(sums, cells, above)
+    np.add.at(shares, which, above)
+    np.maximum.at(largest, pairs // people, shares)
+    return Tabulated(counts, crowd, sums.reshape(shape), largest.reshape(shape), clamp.upper - clamp.lower)
+
+
+def _named(parts: Sequence[Ints | None]) -> dict[str, list[Ints]]:
+    """The one further table under its name, if there is one."""
+    found = [part for part in parts if part is not None]
+    return {"sum": found} if found else {}
+
+
+def _open(
+    session: Session,
+    release: Release,
+    own: Tabulated,
+    max_rows: int,
+    recipients: frozenset[Role],
+    *,
+    margins: bool,
+) -> OpenedTable | None:
+    def parts(entries: Ints, most: int) -> list[SecretInts]:
+        return [
+            SecretInts.from_plain(
+                session, entries if session.role is role else None, role, Bounds(0, most), entries.shape
+            )
+            for role in Role
+        ]
+
+    values, largest = {}, {}
+    if own.sums is not None and own.largest is not None:
+        values["sum"] = parts(own.sums, max_rows * own.span)
+        largest["sum"] = parts(own.largest, max_rows * own.span)
+    return open_table(
+        release,
+        session,
+        parts(own.counts, max_rows),
+        recipients,
+        values=values,
+        persons=parts(own.persons, max_rows),
+        largest=largest,
+        margins=margins,
+    )

@@ -1,0 +1,174 @@
+"""Result tables, notes and guarantees of a statistics job, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from smc.analyses.base import Outcome, Table
+from smc.analyses.loss import Loss
+from smc.analyses.statistics.numbers import text
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.plan import LEAST_STATED_DELTA, Planned
+from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.statistic import Result, Statistic
+
+Reported = tuple[Query, Statistic, str | None, Result]
+"""A query, its statistic, the group, and the result."""
+
+EXACT_DETAILS: Final[Mapping[str, Any]] = {"guarantee": "none: exact values"}
+
+_CLAMPED: Final = frozenset(
+    {"sum", "mean", "variance", "deviation", "covariance", "correlation", "regression", "quantile", "median"}
+)
+
+
+def loss_text(loss: Loss) -> str:
+    """A loss, as results and statements name it."""
+    return f"rho {_rounded(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
+
+
+def _rounded(value: Fraction) -> str:
+    """Exactly where that is short, else six digits."""
+    exact = text(value)
+    return exact if len(exact) <= 20 else f"{float(value):.6g}"
+
+
+def kept_from(details: Mapping[str, Any]) -> Outcome:
+    """For a party that is no recipient."""
+    return Outcome((), ("The results went to the other party only.",), details)
+
+
+def told(
+    parameters: StatisticsParameters, reported: Sequence[Reported], details: Mapping[str, Any], *, noisy: bool
+) -> Outcome:
+    """For a recipient."""
+    rows = [_row(*entry, noisy=noisy) for entry in reported]
+    headings = [*rows[0]]
+    if not any(query.by for query in parameters.queries):
+        headings.remove("group")
+    results = Table("results", {heading: [row[heading] for row in rows] for heading in headings})
+    extra = [
+        Table(query.name if group is None else f"{query.name}: {group}", result.table)
+        for query, _, group, result in reported
+        if result.table is not None
+    ]
+    notes = dict.fromkeys(
+        [
+            *_notes(parameters, noisy=noisy),
+            *(note for *_, result in reported for note in result.notes),
+        ]
+    )
+    return Outcome((results, *extra), tuple(notes), details)
+
+
+def _row(
+    query: Query, statistic: Statistic, group: str | None, result: Result, *, noisy: bool
+) -> dict[str, Any]:
+    loss = "rho" if query.loss.rho else "epsilon"
+    spent = _rounded(query.loss.rho) if query.loss.rho else text(query.loss.epsilon)
+    return {
+        "query": query.name,
+        "kind": query.kind,
+        "column": ", ".join(query.columns) or None,
+        "group": group,
+        "value": result.value,
+        "lower_95": result.lower,
+        "upper_95": result.upper,
+        loss: spent if noisy else None,
+        "noise_scale": float(statistic.noise_scale) if noisy else 0.0,
+        "unit": statistic.unit,
+    }
+
+
+def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
+    kinds = {query.kind for query in parameters.queries}
+    if kinds & _CLAMPED:
+        yield "Values outside a query's bounds were clamped to them before adding."
+    if kinds & {"histogram", "crosstab"}:
+        yield "Rows outside all bins are counted in none."
+    if kinds & {"quantile", "median"}:
+        yield "For a quantile, values were rounded down to its candidates."
+    if not noisy:
+        return
+    if parameters.rows_per_person == 1:
+        yield "Of a person with several rows on a side only the first was used."
+    else:
+        yield f"Of a person's rows on a side only the first {parameters.rows_per_person} were used."
+    yield (
+        "The 95 % intervals cover the exact statistic of the joined table, from the quantiles of the "
+        "noise, each taken alone; they do not speak of sampling."
+    )
+    if kinds & {"count", "histogram", "crosstab"}:
+        yield "Counts are not clamped after the noise: a small one can come out negative."
+    if "mean" in kinds:
+        yield (
+            "A mean is the noisy sum about the centre of its bounds over the noisy count, each with half of "
+            "the query's loss; its interval follows from the 97.5 % intervals of both."
+        )
+    if kinds & {"variance", "deviation", "covariance", "correlation"}:
+        yield (
+            "Variances, deviations, covariances and correlations are those of a sample (n - 1), from noisy "
+            "sums that share the query's loss equally; their intervals hold when all sums are within theirs."
+        )
+    if any(query.by for query in parameters.queries):
+        yield "With by, every group has the query's whole loss, as a row is in one group."
+
+
+def noisy_details(parameters: StatisticsParameters, plans: Sequence[Planned]) -> dict[str, Any]:
+    """What was guaranteed, and how, in JSON values."""
+    loss = parameters.loss
+    details: dict[str, Any] = {
+        "guarantee": f"{_guarantee(loss)}, by sequential composition of the queries; "
+        "computational towards the two parties, as 128-bit oblivious transfer hides the noise from them",
+        "neighbours": _neighbours(parameters.rows_per_person),
+        "mechanism": f"discrete {parameters.noise.capitalize()}, drawn jointly; neither party knows "
+        "the noise",
+        "delta": float(sum((planned.delta for planned in plans), Decimal(0))),
+        "engine": "oblivious",
+        "queries": [_detail(planned) for planned in plans],
+    }
+    if loss.rho:
+        details["rho"] = text(loss.rho)
+        details["stated_for_delta_from"] = float(LEAST_STATED_DELTA)
+    else:
+        details["epsilon"] = text(loss.epsilon)
+    return details
+
+
+def _guarantee(loss: Loss) -> str:
+    if loss.rho:
+        return "rho-zero-concentrated differential privacy up to delta"
+    return "(epsilon, delta)-differential privacy"
+
+
+def _neighbours(rows_per_person: int) -> str:
+    if rows_per_person == 1:
+        return (
+            "one row added to or removed from either side's table; one person is one row, and someone in the "
+            "tables of both sides two"
+        )
+    return (
+        f"all rows of one person, at most {rows_per_person}, added to or removed from either side's table; "
+        "someone in the tables of both sides counts as two persons"
+    )
+
+
+def _detail(planned: Planned) -> dict[str, Any]:
+    statistic, query = planned.statistic, planned.query
+    scale = statistic.noise_scale
+    first = statistic.parts[0].sensitivity * statistic.rows_per_person
+    detail = {
+        "query": query.name,
+        "kind": query.kind,
+        "sensitivity": text(Fraction(first, statistic.divisor)),
+        "noise_scale": text(scale) if isinstance(scale, Fraction) else f"{scale:.6g}",
+        "delta": float(planned.delta),
+    }
+    if query.loss.rho:
+        detail["rho"] = text(query.loss.rho)
+    else:
+        detail["epsilon"] = text(query.loss.epsilon)
+    return detail

@@ -1,0 +1,280 @@
+"""One query of a statistics job: its keys, checked and frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+
+from smc.analyses.loss import Loss
+from smc.analyses.parameters import reject_unknown, take
+from smc.analyses.statistics.numbers import number
+from smc.errors import UsageError
+
+T = TypeVar("T")
+
+MOST_BINS: Final = 10_000
+MOST_PREDICTORS: Final = 20
+MOST_POINTS: Final = 1 << 16
+MOST_DENOMINATOR: Final = 1000
+
+_LONGEST_NAME: Final = 100
+_COMMON_KEYS: Final = frozenset({"name", "kind", "share", "by"})
+_BOUNDED: Final = frozenset({"lower", "upper"})
+_BINNED: Final = frozenset({"edges", "categories"})
+_GRID: Final = frozenset({"column", "lower", "upper", "step", "points"})
+_KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "count": frozenset({"column"}),
+    "sum": _BOUNDED | {"column"},
+    "mean": _BOUNDED | {"column"},
+    "variance": _BOUNDED | {"column"},
+    "deviation": _BOUNDED | {"column"},
+    "covariance": _BOUNDED | {"columns"},
+    "correlation": _BOUNDED | {"columns"},
+    "regression": _BOUNDED | {"target", "on"},
+    "histogram": _BINNED | {"column"},
+    "crosstab": _BINNED | {"columns", "test"},
+    "quantile": _GRID | {"level"},
+    "median": _GRID,
+    "t-test": _BOUNDED | {"column", "labels"},
+}
+KINDS: Final = tuple(_KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statistic that a job asks for.
+
+    Attributes:
+        name: unique in the job.
+        kind: one of `KINDS`.
+        columns: the columns' names in the job; none for a count that names none. Of a regression the
+            predictors come first and the target last; of a t-test the values come first, then the groups.
+        loss: this query's part of the job's.
+        by: the category column for whose labels the statistic is asked; empty for all rows together.
+        lower: for each column, the clamping bound in its real unit, or None for the declared one.
+        upper: the same, upper.
+        edges: for each column, increasing edges of bins in the real unit; empty for categories.
+        categories: for each column, labels to count; empty for all declared ones.
+        level: of a quantile, in (0, 1).
+        step: distance of the candidates of a quantile in the real unit; None if not stated.
+        points: number of candidates of a quantile at most; 0 if not stated.
+        test: whether a cross table is tested for independence.
+    """
+
+    name: str
+    kind: str
+    columns: tuple[str, ...]
+    loss: Loss
+    by: str = ""
+    lower: tuple[Fraction | None, ...] = ()
+    upper: tuple[Fraction | None, ...] = ()
+    edges: tuple[tuple[Fraction, ...], ...] = ()
+    categories: tuple[tuple[str, ...], ...] = ()
+    level: Fraction = Fraction(1, 2)
+    step: Fraction | None = None
+    points: int = 0
+    test: bool = False
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The columns that it needs, the one of `by` included."""
+        return (*self.columns, self.by) if self.by else self.columns
+
+
+def check_keys(table: Any, place: str) -> None:
+    """Check that a query is a table of a known kind with no unknown keys.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{place} is not a table.", "Write [[parameters.queries]] tables.")
+    kind = table.get("kind")
+    if kind not in KINDS:
+        raise UsageError(f"{place}.kind is not a known statistic.", f"Choose one of {', '.join(KINDS)}.")
+    reject_unknown(table, _COMMON_KEYS | _KEYS[kind], f"{place} ({kind})")
+
+
+def parse_query(table: Mapping[str, Any], place: str, loss: Loss) -> Query:
+    """Read a query whose keys have been checked.
+
+    Args:
+        table: the query.
+        place: how errors call it.
+        loss: its part of the job's.
+
+    Raises:
+        UsageError: a value is impossible; names the place.
+    """
+    kind = table["kind"]
+    columns = _columns(table, place)
+    by = "" if kind == "t-test" else _text(table, "by", place, "")
+    if by in columns:
+        raise UsageError(f"{place}.by is a column that the query is about.", "Name another column.")
+    name = _default_name(kind, columns, by)
+    lower, upper = _bounds(table, columns, place)
+    if any(low is not None and up is not None and low > up for low, up in zip(lower, upper, strict=True)):
+        raise UsageError(f"{place}: lower is above upper.", "Exchange the bounds.")
+    edges = _by_column(table, "edges", columns, place, _edges, ())
+    categories = _by_column(table, "categories", columns, place, _labels, ())
+    if "labels" in table:
+        categories = ((), _labels(table["labels"], f"{place}.labels"))
+    if any(bins and labels for bins, labels in zip(edges, categories, strict=True)):
+        raise UsageError(
+            f"{place} has edges and categories.", "Keep edges for numbers, categories for labels."
+        )
+    step, points = _grid(table, place)
+    return Query(
+        _text(table, "name", place, name[:_LONGEST_NAME]),
+        kind,
+        columns,
+        loss,
+        by,
+        lower,
+        upper,
+        edges,
+        categories,
+        _level(table, place),
+        step,
+        points,
+        take(table, "test", bool, place, False),
+    )
+
+
+def _default_name(kind: str, columns: Sequence[str], by: str) -> str:
+    if kind == "regression":
+        name = f"regression of {columns[-1]} on {', '.join(columns[:-1])}"
+    else:
+        joined = (" by " if kind == "t-test" else ", ").join(columns)
+        name = f"{kind} of {joined}" if columns else kind
+    return f"{name} by {by}" if by else name
+
+
+def _columns(table: Mapping[str, Any], place: str) -> tuple[str, ...]:
+    kind = table["kind"]
+    if kind == "regression":
+        target = _text(table, "target", place, "")
+        names = (*_names(table, "on", place), target)
+        if not target or not 2 <= len(names) <= MOST_PREDICTORS + 1:
+            raise UsageError(
+                f"{place} does not say what is to be explained by what.",
+                f'Write target = "..." and on = [...] with 1 to {MOST_PREDICTORS} columns.',
+            )
+    elif "columns" in _KEYS[kind]:
+        names = _names(table, "columns", place)
+        if len(names) != 2:
+            raise UsageError(f"{place}.columns does not name two columns.", "Write two names.")
+    else:
+        column = _text(table, "column", place, "")
+        if not column and kind != "count":
+            raise UsageError(f"{place}.column is missing.", f"Name the column of the {kind}.")
+        names = (column,) if column else ()
+        if kind == "t-test":
+            names += (_text(table, "by", place, ""),)
+            if not names[1]:
+                raise UsageError(f"{place}.by is missing.", "Name the category column of the two groups.")
+    if len(set(names)) < len(names):
+        raise UsageError(f"{place} names a column twice.", "Name different columns.")
+    return names
+
+
+def _bounds(
+    table: Mapping[str, Any], columns: Sequence[str], place: str
+) -> tuple[tuple[Fraction | None, ...], tuple[Fraction | None, ...]]:
+    """Stated bounds, lower and upper, for each column; of a t-test for the first one."""
+    bounded = columns[:1] if table["kind"] == "t-test" else columns
+    none = (None,) * (len(columns) - len(bounded))
+    lower, upper = (_by_column(table, key, bounded, place, number, None) + none for key in ("lower", "upper"))
+    return lower, upper
+
+
+def _names(table: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
+    entries = list_of(table.get(key, ()), f"{place}.{key}")
+    return tuple(_text({key: entry}, key, place, "") for entry in entries)
+
+
+def _by_column(
+    table: Mapping[str, Any],
+    key: str,
+    columns: Sequence[str],
+    place: str,
+    read: Callable[[Any, str], T],
+    default: Any,
+) -> tuple[T | Any, ...]:
+    """What a key says of each column: its value where there is one column, else a table by column."""
+    given = table.get(key, {})
+    if key in table and len(columns) == 1 and not isinstance(given, Mapping):
+        return (read(given, f"{place}.{key}"),)
+    if not isinstance(given, Mapping):
+        raise UsageError(
+            f"{place}.{key} does not say which column it is about.",
+            f"Write {key} = {{ {columns[0] if columns else 'column'} = ... }}.",
+        )
+    reject_unknown(given, columns, f"{place}.{key}")
+    return tuple(
+        read(given[column], f"{place}.{key}.{column}") if column in given else default for column in columns
+    )
+
+
+def _edges(value: Any, place: str) -> tuple[Fraction, ...]:
+    edges = tuple(number(edge, place) for edge in list_of(value, place))
+    if len(edges) < 2:
+        raise UsageError(f"{place} has fewer than two edges.", "Two edges make one bin.")
+    if any(low >= high for low, high in pairwise(edges)):
+        raise UsageError(f"{place} do not increase.", "Write them in increasing order, each once.")
+    return edges
+
+
+def _labels(value: Any, place: str) -> tuple[str, ...]:
+    labels = tuple(list_of(value, place))
+    if any(not isinstance(label, str) for label in labels) or len(set(labels)) < len(labels):
+        raise UsageError(f"{place} are not different strings.", "Write each label once, quoted.")
+    if not labels:
+        raise UsageError(f"{place} is empty.", "Leave it out to count all declared categories.")
+    return labels
+
+
+def _level(table: Mapping[str, Any], place: str) -> Fraction:
+    if table["kind"] != "quantile":
+        return Fraction(1, 2)
+    if "level" not in table:
+        raise UsageError(f"{place}.level is missing.", 'Write the quantile, such as level = "0.9".')
+    level = number(table["level"], f"{place}.level")
+    if not 0 < level < 1 or level.denominator > MOST_DENOMINATOR:
+        raise UsageError(
+            f"{place}.level is not between 0 and 1, in thousandths or coarser.", 'Write, say, "0.95".'
+        )
+    return level
+
+
+def _grid(table: Mapping[str, Any], place: str) -> tuple[Fraction | None, int]:
+    if "step" in table and "points" in table:
+        raise UsageError(f"{place} has a step and a number of points.", "Keep one.")
+    step = number(table["step"], f"{place}.step") if "step" in table else None
+    if step is not None and step <= 0:
+        raise UsageError(f"{place}.step is not positive.", "Write a number above 0.")
+    points = take(table, "points", int, place, 0)
+    if "points" in table and not 2 <= points <= MOST_POINTS:
+        raise UsageError(f"{place}.points is not from 2 to {MOST_POINTS}.", "Correct it.")
+    return step, points
+
+
+def list_of(value: Any, place: str) -> Sequence[Any]:
+    """A list from a job file, of a length that is bounded.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) > MOST_BINS:
+        raise UsageError(f"{place} is not a list of at most {MOST_BINS} entries.", "Correct it.")
+    return value
+
+
+def _text(table: Mapping[str, Any], key: str, place: str, default: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME or (key in table and not value.strip()):
+        raise UsageError(f"{place}.{key} is not a name of 1 to {_LONGEST_NAME} characters.", "Correct it.")
+    return value

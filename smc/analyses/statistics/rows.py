@@ -1,0 +1,76 @@
+"""The own rows of a party that take part, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import PERSONS, Data
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.errors import DomainError
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows with the columns that the queries name.
+
+    Attributes:
+        columns: held values by column name, shape (count,) each.
+        persons: own numbers of the persons that the rows are about, from 0, shape (count,).
+        count: number of rows.
+    """
+
+    columns: Mapping[str, Ints] = field(repr=False)
+    persons: Ints = field(repr=False)
+    count: int
+
+    @classmethod
+    def of(cls, parameters: StatisticsParameters, data: Data) -> Rows:
+        """The rows that a job uses; of each person the first `rows_per_person`, unless results are exact.
+
+        Raises:
+            DomainError: columns of different lengths, or more rows than the job allows.
+        """
+        used = {name: data[name].array for name in parameters.columns}
+        persons = np.asarray(data[PERSONS].array) if PERSONS in data else None
+        lengths = {len(column) for column in used.values()} | (
+            {len(persons)} if persons is not None else set()
+        )
+        if len(lengths) != 1:
+            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+        count = lengths.pop()
+        if count > parameters.max_rows:
+            raise DomainError(
+                "This side has more rows than parameters.max_rows allows.",
+                "Raise max_rows in the job, which both sides see, or use fewer rows.",
+            )
+        if persons is None:
+            return cls(used, np.arange(count), count)
+        numbers = np.unique(persons, return_inverse=True)[1]
+        rows = cls(used, numbers, count)
+        if parameters.noise == "none":
+            return rows
+        return rows.where(_earlier_rows_alike(numbers) < parameters.rows_per_person)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Rows:
+        """The chosen rows."""
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return Rows(columns, self.persons[chosen], int(chosen.sum()))
+
+
+def _earlier_rows_alike(persons: Ints) -> Ints:
+    """For each row the number of rows before it that are about the same person."""
+    order = np.argsort(persons, kind="stable")
+    ordered = persons[order]
+    places = np.arange(len(persons))
+    starts = np.zeros(len(persons), dtype=np.int64)
+    new = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    starts[new] = new
+    found = np.empty(len(persons), dtype=np.int64)
+    found[order] = places - np.maximum.accumulate(starts)
+    return found

@@ -1,0 +1,232 @@
+"""What every statistic is to a run: entries to add up, noise for them, and how its result reads.
+
+To add a kind: a subclass of `Statistic` with `parts`, `local` and `result`, its keys in `query.py` and a
+line in `plan.py`. Everything is exact integers in held units (real units times 10**scale). A statistic is
+computed for several groups of rows at once, which no row shares; without `by` there is one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt, sqrt
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import Schema
+from smc.analyses.loss import Loss
+from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.rows import Ints, Rows
+from smc.numeric.random import Randomness
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret.gaussian import DiscreteGaussian
+from smc.secret.laplace import DiscreteLaplace
+from smc.secret.law import Law, decimal
+
+Word = NDArray[np.uint64]
+
+MISS: Final = Fraction(1, 20)
+"""An interval misses the true statistic with at most this probability."""
+
+_ROOT_GRAIN: Final = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Entries of a statistic that have noise of one law.
+
+    Attributes:
+        size: number of entries.
+        sensitivity: one row changes at most one of the entries, by at most this.
+        weight: the part of the statistic's loss that they get.
+    """
+
+    size: int
+    sensitivity: int
+    weight: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a statistic reads for one group of rows.
+
+    Attributes:
+        value: in real units; None where there is none.
+        lower: end of the 95 % interval.
+        upper: end of the 95 % interval.
+        table: columns of a table of its own, for statistics of several numbers.
+        notes: remarks for people.
+    """
+
+    value: int | float | str | None = None
+    lower: int | float | str | None = None
+    upper: int | float | str | None = None
+    table: Mapping[str, Sequence[Any]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic(ABC):
+    """A query, resolved against the schemas of its columns.
+
+    Attributes:
+        query: the query; its loss is what the entries of this statistic may cost.
+        schemas: of the query's columns.
+        rows_per_person: the most rows that the guarantee has to cover.
+    """
+
+    query: Query
+    schemas: tuple[Schema, ...] = field(repr=False)
+    rows_per_person: int
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """The entries in their order; the first part is the one that the stated noise scale is about."""
+
+    @abstractmethod
+    def local(self, rows: Rows) -> Ints:
+        """The own entries over one group's rows."""
+
+    @abstractmethod
+    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+        """The result of one group from its opened entries.
+
+        Args:
+            entries: exact sums, or noisy ones.
+            laws: of the noise of each entry; none if the entries are exact.
+            random: for simulations.
+        """
+
+    @property
+    def size(self) -> int:
+        """Entries that are opened for each group."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def counts(self) -> tuple[int, ...] | None:
+        """For each entry, which entry counts the rows that it is about; None where no entry does."""
+        return None
+
+    @property
+    def unit(self) -> str:
+        """The unit of the result."""
+        return self.schemas[0].unit if self.schemas else "rows"
+
+    @property
+    def divisor(self) -> int:
+        """What turns the first part's held units into those of the result."""
+        return 1
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """Of the noise that is drawn for each group."""
+        return tuple(
+            law
+            for part in self.parts
+            for law in [additive(self.query.loss, part, self.rows_per_person)] * part.size
+        )
+
+    @property
+    def noise_scale(self) -> Fraction | float:
+        """Of the first part's noise in the unit of the result; for Gaussian noise the standard deviation."""
+        first = self.parts[0]
+        reach = Fraction(first.sensitivity * self.rows_per_person, self.divisor)
+        loss = self.query.loss
+        if loss.rho:
+            return float(reach) / sqrt(2 * loss.rho * first.weight)
+        return reach / (loss.epsilon * first.weight)
+
+    def delta(self, groups: int, epsilon: Fraction) -> Decimal:
+        """What drawing the noise adds to delta: (1 + e**epsilon) times its distance from ideal noise.
+
+        The entries that one person can change count; the noise of the others has the same law on
+        neighbouring tables.
+
+        Args:
+            groups: number of groups.
+            epsilon: for which the guarantee is stated.
+        """
+        distance = sum(
+            (
+                min(self.rows_per_person, part.size * groups)
+                * additive(self.query.loss, part, self.rows_per_person).distance
+                for part in self.parts
+            ),
+            Decimal(0),
+        )
+        return delta_of(epsilon, distance)
+
+    def combine(self, session: Session, own: Ints, noise: Word) -> Word:
+        """Own shares of what is opened.
+
+        Args:
+            session: the own side of the run.
+            own: own entries, shape (groups, entries).
+            noise: own shares of the noise, shape (groups, laws).
+        """
+        del session
+        return own.view(np.uint64) + noise
+
+    def combine_cost(self, groups: int) -> Cost:
+        """The exact cost of `combine`."""
+        del groups
+        return Cost()
+
+    def exact(self, entries: Ints) -> Ints:
+        """What would be opened without noise.
+
+        Args:
+            entries: sums of both parties' entries, shape (groups, entries).
+        """
+        return entries
+
+    def largest(self, max_rows: int) -> int:
+        """A bound on the absolute value of what is computed with, if each side has so many rows."""
+        reach = max(part.sensitivity for part in self.parts)
+        return 2 * max_rows * reach + max(law.bound for law in self.laws)
+
+
+def additive(loss: Loss, part: Part, rows_per_person: int) -> Law:
+    """The law of noise that is added to each entry of a part.
+
+    One person changes the part by at most `rows_per_person` times its sensitivity, in the sum of absolute
+    values and thus in the root of the sum of squares.
+    """
+    reach = part.sensitivity * rows_per_person
+    if loss.rho:
+        return _gaussian(Fraction(reach * reach) / (2 * loss.rho * part.weight))
+    return _laplace(loss.epsilon * part.weight / reach)
+
+
+def delta_of(epsilon: Fraction, distance: Decimal) -> Decimal:
+    """The delta of a mechanism within a statistical distance of an epsilon-private one, beyond its own."""
+    return (1 + decimal(epsilon).exp()) * distance
+
+
+def pure(loss: Loss, weight: Fraction) -> Fraction:
+    """The epsilon of a mechanism without Gaussian noise that costs a part of a loss.
+
+    An epsilon costs rho = epsilon**2 / 2 (Bun and Steinke, proposition 1.4); rounded down.
+    """
+    if not loss.rho:
+        return loss.epsilon * weight
+    square = 2 * loss.rho * weight * _ROOT_GRAIN**2
+    return Fraction(isqrt(square.numerator // square.denominator), _ROOT_GRAIN)
+
+
+@lru_cache(maxsize=1024)
+def _laplace(rate: Fraction) -> DiscreteLaplace:
+    return DiscreteLaplace.of(rate)
+
+
+@lru_cache(maxsize=1024)
+def _gaussian(variance: Fraction) -> DiscreteGaussian:
+    return DiscreteGaussian.of(variance)

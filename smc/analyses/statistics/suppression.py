@@ -1,0 +1,42 @@
+"""Small groups in noisy results: withheld inside the protocol, by their noisy counts.
+
+A result whose noisy row count is below the least one comes out as 0, and so does its count, which no shown
+result has; so recipients see which results are withheld, and the others nothing. It costs no further privacy,
+as it follows from the noisy count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.statistic import Word
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import gates, signs
+from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.ints import SecretInts
+
+
+def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
+    """Replace by 0 what is about too few rows.
+
+    Args:
+        session: the own side of the run.
+        words: own shares of the results, shape (n,), less than 2**62 in absolute value.
+        counts: for each result, which one counts its rows, shape (n,).
+        least: rows that a result is about at least, positive.
+
+    Returns:
+        Own shares, shape (n,).
+    """
+    places, which = np.unique(counts, return_inverse=True)
+    counted = SecretInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    enough = counted >= least
+    return gates.gate(session, enough.shares[which], words)
+
+
+def withhold_cost(counts: Ints, least: int) -> Cost:
+    """The exact cost of `withhold`."""
+    bounds = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1) - Bounds(least, least)
+    return signs.cost_nonnegative(len(np.unique(counts)), bounds) + gates.cost(len(counts))

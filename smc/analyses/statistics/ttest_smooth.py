@@ -1,0 +1,245 @@
+"""The thesis's t-test with dummy records: t with normal noise scaled to its smooth sensitivity.
+
+This is a mechanism for one table in the clear, for study; joint jobs use `ttest.py`. By itself t has no
+bounded sensitivity, as a group may not vary. Two different dummy records r_1, r_2 in both groups, which
+nobody changes, keep the variances above 0. Values are in [0, m]; the distance H(D, D') of tables of records
+(group, value) is the number of records that differ.
+
+With a beta-smooth bound S on the sensitivity of t(D + r), the release t(D + r) + S(D) / alpha * N(0, 1) is
+(epsilon, delta)-differentially private for alpha = epsilon / (5 sqrt(2 ln(2/delta))) and
+beta = epsilon / (4 (1 + ln(2/delta))) (theorem 7.2 with definitions 7.1 and 7.4).
+
+**What the guarantee does not say**: the dummy records themselves are not protected, and section 7.3 asks that
+the attacker does not know them. S has to be smooth. Algorithm 8 is not shown to be: it follows one path of
+tables, the one on which the variance falls fastest, and leaves out those on which the means part. `smooth`
+bounds both over all tables at a distance instead and is a smooth bound:
+
+    gap_k    = most |mean_A - mean_B| after k changes, as if each group could have k for itself: its least
+               values leave and values m come, or its largest values leave and values 0 come
+    square_k = least s**2_A / n_A + s**2_B / n_B after k changes, in the same way: the values outside the
+               best window of the sorted ones leave, and the mean of the others comes
+    t_k      = gap_k / sqrt(square_k),     S = max over k of e**(-beta k) (t_k + t_(k+1))
+
+What can be reached from D in k changes can be reached from a neighbour in k + 1, so t_k(D) <= t_(k+1)(D'),
+and the sensitivity at a table is at most |t| there plus |t'| at a neighbour.
+
+`algorithm_8` is the thesis's: equation 7.8 along the path, also for a record that moves from B to A, which
+7.8 leaves to symmetry, with s_m**2 as the least variance that a change leaves in either group. Replacing the
+farthest value by the mean of the others always leaves less than removing it, so the second term of 7.19,
+misprinted sign or not, never decides. A record that comes (7.20) leaves less than both only where the dummies
+are farther from the mean than all values; the path itself replaces values.
+
+References: thesis, chapter 7; Nissim, Raskhodnikova and Smith, Smooth sensitivity and sampling in private
+data analysis, STOC 2007, definition 2.2 and lemma 2.9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+import numpy as np
+
+from smc.analyses.statistics.draws import Floats, normals
+from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.ttest_student import Sample, Welch
+from smc.errors import UsageError
+from smc.numeric.random import Randomness
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothTTest:
+    """The mechanism.
+
+    Attributes:
+        epsilon: positive.
+        delta: in (0, 1).
+        most: m; values are in [0, m].
+        dummies: the two dummy records, different and in [0, m].
+    """
+
+    epsilon: float
+    delta: float
+    most: float
+    dummies: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if self.epsilon <= 0 or not 0 < self.delta < 1:
+            raise UsageError("The t-test needs epsilon above 0 and delta between 0 and 1.")
+        if self.dummies[0] == self.dummies[1] or not all(0 <= dummy <= self.most for dummy in self.dummies):
+            raise UsageError("The dummy records are not two different values from 0 to the largest value.")
+
+    @property
+    def alpha(self) -> float:
+        """What the smooth bound is divided by."""
+        return self.epsilon / (5 * sqrt(2 * log(2 / self.delta)))
+
+    @property
+    def beta(self) -> float:
+        """The smoothness."""
+        return self.epsilon / (4 * (1 + log(2 / self.delta)))
+
+    def exact(self, a: Floats, b: Floats) -> Welch:
+        """Welch's test of both groups with the dummy records.
+
+        Args:
+            a: values of the first group, shape (n_A,).
+            b: values of the second group, shape (n_B,).
+        """
+        tested = Welch.of([_sample(np.concatenate([group, self.dummies])) for group in (a, b)])
+        if tested is None:
+            raise UsageError("The dummy records are too alike for the precision of floats.")
+        return tested
+
+    def released(self, a: Floats, b: Floats, random: Randomness) -> float:
+        """The statistic with noise; see the module for what is guaranteed.
+
+        Floating-point noise is not exact: this is for studies, and no job offers it.
+        """
+        scale = self.smooth(a, b) / self.alpha
+        return self.exact(a, b).t + scale * float(normals(1, random)[0])
+
+    def smooth(self, a: Floats, b: Floats) -> float:
+        """The smooth bound on the sensitivity of t."""
+        total = len(a) + len(b)
+        groups = [_Extremes(np.sort(group), total, self.most, self.dummies) for group in (a, b)]
+        least = (self.dummies[0] - self.dummies[1]) ** 2 / ((total + 1) * (total + 2))
+        bound = 2 * self.most / sqrt(least)
+        best, before = 0.0, _largest_t(groups, 0)
+        for changes in range(total + 1):
+            after = _largest_t(groups, min(changes + 1, total))
+            best = max(best, exp(-self.beta * changes) * (before + after))
+            if exp(-self.beta * (changes + 1)) * bound <= best:
+                break
+            before = after
+        return best
+
+    def algorithm_8(self, a: Floats, b: Floats) -> float:
+        """The thesis's value for the smooth sensitivity, which is not shown to be smooth."""
+        groups = [_Shrinking(np.sort(group), self.dummies) for group in (a, b)]
+        best = 0.0
+        for changes in range(len(a) + len(b)):
+            least = [group.after_change() for group in groups]
+            gap = abs(groups[0].mean - groups[1].mean)
+            sizes = (groups[0].size, groups[1].size)
+            best = max(best, exp(-self.beta * changes) * local_bound(*sizes, gap, min(least), self.most))
+            groups[least.index(min(least))].change()
+        return best
+
+
+def local_bound(first: int, second: int, gap: float, variance: float, most: float) -> float:
+    """Equation 7.8: a bound on the sensitivity of t at one table.
+
+    Args:
+        first: records of the first group, dummies included.
+        second: of the second group.
+        gap: the absolute difference of the means.
+        variance: the least that either group has, before or after a change.
+        most: m.
+    """
+    reach = most / min(first, second)
+    here = sqrt(first * second / (first + second))
+    bound = 2 * here * (gap + reach)
+    for fewer, more in ((first, second), (second, first)):
+        moved = sqrt((fewer - 1) * (more + 1) / (first + second))
+        bound = max(bound, (here + moved) * (gap + 2 * reach))
+    return bound / sqrt(variance)
+
+
+def _sample(values: Floats) -> Sample:
+    mean = float(values.mean())
+    return Sample(len(values), mean, float(((values - mean) ** 2).sum()) / (len(values) - 1))
+
+
+def _largest_t(groups: list[_Extremes], changes: int) -> float:
+    (low_a, high_a), (low_b, high_b) = (group.means(changes) for group in groups)
+    square = sum(group.least_square(changes) for group in groups)
+    return max(high_a - low_b, high_b - low_a) / sqrt(square)
+
+
+class _Extremes:
+    """How far the mean and the spread of a group can go.
+
+    Args:
+        values: sorted, shape (n,).
+        total: records of both groups.
+        most: m.
+        dummies: the records that stay.
+    """
+
+    def __init__(self, values: Floats, total: int, most: float, dummies: tuple[float, float]) -> None:
+        self._count = len(values)
+        self._total = total
+        self._middle = sum(dummies) / 2
+        self._low, self._high = -self._middle, most - self._middle
+        self._fixed = (dummies[0] - dummies[1]) ** 2 / 2
+        centred = values - self._middle
+        self._sums = np.concatenate([[0.0], np.cumsum(centred)])
+        self._squares = np.concatenate([[0.0], np.cumsum(centred**2)])
+        self._spreads: list[float] = []
+
+    def means(self, changes: int) -> tuple[float, float]:
+        """The least and the largest mean after so many changes."""
+        gone, sizes = self._reachable(changes)
+        come = sizes - 2 - (self._count - gone)
+        low = (self._sums[self._count - gone] + come * self._low) / sizes
+        high = (self._sums[-1] - self._sums[gone] + come * self._high) / sizes
+        return self._middle + float(low.min()), self._middle + float(high.max())
+
+    def least_square(self, changes: int) -> float:
+        """The least variance over size after so many changes."""
+        gone, sizes = self._reachable(changes)
+        self._spreads += [self._spread(removed) for removed in range(len(self._spreads), len(gone))]
+        return float((np.array(self._spreads[: len(gone)]) / (sizes * (sizes - 1.0))).min())
+
+    def _reachable(self, changes: int) -> tuple[Ints, Ints]:
+        """How many values may leave, and the largest size with dummies after that."""
+        gone = np.arange(min(changes, self._count) + 1)
+        return gone, np.minimum(self._count - gone + changes, self._total) + 2
+
+    def _spread(self, removed: int) -> float:
+        """The least sum of squares about the mean of all but so many values, and the dummies."""
+        kept = self._count - removed
+        sums = self._sums[kept:] - self._sums[: removed + 1]
+        squares = self._squares[kept:] - self._squares[: removed + 1]
+        return max(float((squares - sums**2 / (kept + 2)).min()), 0.0) + self._fixed
+
+
+class _Shrinking:
+    """A group whose farthest values are replaced, one after the other, by the mean of the others.
+
+    Args:
+        values: sorted, shape (n,).
+        dummies: the records that stay.
+    """
+
+    def __init__(self, values: Floats, dummies: tuple[float, float]) -> None:
+        held = _sample(np.concatenate([values, dummies]))
+        self.size = len(values) + 2
+        self.mean = held.mean
+        self._spread = held.variance * (self.size - 1)
+        self._values = values
+        self._left, self._right = 0, len(values) - 1
+
+    def after_change(self) -> float:
+        """The least variance that one change can leave."""
+        _, distance = self._farthest()
+        replaced = (self._spread - self.size * distance**2 / (self.size - 1)) / (self.size - 1)
+        return min(replaced, self._spread / self.size)
+
+    def change(self) -> None:
+        """Replace the farthest value."""
+        at_left, distance = self._farthest()
+        if self._left > self._right:
+            return
+        value = float(self._values[self._left if at_left else self._right])
+        self._spread -= self.size * distance**2 / (self.size - 1)
+        self.mean += (self.mean - value) / (self.size - 1)
+        self._left, self._right = (self._left + 1, self._right) if at_left else (self._left, self._right - 1)
+
+    def _farthest(self) -> tuple[bool, float]:
+        if self._left > self._right:
+            return True, 0.0
+        left = abs(float(self._values[self._left]) - self.mean)
+        right = abs(float(self._values[self._right]) - self.mean)
+        return left >= right, max(left, right)

@@ -1,0 +1,123 @@
+"""Clustering jobs, made-up tables for them, and joint runs whose messages are listed."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+
+from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.clustering import privacy
+from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.clustering.program import cost
+from smc.analyses.clustering.scaling import grid_of
+from smc.analyses.clustering.sides import check_sides, cost_agree
+from smc.analyses.clustering.table import Shape
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.disclosure.release import Release
+from smc.channel.message import Message
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.pair import run_pair
+from smc.protocols.comparison.oblivious import SETUP_COST
+
+RANDOM = Randomness()
+BOTH = frozenset(Role)
+NAMES = ("x", "y", "z")
+TENTHS = Schema("decimal", scale=1, lower=-500, upper=500, unit="kg")
+CENTRES = (("-30", "-30", "-30"), ("0", "0", "0"), ("30", "30", "30"))
+
+BASE = "clusters = 3\niterations = 3\n"
+COLUMNS = 'columns = ["x", "y", "z"]\n'
+SPLIT = 'layout = "vertical"\nalice_columns = ["x"]\nbob_columns = ["y", "z"]\n'
+STATED = "centres = [" + ", ".join(str(list(centre)).replace("'", '"') for centre in CENTRES) + "]\n"
+HORIZONTAL = BASE + COLUMNS + STATED
+
+
+def parsed(text=HORIZONTAL):
+    return CLUSTERING.parse(tomllib.loads(text))
+
+
+def integers(lower, upper, shape):
+    """Random integers in [lower, upper]."""
+    drawn = RANDOM.below(upper - lower + 1, int(np.prod(shape)))
+    return np.array(drawn, dtype=np.int64).reshape(shape) + lower
+
+
+def blobs(rows, columns=3, spread=60, middles=(-300, 0, 300)):
+    """Rows around middles, in tenths."""
+    chosen = np.array(middles)[integers(0, len(middles) - 1, rows)]
+    return np.clip(chosen[:, None] + integers(-spread, spread, (rows, columns)), -500, 500)
+
+
+def table(values, names=NAMES, schema=TENTHS, persons=None):
+    """Columns of an array of held units."""
+    data = {name: Column(values[:, i].copy(), schema) for i, name in enumerate(names)}
+    if persons is not None:
+        data[PERSONS] = Column(np.array(persons, dtype=np.int64), Schema("integer"))
+    return data
+
+
+def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+    """Both outcomes."""
+    return watched(parameters, alice, bob, recipients, limits, gate)[0]
+
+
+class Watched:
+    """A channel that lists the kinds and sizes of what is sent."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self.sent = []
+        self.messages: list[Message] = []
+        self.recv = channel.recv
+        self.finish = channel.finish
+
+    @property
+    def traffic(self):
+        return self._channel.traffic
+
+    def send(self, message):
+        self.sent.append((type(message).__name__, len(message.encode())))
+        self.messages.append(message)
+        self._channel.send(message)
+
+
+def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+    """Both outcomes, and both sides' channels."""
+
+    def side(data):
+        def run(session):
+            session.channel = Watched(session.channel)
+            release = Release(limits) if gate is None else Release(limits, gate)
+            outcome = CLUSTERING.run(session, parameters, data, recipients, release)
+            return outcome, session.channel
+
+        return run
+
+    (first, left), (second, right) = run_pair(side(alice), side(bob), timeout=60)
+    return (first, second), (left, right)
+
+
+def plain(parameters, alice, bob, recipients=BOTH):
+    return CLUSTERING.run_plain(parameters, alice, bob, recipients)
+
+
+def named(outcome):
+    """The tables of an outcome by name."""
+    return {found.name: found.columns for found in outcome.tables}
+
+
+def shape_of(parameters, alice, bob):
+    """What is public of the table of both sides."""
+    both = {name: column.schema for data in (alice, bob) for name, column in data.items() if name[0] != "@"}
+    columns = grid_of(parameters, check_sides(parameters, both, both))
+    return Shape.of(parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
+
+
+def declared_cost(parameters, alice, bob, recipients=BOTH, minimum_group=0):
+    """The exact cost of a run with all iterations."""
+    shape = shape_of(parameters, alice, bob)
+    noisy = privacy.plan(parameters, shape.grid)
+    steps = cost(parameters, shape, recipients, minimum_group, noisy)
+    return SETUP_COST + cost_agree(parameters) + steps

@@ -1,0 +1,138 @@
+"""The limits of disclosure on figures about a secret intersection."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.analysis import MATCHING
+from smc.channel.channel import Channel
+from smc.errors import DisclosureRefused, DomainError
+from smc.pair import run_pair
+from tests.smc.analyses.matching.aggregates_runs import (
+    BOTH,
+    SHARES,
+    SIZE,
+    STATISTICS,
+    parsed,
+    run,
+    side,
+)
+
+
+@pytest.mark.parametrize("text", [SIZE, STATISTICS, SHARES])
+def test_a_small_intersection_is_refused_at_both_sides(text):
+    alice, bob = side(range(20)), side(range(15, 40))
+    run(text, alice, bob, limits=Limits(minimum_intersection=5))
+    refused = []
+
+    def one(own):
+        def party(session):
+            release = Release(Limits(minimum_intersection=6))
+            with pytest.raises(DisclosureRefused):
+                MATCHING.run(session, parsed(text), own, BOTH, release)
+            refused.append(session.role)
+
+        return party
+
+    run_pair(one(alice), one(bob))
+    assert set(refused) == BOTH
+
+
+def test_a_minimum_group_holds_for_sums_and_not_for_sizes():
+    alice, bob = side(range(20)), side(range(15, 40))
+    limits = Limits(minimum_group=6)
+    run(SIZE, alice, bob, limits=limits)
+    with pytest.raises(DisclosureRefused):
+        run(STATISTICS, alice, bob, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "refused"), [([60, -40, 0], True), ([50, -50, 0], False), ([0, 0, 0], False)]
+)
+def test_a_dominant_row_is_refused(amounts, refused):
+    alice = side([1, 2, 3, 4], amounts=[*amounts, 99_999], ages=[5, 5, 5, 120])
+    limits = Limits(dominance=Fraction(1, 2))
+    if refused:
+        with pytest.raises(DisclosureRefused):
+            run(STATISTICS, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
+    else:
+        run(STATISTICS, alice, side([1, 2, 3, 9], ages=[7, 7, 7, 7]), limits=limits)
+
+
+def test_dominance_looks_at_unsigned_columns_of_the_other_side_too():
+    limits = Limits(dominance=Fraction(1, 2))
+    alice = side([1, 2, 3], amounts=[1, 1, 1], ages=[1, 1, 1])
+    with pytest.raises(DisclosureRefused):
+        run(STATISTICS, alice, side([1, 2, 3], ages=[9, 4, 4]), limits=limits)
+    run(STATISTICS, alice, side([1, 2, 3], ages=[8, 4, 4]), limits=limits)
+
+
+def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatch):
+    opened = []
+    honest = Channel.send
+
+    def send(self, message):
+        if message.kind().startswith("secret.opening"):
+            opened.append((message.kind(), len(message.encode())))
+        honest(self, message)
+
+    monkeypatch.setattr(Channel, "send", send)
+    limits = Limits(minimum_intersection=50, dominance=Fraction(1, 100))
+    with pytest.raises(DisclosureRefused):
+        run(STATISTICS, side(range(20)), side(range(15, 40)), limits=limits)
+    assert opened == [("secret.opening.OpenedBits", 1)] * 2
+
+
+def test_limits_about_persons_want_a_row_for_each():
+    alice, bob = side([1, 2, 3], persons=[0, 1, 1]), side([1, 2, 3])
+    run(STATISTICS, alice, bob)
+    run(SIZE, alice, bob, limits=Limits(minimum_group=2, minimum_intersection=2))
+    for text, limits in (
+        (STATISTICS, Limits(minimum_group=2)),
+        (STATISTICS, Limits(dominance=Fraction(9, 10))),
+        ('epsilon = "1"\n' + SIZE, Limits()),
+    ):
+        with pytest.raises(DomainError, match="one person"):
+            run(text, alice, bob, limits=limits)
+    distinct = side([1, 2, 3], persons=[0, 1, 2])
+    run(STATISTICS, distinct, bob, limits=Limits(minimum_group=2))
+
+
+def test_sums_that_could_wrap_are_refused_before_rows_are_aligned(monkeypatch):
+    monkeypatch.setattr("smc.analyses.matching.aggregates.align", None)
+    text = STATISTICS.replace('side = "bob"', 'side = "bob"\nupper = 1000000000000000000')
+    with pytest.raises(DomainError, match="63"):
+        run(text, side(range(20)), side(range(20)))
+    wide = STATISTICS.replace('side = "bob"', 'side = "bob"\nupper = 10000000000000000')
+    with pytest.raises(DomainError, match="63"):
+        run(wide, side(range(20)), side(range(20)), limits=Limits(dominance=Fraction(33, 100)))
+
+
+def test_the_gate_stands_before_every_opening():
+    def closed(channel):
+        raise RuntimeError
+
+    for text, limits in ((SIZE, Limits()), (SHARES, Limits()), (STATISTICS, Limits(minimum_group=2))):
+
+        def one(session, text=text, limits=limits):
+            data = side(range(5))
+            MATCHING.run(session, parsed(text), data, BOTH, Release(limits, closed))
+
+        with pytest.raises(RuntimeError):
+            run_pair(one, one)
+
+
+def test_messages_depend_on_row_counts_alone():
+    def traffic(session):
+        return session.channel.traffic
+
+    limits = Limits(minimum_intersection=1, dominance=Fraction(99, 100))
+    seen = {
+        run(STATISTICS, side(range(40)), side(range(first, first + 50)), limits=limits, program=traffic)
+        for first in (0, 10, 35)
+    }
+    assert len(seen) == 1

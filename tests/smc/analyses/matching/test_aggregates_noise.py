@@ -1,0 +1,112 @@
+"""Noisy figures about a secret intersection."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.base import Column
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.loss import Loss
+from smc.analyses.matching.aggregates_parameters import (
+    MOST_DELTA,
+    sensitivity,
+)
+from smc.analyses.matching.analysis import MATCHING
+from smc.errors import DisclosureRefused, DomainError
+from smc.secret.bounds import Bounds
+from tests.smc.analyses.matching.aggregates_runs import (
+    AGE,
+    BOTH,
+    NOISY,
+    SHARES,
+    SIZE,
+    STATISTICS,
+    parsed,
+    run,
+    side,
+)
+
+
+def test_noisy_figures_follow_their_law():
+    """The noise of sums and counts over many columns at once: mean and mean absolute value."""
+    count, draws = 40, 62
+    text = f'method = "exact"\nkeys = ["id"]\noutput = "statistics"\nepsilon = "{draws + 1}"\n'
+    text += "".join(
+        f'[[values]]\nside = "bob"\ncolumn = "c{i}"\nlower = 0\nupper = 50\n' for i in range(draws)
+    )
+    bob = side(range(count))
+    bob |= {f"c{i}": Column(np.full(count, 10), AGE) for i in range(draws)}
+    noise = []
+    for _ in range(4):
+        first, second = run(text, side(range(count)), bob)
+        assert first.tables[0].columns == second.tables[0].columns
+        noise += [total - 10 * count for total in first.tables[0].columns["sum"]]
+    rate = 1 / 50
+    absolute = 2 * np.exp(-rate) / (1 - np.exp(-2 * rate))
+    deviation = (2 * np.exp(-rate) / (1 - np.exp(-rate)) ** 2) ** 0.5
+    assert abs(np.mean(noise)) < 4.9 * deviation / len(noise) ** 0.5
+    assert abs(np.mean(np.abs(noise)) - absolute) < 4.9 * deviation / len(noise) ** 0.5
+
+
+def test_noisy_results_state_their_intervals_and_clamp():
+    text = NOISY.replace('side = "bob"', 'side = "bob"\nlower = 5\nupper = 7')
+    plain, _ = MATCHING.run_plain(parsed(text), side([1, 2]), side([1, 2], ages=[0, 100]), BOTH)
+    assert plain.tables[0].columns["sum"][1] == 12
+    first, _ = run(text, side([1, 2]), side([1, 2], ages=[0, 100]))
+    columns = first.tables[0].columns
+    widths = [b - a for a, b in zip(columns["sum_lower_95"][1:], columns["sum_upper_95"][1:], strict=True)]
+    assert 0 < widths[0] < widths[1]
+    assert first.details["noise_scales"] == ["2", "400000", "14", "240"]
+    size, _ = run('epsilon = "1"\n' + SIZE, side(range(9)), side(range(9)))
+    (found,), (lower,), (upper,) = size.tables[0].columns.values()
+    assert (found - lower, upper - found) == (3, 3)
+
+
+def test_with_noise_the_least_sizes_are_tested_on_the_noisy_size():
+    """At epsilon 10 for the size the noise is above 2 once in 10**13 draws."""
+    text = 'epsilon = "40"\n' + STATISTICS
+    run(text, side(range(9)), side(range(9)), limits=Limits(minimum_group=7, dominance=Fraction(1, 100)))
+    with pytest.raises(DisclosureRefused):
+        run(text, side(range(9)), side(range(9)), limits=Limits(minimum_group=12))
+
+
+def test_the_loss_is_epsilon():
+    assert MATCHING.loss(parsed(NOISY)) == Loss(Fraction(2), MOST_DELTA)
+    assert not MATCHING.exact(parsed(NOISY))
+    assert MATCHING.loss(parsed(SIZE)) == Loss()
+    assert MATCHING.exact(parsed(SIZE))
+    assert not MATCHING.exact(parsed(SHARES))
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(-5, 9)), max_size=5),
+    st.lists(st.integers(1, 4), max_size=5),
+    st.integers(0, 4),
+    st.tuples(st.integers(1, 4), st.integers(-5, 9)),
+    st.sampled_from(["error", "multiset", "distinct"]),
+)
+@settings(max_examples=300)
+def test_one_row_changes_figures_by_no_more_than_the_sensitivity(alice, bob, place, other, duplicates):
+    """All three kinds of neighbours, on the plain twin: the row is taken away, replaced or added."""
+    text = f'duplicates = "{duplicates}"\n' + STATISTICS
+    reach = sensitivity(Bounds(-5, 9), substitutes=duplicates != "error")
+    inputs = [alice, [*alice, other]]
+    if place < len(alice):
+        inputs += [alice[:place] + alice[place + 1 :], [*alice[:place], other, *alice[place + 1 :]]]
+    found = []
+    for rows in inputs:
+        data = side([key for key, _ in rows], amounts=[value for _, value in rows])
+        try:
+            outcome, _ = MATCHING.run_plain(parsed(text), data, side(bob), BOTH)
+        except DomainError:
+            continue
+        columns = outcome.tables[0].columns
+        found.append((columns["count"][0], round(100 * Fraction(columns["sum"][0]))))
+    for count, total in found:
+        assert abs(count - found[0][0]) <= 1
+        assert abs(total - found[0][1]) <= reach

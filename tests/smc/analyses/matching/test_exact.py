@@ -1,0 +1,256 @@
+"""Exact matching with the output `keys`: against the plain twin, its limits, its parameters."""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.matching.analysis import MATCHING
+from smc.channel.channel import Channel
+from smc.errors import DisclosureRefused, DomainError, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+
+BOTH = frozenset(Role)
+TEXT = Schema("text")
+CITY = Schema("category", categories=("Köln", "Aachen", "Bonn"))
+NUMBER = Schema("integer", lower=-(10**6), upper=10**6)
+
+
+def parsed(**parameters):
+    """Parameters of a job."""
+    return MATCHING.parse({"method": "exact", "keys": ["id"], **parameters})
+
+
+def texts(*values):
+    """A side with a column of texts."""
+    return {"id": Column(list(values), TEXT)}
+
+
+def numbers(*values):
+    """A side with a column of whole numbers."""
+    return {"id": Column(list(values), NUMBER)}
+
+
+def joint(parameters, alice, bob, recipients=BOTH, limits=None):
+    """Both outcomes and both traffics."""
+
+    def side(data):
+        def run(session):
+            release = Release(limits) if limits else None
+            outcome = MATCHING.run(session, parameters, data, recipients, release)
+            return outcome, session.channel.traffic
+
+        return run
+
+    (a, there), (b, back) = run_pair(side(alice), side(bob))
+    return (a, b), (there, back)
+
+
+def tables(outcome):
+    """Tables by name."""
+    return {
+        table.name: {name: list(cells) for name, cells in table.columns.items()} for table in outcome.tables
+    }
+
+
+def test_who_matches():
+    alice, bob = texts("anna", "ben", " cem ", "dora"), texts("cem", "eva", "anna")
+    (a, b), _ = joint(parsed(), alice, bob)
+    assert tables(a) == {"matches": {"row": [1, 3], "id": ["anna", " cem "]}, "intersection": {"size": [2]}}
+    assert tables(b) == {"matches": {"row": [1, 3], "id": ["cem", "anna"]}, "intersection": {"size": [2]}}
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE}), frozenset({Role.BOB})])
+@pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (3, 0), (1, 1), (2, 50), (50, 2), (50, 50)])
+def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
+    alice, bob = (numbers(*range(start, start + size)) for start, size in zip((0, 1), sizes, strict=True))
+    parameters = parsed()
+    outcomes, traffic = joint(parameters, alice, bob, recipients)
+    assert outcomes == MATCHING.run_plain(parameters, alice, bob, recipients)
+    for role, outcome in zip(Role, outcomes, strict=True):
+        assert bool(outcome.tables) == (role in recipients)
+    if sizes[0] == sizes[1]:
+        estimate = MATCHING.estimate(parameters, {}, recipients, sizes[0], 2048)
+        assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
+        assert max(each.rounds for each in traffic) == estimate.rounds
+
+
+words = st.lists(st.sampled_from(["a", "b", "A", " a", "ä", "a\u0308", "00", "0", "x y", "x  y"]), max_size=8)
+
+
+@given(
+    words,
+    words,
+    st.sampled_from(["multiset", "distinct"]),
+    st.permutations(["trim", "lower", "strip-accents"]),
+)
+@settings(max_examples=15, deadline=None)
+def test_any_texts_against_the_plain_twin(first, second, duplicates, steps):
+    parameters = parsed(duplicates=duplicates, normalization={"id": steps[:2]})
+    alice, bob = texts(*first), texts(*second)
+    assert joint(parameters, alice, bob)[0] == MATCHING.run_plain(parameters, alice, bob, BOTH)
+
+
+def test_what_becomes_of_copies():
+    alice, bob = texts("a", "b", "a", "a", "c"), texts("a", "c", "a", "c")
+    multiset = joint(parsed(duplicates="multiset"), alice, bob)[0]
+    assert [tables(each)["matches"]["row"] for each in multiset] == [[1, 3, 5], [1, 2, 3]]
+    distinct = joint(parsed(duplicates="distinct"), alice, bob)[0]
+    assert [tables(each)["matches"]["row"] for each in distinct] == [[1, 5], [1, 2]]
+    with pytest.raises(DomainError, match="2 rows of alice repeat a key of id") as caught:
+        MATCHING.run_plain(parsed(), alice, bob, BOTH)
+    assert "'a'" not in str(caught.value)
+
+
+def test_nothing_is_sent_where_the_own_keys_repeat(monkeypatch):
+    sent = []
+    monkeypatch.setattr(Channel, "send", lambda self, message: sent.append(message))
+    with pytest.raises(DomainError):
+        run_pair(
+            lambda s: MATCHING.run(s, parsed(), texts("a", "a"), BOTH),
+            lambda s: MATCHING.run(s, parsed(), texts("a", "a"), BOTH),
+            timeout=5,
+        )
+    assert not sent
+
+
+def test_columns_are_joined_without_confusion():
+    parameters = parsed(keys=["id", "name"])
+
+    def side(*pairs):
+        return {"id": Column([x for x, _ in pairs], TEXT), "name": Column([y for _, y in pairs], TEXT)}
+
+    alice, bob = side(("ab", "c"), ("x", "y"), ("p", "q")), side(("a", "bc"), ("y", "x"), ("p", "q"))
+    (a, b), _ = joint(parameters, alice, bob)
+    assert tables(a)["matches"] == tables(b)["matches"] == {"row": [3], "id": ["p"], "name": ["q"]}
+
+
+def test_kinds_meet_by_their_texts():
+    alice = {"id": Column(["0042", "7", "Köln"], TEXT)}
+    bob = numbers(42, 8, 7)
+    parameters = parsed(normalization={"id": ["trim", "strip-leading-zeros"]})
+    assert tables(joint(parameters, alice, bob)[0][1])["matches"] == {"row": [1, 3], "id": [42, 7]}
+    assert tables(joint(parsed(), alice, bob)[0][1])["matches"] == {"row": [3], "id": [7]}
+    city = {"id": Column([1, 0], CITY)}
+    found = joint(parsed(normalization={"id": ["lower"]}), alice, city)[0]
+    assert [tables(each)["matches"]["id"] for each in found] == [["Köln"], ["Köln"]]
+
+
+def test_sizes_of_messages_depend_on_row_counts_only(monkeypatch):
+    seen = []
+    honest = Channel.send
+    for second in (range(30), range(1000, 1030), [10**6 - place for place in range(30)]):
+        sizes = []
+
+        def send(self, message, into=sizes):
+            into.append((type(message).__name__, len(message.encode())))
+            honest(self, message)
+
+        monkeypatch.setattr(Channel, "send", send)
+        joint(parsed(), numbers(*range(20)), numbers(*second))
+        seen.append(sorted(sizes))
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(minimum_set=3), Limits(maximum_ratio=Fraction(5, 4))], ids=["set", "ratio"]
+)
+def test_sets_outside_the_limits_are_refused_before_anything_else(limits):
+    told = []
+
+    def side(data):
+        def run(session):
+            with pytest.raises(DisclosureRefused):
+                MATCHING.run(session, parsed(), data, BOTH, Release(limits))
+            told.append(session.channel.traffic.sent)
+
+        return run
+
+    run_pair(side(texts("a", "b")), side(texts("a", "b", "c")))
+    assert told == [5, 5]
+
+
+def test_a_small_intersection_is_refused_and_a_large_one_is_not():
+    alice, bob = texts("a", "b", "c"), texts("b", "c", "d")
+    assert tables(joint(parsed(), alice, bob, limits=Limits(minimum_intersection=2))[0][0])["matches"][
+        "row"
+    ] == [2, 3]
+
+    def side(data):
+        def run(session):
+            with pytest.raises(DisclosureRefused):
+                MATCHING.run(session, parsed(), data, BOTH, Release(Limits(minimum_intersection=3)))
+
+        return run
+
+    run_pair(side(alice), side(bob))
+
+
+def test_the_gate_is_passed_before_masks_are_sent():
+    class StopError(Exception):
+        """The ledger could not be written."""
+
+    def gate(channel):
+        raise StopError
+
+    def side(data):
+        def run(session):
+            with pytest.raises(StopError):
+                MATCHING.run(session, parsed(), data, BOTH, Release(gate=gate))
+            return session.channel.traffic.sent
+
+        return run
+
+    assert run_pair(side(texts("a")), side(texts("a"))) == (37, 37)
+
+
+def test_what_the_job_says_of_itself():
+    alone = MATCHING.leakage(parsed(), frozenset({Role.ALICE}))
+    assert len(alone.alice) == 2
+    assert len(alone.bob) == 1
+    assert "rows" in alone.public[0]
+    assert "distinct keys" in MATCHING.leakage(parsed(duplicates="distinct"), BOTH).public[0]
+    assert not MATCHING.exact(parsed())
+    assert MATCHING.loss(parsed()) == Loss()
+    assert MATCHING.columns(parsed(keys=["b", "a"]), Role.BOB) == ("b", "a")
+    with pytest.raises(UsageError):
+        MATCHING.check_recipients(parsed(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('method = "exact"', "keys"),
+        ('method = "exact"\nkeys = []', "1 to 16"),
+        ('method = "exact"\nkeys = [1]', "1 to 16"),
+        ('method = "exact"\nkeys = ["a", "a"]', "twice"),
+        ('method = "exact"\nkeys = ["a"]\noutput = "rows"', "output"),
+        ('method = "exact"\nkeys = ["a"]\nduplicates = "drop"', "duplicates"),
+        ('method = "exact"\nkeys = ["a"]\nepsilon = "1"', "epsilon"),
+        ('method = "exact"\nkeys = ["a"]\nkey = "b"', "Did you mean"),
+        ('method = "exact"\nkeys = ["a"]\n[normalization]\nb = ["trim"]', "unknown key 'b'"),
+        ('method = "exact"\nkeys = ["a"]\n[normalization]\na = ["shout"]', "normalization.a"),
+        ('method = "exact"\nkeys = ["a"]\n[normalization]\na = ["trim", "trim"]', "twice"),
+        ('method = "exact"\nkeys = ["a"]\n[normalization]\na = "trim"', "no list"),
+        ('method = "exakt"\nkeys = ["a"]', "exact"),
+    ],
+)
+def test_wrong_parameters_are_refused(text, error):
+    with pytest.raises(UsageError, match=error):
+        MATCHING.parse(tomllib.loads(text))
+
+
+def test_key_columns_have_texts():
+    good = {"id": TEXT}
+    MATCHING.check_schema(parsed(), good, {"id": NUMBER})
+    with pytest.raises(UsageError, match="bob's column id is of kind decimal"):
+        MATCHING.check_schema(parsed(), good, {"id": Schema("decimal", 2, 0, 10)})

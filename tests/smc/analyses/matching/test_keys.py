@@ -1,0 +1,159 @@
+"""Normal forms of keys and their hashes."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.matching.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
+from smc.analyses.matching.normalization import STEPS, normalized
+from smc.errors import DomainError, UsageError
+
+TEXT = Schema("text")
+
+
+def forms(values, *steps):
+    """Normal forms of texts."""
+    return normalized(Column(list(values), TEXT), steps, "here")
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "after"),
+    [
+        ("trim", "\t a  b \u00a0", "a  b"),
+        ("collapse-spaces", " a \t\n b ", "a b"),
+        ("lower", "Straße ÄÖ İ", "strasse äö i\u0307"),
+        ("strip-accents", "Ångström, Łódź, ﬁ", "Angstrom, Łodz, fi"),
+        ("digits-only", "A-12 b3٣", "123"),
+        ("letters-only", "O'Neill-Müller_7 ", "ONeillMüller"),
+        ("strip-leading-zeros", "007", "7"),
+        ("strip-leading-zeros", "000", "0"),
+        ("strip-leading-zeros", "", ""),
+        ("date", "2024-02-29", "2024-02-29"),
+        ("date", "2024/2/9", "2024-02-09"),
+        ("date", "20240209", "2024-02-09"),
+        ("date", "9.2.2024", "2024-02-09"),
+        ("date", "29/2/2024", "2024-02-29"),
+        ("date", "2/29/2024", "2024-02-29"),
+        ("date", "3-3-2024", "2024-03-03"),
+        ("date", " 2024.02.09 ", "2024-02-09"),
+        ("date", "", ""),
+    ],
+)
+def test_steps(step, before, after):
+    assert forms([before], step) == [unicodedata.normalize("NFC", after)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2/3/2024",
+        "2-3-2024",
+        "2023-02-29",
+        "1.13.2024",
+        "13.13.2024",
+        "9.2.24",
+        "202429",
+        "2024-02/09",
+        "today",
+        "0000-01-01",
+        "２０２４-01-01",
+    ],
+)
+def test_texts_that_are_no_dates_or_ambiguous(text):
+    with pytest.raises(DomainError, match="here: 2 texts") as caught:
+        forms([text, "2024-01-01", text], "date")
+    assert text not in str(caught.value)
+
+
+def test_order_of_steps_matters():
+    assert forms(["0a01"], "strip-leading-zeros", "digits-only") == ["01"]
+    assert forms(["0a01"], "digits-only", "strip-leading-zeros") == ["1"]
+
+
+def test_days_become_dates_and_labels_their_texts():
+    days = Column(np.array([0, 19_723, -1]), Schema("integer", lower=-9, upper=10**5))
+    assert normalized(days, ("date",), "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
+    assert normalized(days, (), "here") == ["0", "19723", "-1"]
+    with pytest.raises(DomainError, match="days"):
+        normalized(Column(np.array([10**7]), Schema("integer")), ("date",), "here")
+    labels = Column(np.array([1, 0, 1]), Schema("category", categories=("B", " a")))
+    assert normalized(labels, ("trim", "lower"), "here") == ["a", "b", "a"]
+    with pytest.raises(UsageError):
+        normalized(Column([1], Schema("decimal", 2)), (), "here")
+
+
+@given(
+    st.lists(st.text(max_size=6), max_size=5),
+    st.lists(st.sampled_from(sorted(set(STEPS) - {"date"})), unique=True),
+)
+def test_forms_are_composed_and_the_same_for_equivalent_texts(values, steps):
+    apart = [unicodedata.normalize("NFD", value) for value in values]
+    found = forms(values, *steps)
+    assert found == forms(apart, *steps)
+    assert all(unicodedata.is_normalized("NFC", text) for text in found)
+
+
+def settled(values, duplicates=ERROR):
+    """One column of texts."""
+    return settle({"id": Column(list(values), TEXT)}, [("id", ())], duplicates, "alice")
+
+
+def test_copies_are_numbered_or_left_out():
+    values = ["x", "y", "x", "x", "y"]
+    assert settled(values, MULTISET).plain() == [("x", 0), ("y", 0), ("x", 1), ("x", 2), ("y", 1)]
+    distinct = settled(values, DISTINCT)
+    assert distinct.plain() == [("x",), ("y",)]
+    assert distinct.numbers.tolist() == [0, 1]
+
+
+def test_rows_without_a_key_and_ragged_columns_are_refused():
+    with pytest.raises(DomainError, match="2 rows of alice have nothing"):
+        settled(["", "a", ""], MULTISET)
+    with pytest.raises(DomainError, match="different lengths"):
+        settle(
+            {"id": Column(["a"], TEXT), "no": Column(["a", "b"], TEXT)},
+            [("id", ()), ("no", ())],
+            ERROR,
+            "alice",
+        )
+
+
+@given(st.lists(st.text(min_size=1, max_size=40), max_size=12, unique=True))
+def test_hashes_are_the_same_on_both_sides_and_differ_where_keys_do(values):
+    texts = Settled((values,), np.arange(len(values)))
+    keys = hashed(texts, b"salt")
+    back = hashed(Settled((values[::-1],), np.arange(len(values))), b"salt")
+    assert (keys == back[::-1]).all()
+    assert len({tuple(key) for key in keys.tolist()}) == len(values)
+    assert not len(values) or (keys != hashed(texts, b"other")).any(axis=1).all()
+
+
+def test_hashes_keep_columns_lengths_and_copies_apart():
+    rows = [
+        ("ab", "c"),
+        ("a", "bc"),
+        ("c", "ab"),
+        ("ab\0", "c"),
+        ("a" * 16, "c"),
+        ("a" * 16 + "\0" * 16, "c"),
+    ]
+    columns = tuple(list(column) for column in zip(*rows, strict=True))
+    plain = hashed(Settled(columns, np.arange(6)), b"salt")
+    copies = [hashed(Settled(columns, np.arange(6), np.full(6, copy)), b"salt") for copy in (0, 1)]
+    alone = hashed(Settled(columns[:1], np.arange(6)), b"salt")
+    every = np.concatenate([plain, *copies, np.unique(alone, axis=0)])
+    assert len(np.unique(every, axis=0)) == len(every)
+
+
+def test_hashes_of_many_rows_in_blocks_are_those_of_few():
+    values = [f"{number:07d}" for number in range(70_000)]
+    many = hashed(Settled((values,), np.arange(70_000)), b"salt")
+    few = hashed(Settled((values[-3:],), np.arange(3)), b"salt")
+    assert (many[-3:] == few).all()
+    assert len(np.unique(many[:, 0])) == 70_000

@@ -1,0 +1,380 @@
+"""Tolerant matching: joint runs against the plain rule, limits, and what the parties see."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from parties.bench.people import FIELDS, people
+from parties.bench.workloads import made_up
+from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching import places
+from smc.analyses.matching.linkage_plain import all_links, plain_links
+from smc.analyses.matching.records import prepare
+from smc.analyses.matching.tolerant import TOLERANT
+from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
+from smc.forms import Role
+from smc.pair import run_pair
+from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
+
+BOTH = frozenset(Role)
+ALICE, BOB = frozenset([Role.ALICE]), frozenset([Role.BOB])
+MODES = ["none", "greedy", "optimal"]
+
+
+def parameters(mode="greedy", **changes):
+    given = {
+        "fields": [{"column": name} for name in FIELDS],
+        "bits": 192,
+        "threshold": "0.5",
+        "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
+        "bucket": 5,
+        "load": 3,
+        "one_to_one": mode,
+    }
+    return TOLERANT.parse({**given, **changes})
+
+
+def part(data, rows):
+    return {name: Column([column.texts[row] for row in rows], column.schema) for name, column in data.items()}
+
+
+def tables(rows=60, common=45, bob_rows=None):
+    """People of both sides, Bob's in another order, and the true pairs."""
+    source = made_up()
+    data = people(source, rows, common)
+    order = source.permutation(rows)[:bob_rows]
+    truth = {(int(row), place) for place, row in enumerate(order) if row < common}
+    return data[Role.ALICE], part(data[Role.BOB], order), truth
+
+
+def side(parsed, alice, bob, recipients=BOTH, limits=None, gate=None):
+    def run(session):
+        data = alice if session.role is Role.ALICE else bob
+        release = Release(limits or Limits(), gate or (lambda channel: None))
+        return TOLERANT.run(session, parsed, data, recipients, release)
+
+    return run
+
+
+def joined(first, second):
+    """Pairs of own rows, from the tables of both recipients."""
+    a, b = (outcome.tables[0].columns for outcome in (first, second))
+    assert a["pair"] == b["pair"] == list(range(1, len(a["pair"]) + 1))
+    pairs = list(zip((row - 1 for row in a["row"]), (row - 1 for row in b["row"]), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    return set(pairs)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bob_rows", [None, 17, 1])
+def test_joint_and_plain_runs_agree(mode, bob_rows):
+    alice, bob, _ = tables(bob_rows=bob_rows)
+    parsed = parameters(mode)
+    run = side(parsed, alice, bob)
+    found, wanted = joined(*run_pair(run, run)), joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    if mode == "optimal":
+        assert len(found) == len(wanted)
+        similar = joined(*TOLERANT.run_plain(parameters("none"), alice, bob, BOTH))
+        assert found <= similar
+    else:
+        assert found == wanted
+    if mode != "none":
+        assert len({a for a, _ in found}) == len({b for _, b in found}) == len(found)
+    if bob_rows is None:
+        assert len(found) > 20
+
+
+@pytest.mark.parametrize("mode", ["none", "greedy"])
+def test_records_that_are_all_alike_agree_as_well(mode):
+    """Ties throughout, full buckets, and pairs that meet in every pass."""
+    alice, bob, _ = tables(12, 12)
+    alice, bob = part(alice, [0, 1, 0, 2, 0, 0, 1, 0, 0]), part(alice, [1, 0, 0, 0, 0, 3, 0])
+    parsed = parameters(mode, rounds=3) if mode == "greedy" else parameters(mode)
+    run = side(parsed, alice, bob)
+    found = joined(*run_pair(run, run))
+    assert found == joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    assert len(found) > 4
+
+
+def test_stretches_do_not_change_the_result(monkeypatch):
+    alice, bob, _ = tables(24, 20)
+    parsed = parameters()
+    wanted = joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    monkeypatch.setattr(places, "STRETCH_PAIRS", 3 * 25)
+    run = side(parsed, alice, bob)
+    assert joined(*run_pair(run, run)) == wanted
+    check_estimate(parsed, alice, bob, BOTH)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("recipients", [ALICE, BOB])
+def test_one_recipient_learns_its_rows_and_the_other_nothing(mode, recipients):
+    alice, bob, _ = tables(40, 30)
+    parsed = parameters(mode, show=["surname"])
+    run = side(parsed, alice, bob, recipients)
+    outcomes = dict(zip(Role, run_pair(run, run), strict=True))
+    plain = dict(zip(Role, TOLERANT.run_plain(parsed, alice, bob, recipients), strict=True))
+    (role,) = recipients
+    assert outcomes[role.other].tables == plain[role.other].tables == ()
+    columns, wanted = outcomes[role].tables[0].columns, plain[role].tables[0].columns
+    assert len(columns["row"]) == len(wanted["row"]) > 10
+    if mode != "optimal":
+        assert sorted(columns["row"]) == sorted(wanted["row"])
+    data = alice if role is Role.ALICE else bob
+    assert columns["surname"] == [data["surname"].texts[row - 1] for row in columns["row"]]
+    assert outcomes[role].notes == plain[role].notes
+    json.dumps([columns, outcomes[role].details])
+
+
+def test_partners_are_numbered_at_random():
+    alice, bob, _ = tables(40, 40)
+    run = side(parameters(threshold="0.4"), alice, bob, ALICE)
+    seen = []
+    for _ in range(2):
+        outcome, _ = run_pair(run, run)
+        columns = outcome.tables[0].columns
+        assert all(1 <= number <= 40 for number in columns["partner"])
+        assert len(set(columns["partner"])) == len(columns["partner"]) > 20
+        seen.append(dict(zip(columns["row"], columns["partner"], strict=True)))
+    assert seen[0] != seen[1]
+
+
+def test_most_pairs_are_found_and_right():
+    """The greedy pairing finds what the rule over all pairs finds, blocked, and errs less."""
+    alice, bob, truth = tables(200, 160)
+    parsed = parameters(bits=512, bucket=16, load=6, threshold="0.5")
+    both = [prepare(parsed, data, parsed.buckets((200, 200))) for data in (alice, bob)]
+    everything = {
+        tuple(link) for link in all_links(parsed.rule, *(records.filters for records in both)).tolist()
+    }
+    blocked = {
+        tuple(link) for link in plain_links(parameters("none", bits=512, bucket=16, load=6), *both).tolist()
+    }
+    run = side(parsed, alice, bob)
+    found = joined(*run_pair(run, run))
+    assert blocked <= everything
+    assert len(found & truth) > 0.9 * len(everything & truth)
+    assert len(found - truth) <= len(everything - truth)
+    assert len(truth & everything) > 0.8 * len(truth)
+
+
+def check_estimate(parsed, alice, bob, recipients):
+    def measured(session):
+        side(parsed, alice, bob, recipients)(session)
+        return session.channel.traffic
+
+    first, second = run_pair(measured, measured)
+    rows = len(alice["surname"])
+    estimate = TOLERANT.estimate(parsed, {}, recipients, rows, 2048)
+    assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
+    assert estimate.rounds == max(first.rounds, second.rounds)
+
+
+@pytest.mark.parametrize("mode", ["none", "greedy"])
+@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
+def test_estimates_are_exact(mode, recipients):
+    alice, bob, _ = tables(20, 15)
+    check_estimate(parameters(mode), alice, bob, recipients)
+
+
+OPEN = {"OpenedShares", "OpenedBits", "Counts", "Offer", "Choice"}
+
+
+@pytest.mark.parametrize("mode", ["none", "greedy"])
+def test_messages_do_not_depend_on_the_data(monkeypatch, mode):
+    """All rows equal, or nothing in common: same messages, same sizes, and bytes that look like noise."""
+    alice, bob, _ = tables(40, 40)
+    same = part(alice, [0] * 40)
+    parsed = parameters(mode)
+    _, crowded = transcripts(monkeypatch, side(parsed, same, same))
+    _, sparse = transcripts(monkeypatch, side(parsed, alice, bob))
+    assert shapes(crowded) == shapes(sparse)
+    for seen in (crowded, sparse):
+        for rows in seen.values():
+            kinds = {kind for kind, _ in rows} - OPEN
+            assert {"Columns", "Corrections", "Openings"} <= kinds
+            for kind in kinds:
+                data = b"".join(body for name, body in rows if name == kind)
+                if len(data) > 3000:
+                    assert byte_statistic(data) < BYTES_BOUND, kind
+
+
+def test_a_result_is_opened_to_its_recipient_only(monkeypatch):
+    alice, bob, _ = tables(20, 15)
+    for mode in MODES:
+        _, seen = transcripts(monkeypatch, side(parameters(mode), alice, bob, ALICE))
+        assert not {kind for kind, _ in seen[Role.BOB]} & {"OpenedShares", "OpenedBits"}
+        assert [kind for kind, _ in seen[Role.ALICE] if kind in OPEN].count("OpenedShares") == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_too_few_matches_are_not_opened(monkeypatch, mode):
+    alice, bob, _ = tables()
+    parsed = parameters(mode)
+    pairs = joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    rows = min(len({a for a, _ in pairs}), len({b for _, b in pairs}))
+    if mode == "optimal":
+        similar = joined(*TOLERANT.run_plain(parameters("none"), alice, bob, BOTH))
+        rows = min(len({a for a, _ in similar}), len({b for _, b in similar}))
+    enough = side(parsed, alice, bob, limits=Limits(minimum_intersection=rows))
+    assert len(joined(*run_pair(enough, enough))) == len(pairs)
+    refused = []
+
+    def run(session):
+        with pytest.raises(DisclosureRefused, match="fewer than"):
+            side(parsed, alice, bob, limits=Limits(minimum_intersection=rows + 1))(session)
+        refused.append(session.role)
+
+    _, seen = transcripts(monkeypatch, run)
+    assert set(refused) == BOTH
+    for received in seen.values():
+        assert [len(body) for kind, body in received if kind in {"OpenedShares", "OpenedBits"}] == [1]
+
+
+def test_sets_are_checked_before_anything_else_is_sent(monkeypatch):
+    alice, bob, _ = tables(20, 15, bob_rows=5)
+    for limits in (Limits(minimum_set=6), Limits(maximum_ratio=3)):
+
+        def run(session, limits=limits):
+            with pytest.raises(DisclosureRefused):
+                side(parameters(), alice, bob, limits=limits)(session)
+
+        _, seen = transcripts(monkeypatch, run)
+        assert all([kind for kind, _ in rows] == ["Counts"] for rows in seen.values())
+
+
+class ClosedError(Exception):
+    """The gate does not open."""
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("minimum", [0, 1])
+def test_nothing_is_opened_before_the_gate(monkeypatch, mode, minimum):
+    alice, bob, _ = tables(20, 15)
+
+    def closed(channel):
+        raise ClosedError
+
+    def run(session):
+        with pytest.raises(ClosedError):
+            side(parameters(mode), alice, bob, limits=Limits(minimum_intersection=minimum), gate=closed)(
+                session
+            )
+
+    _, seen = transcripts(monkeypatch, run)
+    assert not {kind for rows in seen.values() for kind, _ in rows} & {"OpenedShares", "OpenedBits"}
+
+
+@pytest.mark.parametrize("empty", list(Role))
+def test_a_side_without_rows_matches_nothing(empty):
+    alice, bob, _ = tables(5, 5)
+    if empty is Role.ALICE:
+        alice = part(alice, [])
+    else:
+        bob = part(bob, [])
+    run = side(parameters(), alice, bob)
+    outcomes = run_pair(run, run)
+    assert outcomes == TOLERANT.run_plain(parameters(), alice, bob, BOTH)
+    assert all(outcome.tables[0].columns["row"] == [] for outcome in outcomes)
+    demanding = side(parameters(), alice, bob, limits=Limits(minimum_intersection=1))
+    with pytest.raises(DisclosureRefused):
+        run_pair(demanding, demanding)
+
+
+def test_empty_records_and_missing_fields_match_nothing():
+    empty = {name: Column(["", "", "x"], Schema("text")) for name in FIELDS}
+    parsed = parameters("none", blocking=[["extra:value"]])
+    empty["extra"] = Column([1, 1, 1], Schema("integer"))
+    run = side(parsed, empty, empty)
+    outcomes = run_pair(run, run)
+    assert joined(*outcomes) == {(2, 2)} == joined(*TOLERANT.run_plain(parsed, empty, empty, BOTH))
+    assert any("2 own rows have no text" in note for note in outcomes[0].notes)
+
+
+def test_numbers_and_categories_are_compared_as_texts():
+    def data(numbers, indices):
+        labels = Schema("category", categories=("Berlin", "Hamburg"))
+        return {"n": Column(np.array(numbers), Schema("integer")), "c": Column(indices, labels)}
+
+    parsed = TOLERANT.parse(
+        {
+            "fields": [{"column": "n"}, {"column": "c"}],
+            "threshold": "0.8",
+            "blocking": [["n:prefix2"]],
+            "one_to_one": "none",
+        }
+    )
+    alice, bob = data([123456, 123999, 700000], [0, 1, 0]), data([123457, 123999], [0, 1])
+    run = side(parsed, alice, bob)
+    assert joined(*run_pair(run, run)) == {(0, 0), (1, 1)}
+
+
+def test_columns_have_one_length():
+    alice, bob, _ = tables(5, 5)
+    wrong = {**alice, "born": Column(["19600101"], Schema("text"))}
+    with pytest.raises(DomainError, match="different lengths"):
+        TOLERANT.run_plain(parameters(), wrong, bob, BOTH)
+
+
+@pytest.mark.parametrize("mode", ["none", "greedy"])
+@pytest.mark.parametrize("cheat", list(Role))
+def test_impossible_words_are_refused(monkeypatch, mode, cheat):
+    """A share that was changed opens to a number that no row has."""
+    alice, bob, _ = tables(12, 8)
+    honest = Release.words
+
+    def words(self, session, shares, recipients):
+        if session.role is cheat:
+            shares = shares + np.uint64(1 << 40)
+        return honest(self, session, shares, recipients)
+
+    monkeypatch.setattr(Release, "words", words)
+    run = side(parameters(mode), alice, bob, frozenset([cheat.other]))
+    with pytest.raises(ProtocolViolation, match="opened word"):
+        run_pair(run, run)
+
+
+@pytest.mark.parametrize(
+    "kind", ["Counts", "Columns", "OpenedShares", "OverlapCorrections", "SwitchCorrections"]
+)
+def test_messages_of_another_size_are_refused(monkeypatch, kind):
+    alice, bob, _ = tables(12, 8)
+    channels = truncated(monkeypatch, kind)
+    run = side(parameters(), alice, bob)
+
+    def watched(session):
+        if session.role is Role.BOB:
+            channels.append(session.channel)
+        return run(session)
+
+    with pytest.raises(ProtocolViolation):
+        run_pair(watched, watched)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_leakage_says_who_learns_what(mode):
+    parsed = parameters(mode)
+    one = TOLERANT.leakage(parsed, ALICE)
+    assert one.alice
+    assert not one.bob
+    assert ("passes" in " ".join(one.alice)) is (mode != "greedy")
+    both = TOLERANT.leakage(parsed, BOTH)
+    assert both.alice == both.bob == one.alice
+
+
+def test_progress_is_told():
+    alice, bob, _ = tables(8, 5)
+    told = []
+
+    def run(session):
+        if session.role is Role.ALICE:
+            session.report = lambda stage, done, of: told.append((stage, done, of))
+        return side(parameters(), alice, bob)(session)
+
+    run_pair(run, run)
+    assert told == [("encode", 0, 1), ("encode", 1, 1), *(("pass", done, 3) for done in range(4))]

@@ -1,0 +1,124 @@
+"""The parameters of a tolerant matching."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from smc.analyses.base import Schema
+from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.matching.encoding import Field
+from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.matching.tolerant_parameters import DEFAULT_STEPS
+from smc.errors import UsageError
+from smc.forms import Role
+
+GIVEN = {
+    "fields": [{"column": "name"}, {"column": "born", "weight": 2, "q": 3, "normalization": ["date"]}],
+    "threshold": "0.75",
+    "blocking": [["name:soundex", "town:value"], ["born:year"]],
+}
+
+
+def test_defaults():
+    parsed = TOLERANT.parse(GIVEN)
+    assert parsed.fields == (Field("name", 1, 2, DEFAULT_STEPS), Field("born", 2, 3, ("date",)))
+    assert (parsed.bits, parsed.bucket, parsed.load, parsed.rounds) == (512, 16, 6, 2)
+    assert (parsed.threshold, parsed.one_to_one, parsed.salt, parsed.show) == (
+        Fraction(3, 4),
+        "greedy",
+        "",
+        (),
+    )
+    assert parsed.columns == ("name", "born", "town")
+    assert parsed.steps("born") == ("date",)
+    assert parsed.steps("town") == DEFAULT_STEPS
+    assert [parsed.buckets(rows) for rows in ((0, 0), (6, 1), (1, 7), (5000, 5000))] == [1, 1, 2, 834]
+
+
+def test_columns_are_the_same_on_both_sides():
+    parsed = TOLERANT.parse({**GIVEN, "show": ["number", "name"]})
+    for role in Role:
+        assert TOLERANT.columns(parsed, role) == ("name", "born", "town", "number")
+
+
+@pytest.mark.parametrize("threshold", ["0.05", "0.5", "0.0500", "1", "1.0", "0.9999"])
+def test_thresholds(threshold):
+    assert TOLERANT.parse({**GIVEN, "threshold": threshold}).threshold == Fraction(threshold)
+
+
+WRONG = [
+    ({"treshold": "0.5"}, "unknown key 'treshold'.*threshold"),
+    ({"threshold": 0.5}, "expected a text"),
+    *(
+        ({"threshold": text}, "threshold")
+        for text in ("0.04", "1.1", "0", ".5", "1/2", "0.55555", "-0.5", " 0.5", "")
+    ),
+    ({"fields": []}, "1 to 64 fields"),
+    ({"fields": ["name"]}, r"fields\[0\] is not a table"),
+    ({"fields": [{}]}, r"fields\[0\] lacks the key 'column'"),
+    ({"fields": [{"column": "a"}, {"column": "a"}]}, "a column twice"),
+    ({"fields": [{"column": "a", "weight": 0}]}, r"fields\[0\].weight"),
+    ({"fields": [{"column": "a", "weight": 9}]}, r"fields\[0\].weight"),
+    ({"fields": [{"column": "a", "q": 5}]}, r"fields\[0\].q"),
+    ({"fields": [{"column": "a", "normalization": ["shout"]}]}, r"fields\[0\].normalization"),
+    ({"fields": [{"column": "a", "hashes": 2}]}, "unknown key 'hashes'"),
+    ({"bits": 63}, "bits"),
+    ({"bits": 4097}, "bits"),
+    ({"bits": "512"}, "expected a whole number"),
+    ({"bits": True}, "expected a whole number"),
+    ({"blocking": []}, "1 to 16 passes"),
+    ({"blocking": [[]]}, "an empty pass"),
+    ({"blocking": ["name:value"]}, r"blocking\[0\] is not a list"),
+    ({"blocking": [["name:value"], ["name:value"]]}, "twice"),
+    ({"blocking": [["name:loud"]]}, r"blocking\[0\] has 'name:loud'"),
+    ({"bucket": 1}, "bucket"),
+    ({"bucket": 17}, "bucket"),
+    ({"bucket": 4, "load": 5}, "load"),
+    ({"load": 0}, "load"),
+    ({"one_to_one": "best"}, "one_to_one"),
+    ({"rounds": 0}, "rounds"),
+    ({"rounds": 2, "one_to_one": "none"}, "rounds belongs to the greedy mode"),
+    ({"salt": "s" * 101}, "salt"),
+    ({"show": "name"}, "expected a list"),
+    ({"show": ["a", "a"]}, "show has a name twice"),
+]
+
+
+@pytest.mark.parametrize(("change", "match"), WRONG)
+def test_wrong_parameters_are_named(change, match):
+    with pytest.raises(UsageError, match=match):
+        TOLERANT.parse({**GIVEN, **change})
+
+
+@pytest.mark.parametrize("key", ["fields", "threshold", "blocking"])
+def test_missing_parameters_are_named(key):
+    with pytest.raises(UsageError, match=f"lacks the key '{key}'"):
+        TOLERANT.parse({name: value for name, value in GIVEN.items() if name != key})
+
+
+def test_matching_knows_the_method():
+    parsed = MATCHING.parse({"method": "tolerant", **GIVEN})
+    assert parsed.method is TOLERANT
+    assert not MATCHING.loss(parsed)
+    assert not MATCHING.exact(parsed)
+
+
+def test_schemas_are_checked():
+    parsed = TOLERANT.parse(GIVEN)
+    good = {"name": Schema("text"), "born": Schema("integer"), "town": Schema("category", categories=("x",))}
+    TOLERANT.check_schema(parsed, good, good)
+    for wrong in (
+        {**good, "born": Schema("decimal", scale=1)},
+        {**good, "name": Schema("share", modulus="8")},
+    ):
+        with pytest.raises(UsageError, match="Bob's column"):
+            TOLERANT.check_schema(parsed, good, wrong)
+    with pytest.raises(UsageError, match="Alice declares no column 'town'"):
+        TOLERANT.check_schema(parsed, {"name": good["name"], "born": good["born"]}, good)
+
+
+def test_somebody_receives():
+    with pytest.raises(UsageError, match="Nobody receives"):
+        TOLERANT.check_recipients(TOLERANT.parse(GIVEN), frozenset())

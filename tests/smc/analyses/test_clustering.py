@@ -1,0 +1,371 @@
+"""Joint k-means: every layout against the plain twin, its cost, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.clustering.program import Program
+from smc.analyses.clustering.scaling import Declared, grid_of
+from smc.analyses.clustering.sides import check_sides
+from smc.analyses.clustering.table import SecretTable
+from smc.analyses.disclosure.release import Release
+from smc.analyses.registry import ANALYSES
+from smc.errors import DomainError, ProtocolViolation, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.secret.bits import SecretBits
+from tests.smc.analyses.clustering_runs import (
+    BASE,
+    BOTH,
+    COLUMNS,
+    HORIZONTAL,
+    NAMES,
+    RANDOM,
+    SPLIT,
+    STATED,
+    TENTHS,
+    blobs,
+    declared_cost,
+    integers,
+    joint,
+    named,
+    parsed,
+    plain,
+    shape_of,
+    table,
+    watched,
+)
+
+ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
+
+
+def sides(layout, rows=90):
+    """Both sides' tables of a layout."""
+    values = blobs(rows)
+    if layout == "vertical":
+        return table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
+    if layout == "arbitrary":
+        mine = np.where(integers(0, 1, values.shape) == 1, values, 0)
+        return table(mine), table(values - mine)
+    return table(values[: rows // 3]), table(values[rows // 3 :])
+
+
+def text(layout, extra=STATED):
+    columns = SPLIT if layout == "vertical" else COLUMNS + f'layout = "{layout}"\n'
+    return BASE + columns + extra
+
+
+def check(parameters, alice, bob, recipients=BOTH):
+    """Demand that the joint run agrees with its twin and costs what is declared; both outcomes."""
+    outcomes, channels = watched(parameters, alice, bob, recipients)
+    for found, expected in zip(outcomes, plain(parameters, alice, bob, recipients), strict=True):
+        assert found.tables == expected.tables
+    declared = declared_cost(parameters, alice, bob, recipients)
+    assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert max(channel.traffic.rounds for channel in channels) == declared.rounds
+    return outcomes
+
+
+@pytest.mark.parametrize(
+    ("layout", "extra"),
+    [
+        ("horizontal", ""),
+        ("horizontal", 'scaling = "none"\n'),
+        ("horizontal", "precision = 18\n"),
+        ("vertical", "precision = 4\n"),
+        ("arbitrary", ""),
+    ],
+)
+def test_every_layout_agrees_with_its_twin(layout, extra):
+    check(parsed(text(layout, STATED + extra)), *sides(layout))
+
+
+@pytest.mark.parametrize("recipients", [ALICE, BOB])
+@pytest.mark.parametrize("layout", ["horizontal", "vertical"])
+def test_only_recipients_get_results(layout, recipients):
+    outcomes = check(parsed(text(layout)), *sides(layout), recipients)
+    for role, outcome in zip(Role, outcomes, strict=True):
+        assert bool(outcome.tables) is (role in recipients)
+        assert ("other party" in " ".join(outcome.notes)) is (role not in recipients)
+
+
+def test_labels_are_of_own_rows_or_of_all():
+    alice, bob = sides("horizontal")
+    first, second = joint(parsed(), alice, bob)
+    assert [len(named(outcome)["labels"]["row"]) for outcome in (first, second)] == [30, 60]
+    for outcome in joint(parsed(text("vertical")), *sides("vertical")):
+        assert len(named(outcome)["labels"]["row"]) == 90
+
+
+def test_labels_can_be_left_out():
+    for outcome in check(parsed(HORIZONTAL + "labels = false\n"), *sides("horizontal")):
+        assert set(named(outcome)) == {"centres", "fit"}
+
+
+def test_a_run_stops_when_nothing_moves():
+    parameters = parsed(HORIZONTAL.replace("iterations = 3", "iterations = 30") + 'tolerance = "0"\n')
+    alice, bob = sides("horizontal")
+    outcome, _ = joint(parameters, alice, bob)
+    assert outcome.tables == plain(parameters, alice, bob)[0].tables
+    assert named(outcome)["fit"]["iterations"][0] < 30
+
+
+def test_a_run_that_still_moves_at_the_end_costs_what_is_declared():
+    values = np.stack([np.arange(-500, 500, 25)] * 3, axis=1)
+    parameters = parsed(HORIZONTAL + 'tolerance = "0"\n')
+    check(parameters, table(values[::2]), table(values[1::2]))
+
+
+def test_an_empty_cluster_keeps_its_centre():
+    far = STATED.replace('"30", "30", "30"', '"50", "-50", "50"')
+    values = blobs(40, middles=(-300, 0), spread=20)
+    first, _ = check(parsed(BASE + COLUMNS + far), table(values[:20]), table(values[20:]))
+    centres = named(first)["centres"]
+    assert centres["size"][2] == 0
+    assert [centres[name][2] for name in NAMES] == [50, -50, 50]
+
+
+@pytest.mark.parametrize("clusters", [2, 4, 7])
+def test_any_number_of_clusters_with_ties_and_repeated_rows(clusters):
+    values = integers(-2, 2, (30, 2)) * 100
+    centres = [[str(10 * i - 30), "0"] for i in range(clusters)]
+    given = f'clusters = {clusters}\niterations = 2\ncolumns = ["x", "y"]\ncentres = {centres}\n'
+    check(parsed(given.replace("'", '"')), table(values[:10], ("x", "y")), table(values[10:], ("x", "y")))
+
+
+def test_a_side_may_have_no_rows():
+    check(parsed(), table(blobs(20)), table(blobs(0)))
+
+
+def test_wide_columns_leave_32_bits():
+    schema = Schema("integer", lower=-(1 << 38), upper=1 << 37)
+    values = integers(schema.lower, schema.upper, (40, 2))
+    centres = [[str(value) for value in row] for row in values[:3].tolist()]
+    given = BASE + 'columns = ["x", "y"]\nprecision = 20\n' + f"centres = {centres}\n".replace("'", '"')
+    alice, bob = (table(part, ("x", "y"), schema) for part in (values[:15], values[15:]))
+    parameters = parsed(given)
+    assert shape_of(parameters, alice, bob).grid.width > 32
+    check(parameters, alice, bob)
+
+
+@pytest.mark.parametrize("start", ["kmeans++", "random"])
+@pytest.mark.parametrize("layout", ["horizontal", "vertical", "arbitrary"])
+def test_starts_find_what_is_there(layout, start):
+    """Rows at three points only, all of which either start hits: one from each run, or never one twice."""
+    values = np.repeat(np.array([[-300, 0, 300], [0, 200, -100], [400, -400, 100]]), 12, axis=0)
+    parameters = parsed(text(layout, f'start = "{start}"\n'))
+    if layout == "vertical":
+        data = table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
+    elif layout == "arbitrary":
+        data = table(values // 2), table(values - values // 2)
+    else:
+        data = table(values[:18]), table(values[18:])
+    outcomes, channels = watched(parameters, *data)
+    found = named(outcomes[0])
+    assert found["fit"]["inertia"][0] < 1e-5
+    assert found["centres"]["size"] == [12, 12, 12]
+    real = sorted(zip(*(found["centres"][name] for name in NAMES), strict=True))
+    for centre, expected in zip(real, sorted((values[::12] / 10).tolist()), strict=True):
+        assert centre == pytest.approx(expected, abs=0.03)
+    declared = declared_cost(parameters, *data)
+    assert channels[0].traffic.sent == declared.alice_bytes
+    assert channels[1].traffic.sent == declared.bob_bytes
+
+
+def test_a_uniform_start_lies_within_the_bounds():
+    parameters = parsed(BASE.replace("3", "40", 1).replace("= 3", "= 1") + COLUMNS + 'start = "uniform"\n')
+    values = np.full((50, 3), 500)
+    outcomes, channels = watched(parameters, table(values[:20]), table(values[20:]))
+    centres = np.array([named(outcomes[0])["centres"][name] for name in NAMES])
+    assert (np.abs(centres) <= 50.0001).all()
+    assert len(np.unique(centres[0])) > 30  # all but one cluster stay empty and keep where they started
+    declared = declared_cost(parameters, table(values[:20]), table(values[20:]))
+    assert channels[0].traffic.sent == declared.alice_bytes
+
+
+def test_the_estimate_is_exact():
+    alice, bob = sides("horizontal")
+    bob = table(blobs(30))
+    schemas = {name: column.schema for name, column in alice.items()}
+    for extra in (STATED, 'start = "random"\n', 'start = "kmeans++"\n'):
+        parameters = parsed(text("horizontal", extra))
+        _, channels = watched(parameters, alice, bob)
+        estimate = CLUSTERING.estimate(parameters, schemas, BOTH, 30, 3072)
+        assert channels[0].traffic.sent == estimate.alice_bytes
+        assert channels[1].traffic.sent == estimate.bob_bytes
+        assert channels[0].traffic.rounds == estimate.rounds
+
+
+@pytest.mark.parametrize("start", ["kmeans++", "random", "centres"])
+def test_rows_that_are_not_valid_belong_to_no_cluster(start):
+    """The layout by matching: which of the common rows there are in truth stays secret."""
+    values = blobs(60)
+    valid = RANDOM.bits(60)
+    mask = RANDOM.bits(60)
+    parameters = parsed(text("vertical", STATED if start == "centres" else f'start = "{start}"\n'))
+    halves = table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
+    shape = shape_of(parameters, *halves)
+
+    def side(session):
+        own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns(session.role))
+        shares = mask if session.role is Role.ALICE else mask ^ valid
+        secret = SecretTable(session, shape, own, SecretBits(session, shares))
+        return Program(secret, parameters, BOTH, Release()).run()
+
+    first, second = run_pair(side, side)
+    assert first.tables == second.tables
+    labels = named(first)["labels"]["cluster"]
+    assert [label is None for label in labels] == (valid == 0).tolist()
+    assert sum(named(first)["centres"]["size"]) == valid.sum()
+    if start == "centres":
+        kept = [table(values[valid == 1][:, part], NAMES[part]) for part in (slice(0, 1), slice(1, 3))]
+        expected = named(plain(parameters, *kept)[0])
+        assert named(first)["centres"] == expected["centres"]
+        assert named(first)["fit"] == expected["fit"]
+
+
+def test_outcomes_are_json_and_registered():
+    assert ANALYSES["clustering"] is CLUSTERING
+    for outcome in joint(parsed(), *sides("horizontal")):
+        assert json.loads(json.dumps(asdict(outcome)))
+
+
+def test_progress_is_told():
+    told = []
+
+    def side(data):
+        def run(session):
+            if session.role is Role.ALICE:
+                session.report = lambda *what: told.append(what)
+            return CLUSTERING.run(session, parsed(), data, BOTH)
+
+        return run
+
+    alice, bob = sides("horizontal")
+    run_pair(side(alice), side(bob))
+    assert [what for what in told if what[0] == "clustering"] == [("clustering", i, 3) for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("alice", "bob", "words"),
+    [
+        (table(blobs(1)), table(blobs(1)), "2 rows for 3 clusters"),
+        (table(np.full((9, 3), 501)), table(np.full((9, 3), 501)), "outside its declared bounds"),
+    ],
+)
+def test_unfit_data_are_refused_before_they_move(alice, bob, words):
+    def side(data):
+        def run(session):
+            with pytest.raises(DomainError, match=words):
+                CLUSTERING.run(session, parsed(), data, BOTH)
+            assert session.channel.traffic.messages <= 2  # row counts
+            assert session.channel.traffic.sent == 5
+
+        return run
+
+    run_pair(side(alice), side(bob))
+
+
+def test_columns_of_different_length_are_refused():
+    broken = table(blobs(9)) | {"z": Column([1], TENTHS)}
+
+    def side(session):
+        with pytest.raises(DomainError, match="different lengths"):
+            CLUSTERING.run(session, parsed(), broken, BOTH)
+
+    run_pair(side, side)
+
+
+@pytest.mark.parametrize("layout", ["vertical", "arbitrary"])
+def test_common_rows_have_to_be_common(layout):
+    alice, bob = sides(layout)
+    bob = {name: Column(column.array[:-1], column.schema) for name, column in bob.items()}
+    with pytest.raises(DomainError, match="same rows"):
+        joint(parsed(text(layout)), alice, bob)
+
+
+def test_a_peer_with_impossible_declarations_is_refused(monkeypatch):
+    honest = Declared.range.fget
+    monkeypatch.setattr(
+        Declared, "range", property(lambda self: (1 << 40) - 1 if self.scale else honest(self))
+    )
+    with pytest.raises((ProtocolViolation, UsageError)):
+        joint(parsed(text("vertical")), *sides("vertical"))
+
+
+def test_too_many_rows_for_the_start_are_refused():
+    shape = shape_of(parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n')), *sides("horizontal"))
+    parameters = parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n'))
+    alice, bob = sides("horizontal")
+    assert shape.count * shape.grid.diagonal >= 1 << 45
+    with pytest.raises(DomainError, match="do not fit the choice"):
+        joint(parameters, alice, bob)
+
+
+def test_nobody_receives_is_refused():
+    with pytest.raises(UsageError, match="Nobody"):
+        joint(parsed(), *sides("horizontal"), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Schema("category", categories=("a",)), "distances need numbers"),
+        (Schema("decimal", scale=1, lower=-500), "no declared bounds"),
+        (Schema("decimal", scale=1, lower=-500, upper=-500), "one value only"),
+        (Schema("decimal", scale=1, lower=-500, upper=1 << 41), "too wide"),
+        (Schema("decimal", scale=1, lower=-500, upper=499, unit="kg"), "upper of column 'y' differently"),
+        (replace(TENTHS, unit="g"), "unit of column 'y' differently"),
+    ],
+)
+def test_schemas_are_checked(column, words):
+    fine = dict.fromkeys(NAMES, TENTHS)
+    CLUSTERING.check_schema(parsed(), fine, fine)
+    both = fine | {"y": column}
+    with pytest.raises(UsageError, match=words):
+        CLUSTERING.check_schema(parsed(), fine if "differently" in words else both, both)
+    with pytest.raises(UsageError, match="Bob has no column 'y'"):
+        CLUSTERING.check_schema(parsed(), fine, {"x": TENTHS, "z": TENTHS})
+
+
+def test_the_sides_of_a_vertical_layout_bring_their_own_columns():
+    parameters = parsed(text("vertical"))
+    assert CLUSTERING.columns(parameters, Role.ALICE) == ("x",)
+    assert CLUSTERING.columns(parameters, Role.BOB) == ("y", "z")
+    bob = {"y": Schema("integer", lower=-100, upper=90), "z": TENTHS}
+    CLUSTERING.check_schema(parameters, {"x": TENTHS}, bob)
+
+
+def test_stated_centres_lie_within_the_bounds():
+    schemas = dict.fromkeys(NAMES, TENTHS)
+    outside = parsed(HORIZONTAL.replace('"30", "30", "30"', '"30", "50.1", "30"'))
+    with pytest.raises(UsageError, match="bounds of column 'y'"):
+        CLUSTERING.check_schema(outside, schemas, schemas)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Schema("integer", lower=0, upper=1 << 30), "too narrow"),
+        (Schema("decimal", scale=18, lower=0, upper=1), "too wide"),
+    ],
+)
+def test_columns_that_cannot_be_computed_with_are_refused(column, words):
+    wide = Schema("integer", lower=0, upper=1 << 38) if words == "too wide" else column
+    schemas = {"x": Schema("integer", lower=0, upper=1), "y": wide, "z": column}
+    with pytest.raises(DomainError, match=words):
+        CLUSTERING.check_schema(parsed(HORIZONTAL + 'scaling = "none"\n'), schemas, schemas)
+
+
+def test_the_widest_job_fits_its_words():
+    names = tuple(f"c{i}" for i in range(1000))
+    columns = ", ".join(f'"{name}"' for name in names)
+    parameters = parsed(f'clusters = 2\nlayout = "arbitrary"\ncolumns = [{columns}]\nprecision = 20\n')
+    schemas = dict.fromkeys(names, Schema("integer", lower=0, upper=1 << 30))
+    assert grid_of(parameters, check_sides(parameters, schemas, schemas)).width == 58

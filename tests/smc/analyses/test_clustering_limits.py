@@ -1,0 +1,239 @@
+"""What is withheld of clusters, what is opened and when, and what the messages show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.clustering.suppression import cost_withheld, plain_withheld, withheld
+from smc.analyses.disclosure.limits import Limits
+from smc.channel.channel import Channel
+from smc.errors import DisclosureRefused, DuettoError, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.secret.masks import MaskedWords
+from tests.smc.analyses.clustering_runs import (
+    BASE,
+    BOTH,
+    COLUMNS,
+    HORIZONTAL,
+    NAMES,
+    SPLIT,
+    STATED,
+    blobs,
+    declared_cost,
+    integers,
+    joint,
+    named,
+    parsed,
+    plain,
+    table,
+    watched,
+)
+from tests.smc.secret.secret_runs import tight
+
+COUNTS = st.lists(st.integers(0, 12), min_size=2, max_size=8)
+
+
+@given(COUNTS, st.integers(1, 6))
+def test_the_rule_in_the_clear(persons, minimum):
+    """No cluster that is shown is small, and those withheld are many enough together, or all."""
+    counts = np.array(persons, dtype=np.int64)
+    hidden = plain_withheld(counts, minimum)
+    assert (counts[~hidden] >= minimum).all()
+    if hidden.any():
+        assert hidden.sum() >= 2
+        assert hidden.all() or counts[hidden].sum() >= minimum
+        assert (counts < minimum).any()
+        assert counts[hidden].max() <= counts[~hidden].min(initial=99)
+
+
+@settings(max_examples=8)
+@given(COUNTS, st.integers(1, 6))
+def test_the_rule_on_secret_sizes(persons, minimum):
+    first = tight(persons)
+    second = tight(persons[::-1])
+
+    def side(session):
+        session.oblivious.setup()
+        ways = (first.at(session).bounded(bounds), second.at(session).bounded(bounds))
+        found = withheld(ways, minimum)
+        return found.reveal(), session.channel.traffic
+
+    bounds = first.bounds.__class__(0, 12)
+    (found, alice), (_, bob) = run_pair(side, side)
+    least = np.minimum(persons, persons[::-1])
+    assert (found == plain_withheld(least, minimum)).all()
+    declared = SETUP_COST + cost_withheld(2, len(persons), 12, minimum)
+    opened = (len(persons) + 7) // 8
+    assert (alice.sent, bob.sent) == (declared.alice_bytes + opened, declared.bob_bytes + opened)
+
+
+def three_sizes(small):
+    """Rows at three places, 20, 30 and `small` of them, and how they lie."""
+    values = np.repeat(np.array([[-300], [0], [300]]), [20, 30, small], axis=0)
+    return np.repeat(values, 3, axis=1)
+
+
+def test_small_clusters_and_those_that_shield_them_are_withheld():
+    values = three_sizes(4)
+    parameters = parsed()
+    outcomes, channels = watched(
+        parameters, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
+    )
+    first, second = map(named, outcomes)
+    assert first["centres"]["size"] == [None, 30, None]
+    assert first["centres"]["x"][0] is None
+    assert first["centres"]["x"][1] == pytest.approx(0, abs=0.02)
+    assert first["labels"]["cluster"] == [None] * 10
+    assert second["labels"]["cluster"] == [None] * 10 + [2] * 30 + [None] * 4
+    assert first["fit"]["inertia"][0] == pytest.approx(0, abs=1e-5)
+    assert any("withheld" in note for note in outcomes[0].notes)
+    declared = declared_cost(parameters, table(values[:10]), table(values[10:]), minimum_group=5)
+    assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert channels[0].traffic.rounds == declared.rounds
+
+
+def test_large_clusters_are_all_shown():
+    values = three_sizes(5)
+    outcome, _ = joint(parsed(), table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
+    assert outcome.tables == plain(parsed(), table(values[:10]), table(values[10:]))[0].tables
+    assert not outcome.notes
+
+
+def test_persons_are_counted_not_rows():
+    """The third cluster has ten rows of two persons."""
+    values = three_sizes(10)
+    persons = [*range(50), *([50, 51] * 5)]
+    alice = table(values[:10], persons=persons[:10])
+    bob = table(values[10:], persons=persons[10:])
+    limits = Limits(minimum_group=5)
+    assert named(joint(parsed(), alice, bob, limits=limits)[0])["centres"]["size"] == [None, 30, None]
+    rows = table(values[10:])
+    assert named(joint(parsed(), alice, rows, limits=limits)[0])["centres"]["size"] == [20, 30, 10]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_either_side_may_know_the_persons_of_common_rows(role):
+    values = three_sizes(10)
+    persons = [*range(50), *([50, 51] * 5)]
+    given = {Role.ALICE: None, Role.BOB: None} | {role: persons}
+    alice = table(values[:, :1], NAMES[:1], persons=given[Role.ALICE])
+    bob = table(values[:, 1:], NAMES[1:], persons=given[Role.BOB])
+    parameters = parsed(BASE + SPLIT + STATED)
+    outcomes, channels = watched(parameters, alice, bob, limits=Limits(minimum_group=5))
+    assert named(outcomes[0])["centres"]["size"] == [None, 30, None]
+    declared = declared_cost(parameters, alice, bob, minimum_group=5)
+    assert channels[0].traffic.sent == declared.alice_bytes
+
+
+def test_a_centre_counts_the_rows_that_it_is_the_mean_of():
+    """After one iteration the second centre is one row's, though many rows are nearest to it by then."""
+    values = np.array([[0] * 3] * 10 + [[340] * 3] * 9 + [[360] * 3])
+    stated = 'centres = [["20", "20", "20"], ["50", "50", "50"]]\n'
+    parameters = parsed("clusters = 2\niterations = 1\n" + COLUMNS + stated)
+    alice, bob = table(values[:5]), table(values[5:])
+    twin = named(plain(parameters, alice, bob)[0])["centres"]
+    assert twin["size"] == [10, 10]
+    assert twin["x"][1] == pytest.approx(36, abs=0.1)
+    found = named(joint(parameters, alice, bob, limits=Limits(minimum_group=5))[0])["centres"]
+    assert found["size"] == [None, None]
+
+
+def test_fewer_rows_than_a_group_are_refused_at_once():
+    with pytest.raises(DisclosureRefused, match="20 persons"):
+        joint(parsed(), table(blobs(9)), table(blobs(10)), limits=Limits(minimum_group=20))
+
+
+def test_nothing_at_all_is_shown_of_too_few_persons():
+    alice = table(three_sizes(5)[:30], persons=[0] * 30)
+    bob = table(three_sizes(5)[30:], persons=[0, 1] * 12 + [1])
+    outcome, _ = joint(parsed(), alice, bob, limits=Limits(minimum_group=4))
+    found = named(outcome)
+    assert found["centres"]["size"] == [None] * 3
+    assert found["fit"]["inertia"] == [None]
+    assert found["labels"]["cluster"] == [None] * 30
+
+
+OPENINGS = ("OpenedShares", "OpenedBits")
+
+
+@pytest.mark.parametrize("text", [HORIZONTAL, BASE + COLUMNS + 'start = "kmeans++"\n'])
+def test_messages_depend_on_public_values_alone(text):
+    """Two pairs of tables of one shape, one of them of equal rows: the same kinds, sizes and order."""
+    parameters = parsed(text)
+    limits = Limits(minimum_group=3)
+    mixed = watched(parameters, table(blobs(20)), table(blobs(30)), limits=limits)[1]
+    equal = np.full((50, 3), -500)
+    same = watched(parameters, table(equal[:20]), table(equal[20:]), limits=limits)[1]
+    for one, other in zip(mixed, same, strict=True):
+        assert one.sent == other.sent
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE}), frozenset({Role.BOB})])
+def test_what_is_opened_is_what_is_declared(recipients):
+    parameters = parsed(HORIZONTAL)
+    _, channels = watched(parameters, table(blobs(20)), table(blobs(30)), recipients)
+    for role, channel in zip(Role, channels, strict=True):
+        opened = [entry for entry in channel.sent if entry[0] in OPENINGS]
+        labels = {Role.ALICE: 8, Role.BOB: 12}[role.other]  # 20 and 30 rows of 3 bits
+        sizes, centres, inertia = 8 * 3, 8 * 9, 8
+        expected = [("OpenedShares", size) for size in (sizes, centres, inertia)]
+        expected += [("OpenedBits", labels)]
+        assert opened == (expected if role.other in recipients else [])
+
+
+def test_only_the_bit_to_stop_is_opened_on_the_way():
+    parameters = parsed(HORIZONTAL + 'tolerance = "0"\n')
+    values = np.stack([np.arange(-500, 500, 25)] * 3, axis=1)
+    _, channels = watched(parameters, table(values[::2]), table(values[1::2]), frozenset({Role.ALICE}))
+    for channel, ends in zip(channels, ([], [24, 72, 8, 8]), strict=True):
+        assert [size for kind, size in channel.sent if kind in OPENINGS] == [1, 1, 1, *ends]
+
+
+def test_corrections_of_equal_rows_are_uniform():
+    """Chi-square over the bytes of all masked words at a false-alarm rate of 1e-6: 255 degrees of freedom."""
+    parameters = parsed(HORIZONTAL)
+    equal = np.full((120, 3), -500)
+    _, channels = watched(parameters, table(equal[:60]), table(equal[60:]))
+    for channel in channels:
+        octets = np.concatenate(
+            [m.words.values.reshape(-1) for m in channel.messages if isinstance(m, MaskedWords)]
+        )
+        counts = np.bincount(octets, minlength=256)
+        expected = len(octets) / 256
+        assert expected > 50
+        assert ((counts - expected) ** 2 / expected).sum() < 377
+
+
+def test_a_gate_that_raises_keeps_everything_closed(monkeypatch):
+    honest = Channel.send
+    sent = []
+
+    def send(self, message):
+        sent.append(type(message).__name__)
+        honest(self, message)
+
+    def gate(channel):
+        raise UsageError("The ledger could not be written.")
+
+    monkeypatch.setattr(Channel, "send", send)
+    with pytest.raises(DuettoError, match="ledger"):
+        joint(parsed(HORIZONTAL + 'tolerance = "0"\n'), table(blobs(20)), table(blobs(20)), gate=gate)
+    assert "MaskedWords" in sent
+    assert not set(sent).intersection(OPENINGS)
+
+
+def test_the_gate_is_passed_once():
+    passed = []
+    joint(
+        parsed(HORIZONTAL + 'tolerance = "0"\n'),
+        table(integers(-500, 500, (20, 3))),
+        table(blobs(20)),
+        gate=passed.append,
+    )
+    assert len(passed) == 2
+    assert passed[0] is not passed[1]

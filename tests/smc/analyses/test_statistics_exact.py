@@ -1,0 +1,157 @@
+"""Statistics without noise, under the limits of disclosure."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.loss import Loss
+from smc.analyses.statistics.analysis import STATISTICS, run_cost
+from smc.analyses.statistics.exact import MARGIN, Tables
+from smc.analyses.statistics.rows import Rows
+from smc.errors import DisclosureRefused, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+from tests.smc.analyses.statistics_runs import (
+    BOTH,
+    SCHEMAS,
+    Release,
+    columns,
+    joint,
+    parsed,
+    results,
+    table,
+    traffic,
+)
+
+QUERIES = {
+    "count": 'kind = "count"\ncolumn = "age"',
+    "count by": 'kind = "count"\nby = "group"',
+    "sum": 'kind = "sum"\ncolumn = "weight"\nlower = "50"',
+    "mean by": 'kind = "mean"\ncolumn = "weight"\nby = "group"',
+    "histogram": 'kind = "histogram"\ncolumn = "age"\nedges = [0, 40, 60, 100]',
+    "histogram by": 'kind = "histogram"\ncolumn = "age"\nedges = [0, 40, 60, 100]\nby = "group"',
+    "crosstab": 'kind = "crosstab"\ncolumns = ["group", "age"]\nedges = { age = [0, 50, 150] }\ntest = true',
+}
+PEOPLE = Schema("integer", lower=0, upper=1000)
+
+
+def job(*names):
+    return parsed(
+        'noise = "none"\nmax_rows = 1000\n' + "".join(f"[[queries]]\n{QUERIES[name]}\n" for name in names)
+    )
+
+
+def column(outcome, name):
+    return list(outcome.tables[0].columns[name])
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
+def test_without_limits_the_joint_run_is_its_twin(recipients):
+    parameters = job(*QUERIES)
+    alice, bob = table(60), table(50)
+    runs = joint(parameters, alice, bob, recipients)
+    assert runs == STATISTICS.run_plain(parameters, alice, bob, recipients)
+    assert (runs[0].tables == ()) == (Role.ALICE not in recipients)
+    weights = np.array([*alice["weight"].values, *bob["weight"].values])
+    rows = results(runs[1])
+    assert rows["count of age"]["value"] == 110
+    assert rows["sum of weight"]["value"] == str(np.clip(weights, 500, 2500).sum() / 10)
+    assert rows["mean of weight by group"]["group"] == MARGIN
+    assert rows["mean of weight by group"]["value"] == pytest.approx(weights.mean() / 10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 150), st.integers(0, 2500), st.integers(0, 3)), max_size=40),
+    cut=st.integers(0, 40),
+    name=st.sampled_from(sorted(QUERIES)),
+    group=st.sampled_from([0, 3]),
+    dominance=st.sampled_from([Fraction(1), Fraction(1, 2)]),
+)
+def test_under_limits_what_is_opened_is_what_the_plain_rules_open(rows, cut, name, group, dominance):
+    ages, weights, groups = ([row[place] for row in rows] for place in range(3))
+    alice = columns(age=ages[:cut], weight=weights[:cut], group=groups[:cut])
+    bob = columns(age=ages[cut:], weight=weights[cut:], group=groups[cut:])
+    parameters, limits = job(name), Limits(minimum_group=group, dominance=dominance)
+    tables = Tables.of(parameters.queries[0], parameters, SCHEMAS)
+    parts = [tables.local(Rows.of(parameters, data)) for data in (alice, bob)]
+    expected = tables.results(tables.plain(parts, limits))
+    outcome, _ = joint(parameters, alice, bob, limits=limits)
+    assert column(outcome, "value") == [result.value for _, result in expected]
+    shown = [one.columns["count"] for one in outcome.tables[1:]]
+    assert shown == [result.table["count"] for _, result in expected if result.table is not None]
+
+
+def test_small_groups_are_withheld_and_said_to_be():
+    alice, bob = columns(age=[20] * 7, group=[0] * 6 + [1]), columns(age=[20] * 6, group=[0] * 6)
+    outcome, _ = joint(job("count by"), alice, bob, limits=Limits(minimum_group=3))
+    found = dict(zip(column(outcome, "group"), column(outcome, "value"), strict=True))
+    assert found["B"] is None
+    assert any("withheld" in note for note in outcome.notes)
+
+
+def test_a_group_counts_persons_not_rows():
+    data = columns(age=[20] * 12, group=[0] * 6 + [1] * 6)
+    one_person = {**data, PERSONS: Column(np.array([*range(6), *[6] * 6]), PEOPLE)}
+    outcome, _ = joint(job("count by"), one_person, one_person, limits=Limits(minimum_group=3))
+    found = dict(zip(column(outcome, "group"), column(outcome, "value"), strict=True))
+    assert found["B"] is None
+    free, _ = joint(job("count by"), data, data, limits=Limits(minimum_group=3))
+    assert column(free, "value")[:2] == [12, 12]
+
+
+def test_a_sum_that_one_person_dominates_is_withheld():
+    limits = Limits(dominance=Fraction(1, 2))
+    even, rich = columns(weight=[1000] * 8), columns(weight=[2500, *[510] * 7])
+    assert column(joint(job("sum"), even, even, limits=limits)[0], "value") == ["1600.0"]
+    assert column(joint(job("sum"), even, rich, limits=limits)[0], "value") == [None]
+    spread = {**columns(weight=[1000] * 8), PERSONS: Column(np.array([0] * 5 + [1, 2, 3]), PEOPLE)}
+    assert column(joint(job("sum"), even, spread, limits=limits)[0], "value") == [None]
+
+
+def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
+    def side(session):
+        with pytest.raises(DisclosureRefused, match="one query"):
+            STATISTICS.run(session, job("count", "sum"), table(9), BOTH, Release(Limits(minimum_group=2)))
+        assert session.channel.traffic.messages == 0
+
+    run_pair(side, side)
+
+
+def test_it_says_that_it_is_exact():
+    parameters = job("count")
+    assert STATISTICS.exact(parameters)
+    assert STATISTICS.loss(parameters) == Loss()
+    leakage = STATISTICS.leakage(parameters, frozenset({Role.ALICE}))
+    assert any("exact" in line for line in leakage.alice)
+    assert not any("exact results" in line for line in leakage.bob)
+    assert any("withheld" in line for line in leakage.bob)
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE})])
+def test_cost_without_limits_is_as_declared(recipients):
+    parameters = job(*QUERIES)
+    declared = run_cost(parameters, SCHEMAS, recipients)
+    for data in (table(30), table(0)):
+        sent = traffic(parameters, data, table(3), recipients)
+        assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
+
+
+@pytest.mark.parametrize("kind", ['"median"\ncolumn = "age"', '"variance"\ncolumn = "age"'])
+def test_other_kinds_are_not_released_without_noise(kind):
+    with pytest.raises(UsageError, match="without noise"):
+        parsed(f'noise = "none"\n[[queries]]\nkind = {kind}')
+
+
+def test_what_could_wrap_is_refused():
+    wide = {"x": Schema("integer", lower=-(1 << 52), upper=1 << 52)}
+    parameters = parsed('noise = "none"\nmax_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    with pytest.raises(UsageError, match="63 bits"):
+        STATISTICS.check_schema(parameters, wide, wide)

@@ -1,0 +1,112 @@
+"""Cross tables and the chi-square test. Statistical tests alarm falsely once in a million."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.statistics.chi_square import SIMULATED, exact_test, noisy_test, survival
+from smc.numeric.random import Randomness
+from smc.secret.gaussian import DiscreteGaussian
+from smc.secret.laplace import DiscreteLaplace
+from tests.smc.analyses.statistics_runs import BOTH, columns, joint, parsed, results, silence
+
+RANDOM = Randomness()
+JOB = """
+epsilon = "1"
+max_rows = 1000
+[[queries]]
+kind = "crosstab"
+columns = ["group", "age"]
+categories = { group = ["0", "A"] }
+edges = { age = [0, 50, 100] }
+test = true
+"""
+NAME = "crosstab of group, age"
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 150)), max_size=20), cut=st.integers(0, 20))
+def test_counts(rows, cut):
+    groups, ages = [group for group, _ in rows], [age for _, age in rows]
+    alice = columns(group=groups[:cut], age=ages[:cut])
+    bob = columns(group=groups[cut:], age=ages[cut:])
+    with pytest.MonkeyPatch.context() as patch:
+        silence(patch)
+        noiseless = joint(parsed(JOB), alice, bob)[0].tables[1].columns
+    twin = STATISTICS.run_plain(parsed(JOB), alice, bob, BOTH)[0].tables[1].columns
+    assert twin == {**noiseless, "lower_95": twin["count"], "upper_95": twin["count"]}
+    assert (twin["group"], twin["age"]) == (["0", "0", "A", "A"], ["[0, 50)", "[50, 100]"] * 2)
+    expected = np.zeros((2, 2), dtype=int)
+    for group, age in rows:
+        if group in (0, 3) and age <= 100:
+            expected[int(group == 0), int(age >= 50)] += 1
+    assert twin["count"] == expected.reshape(-1).tolist()
+
+
+# from tables of the chi-square distribution (Abramowitz and Stegun, table 26.8)
+@pytest.mark.parametrize(
+    ("statistic", "freedom", "chance"),
+    [(3.84146, 1, 0.05), (6.63490, 1, 0.01), (5.99146, 2, 0.05), (18.3070, 10, 0.05), (43.7730, 30, 0.05),
+     (15.0863, 5, 0.01), (59.7031, 30, 0.001), (0.0, 4, 1.0)],
+)  # fmt: skip
+def test_survival(statistic, freedom, chance):
+    assert survival(statistic, freedom) == pytest.approx(chance, rel=1e-4)
+
+
+def test_exact_test_by_hand():
+    """Two by two: the statistic is n (ad - bc)**2 / (row and column sums)."""
+    table = np.array([[12.0, 5.0], [3.0, 10.0]])
+    statistic = 30 * (120 - 15) ** 2 / (17 * 13 * 15 * 15)
+    assert exact_test(table) == pytest.approx(survival(statistic, 1))
+    assert exact_test(np.array([[1.0, 2.0], [0.0, 0.0]])) is None
+    assert exact_test(np.zeros((3, 3))) is None
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace.of(Fraction(1, 5)), DiscreteGaussian.of(Fraction(60))])
+def test_noisy_p_values_are_valid_under_independence_and_find_dependence(law):
+    """Of 60 independent tables few have a p-value of at most 10 %; the classical test would reject most."""
+    trials, rows = 60, 400
+    spread = law.deviation
+    small = classical = found = 0
+    for _ in range(trials):
+        first, second = RANDOM.bits(rows), RANDOM.bits(rows) & RANDOM.bits(rows)
+        table = np.bincount(2 * first + second, minlength=4).reshape(2, 2).astype(float)
+        noise = noise_of(law, 4).reshape(2, 2)
+        small += noisy_test(table + noise, law, RANDOM) <= 0.1
+        classical += exact_test(np.maximum(table + noise, 1)) <= 0.1
+        linked = np.array([[100.0 + 8 * spread, 100.0], [100.0, 100.0 + 8 * spread]])
+        found += noisy_test(linked + noise_of(law, 4).reshape(2, 2), law, RANDOM) <= 0.1
+    assert small <= 19  # P(Binomial(60, 0.1) > 19) < 1e-6
+    assert classical > small
+    assert found > trials * 0.6
+
+
+def noise_of(law, count):
+    """Draws from the law's own bits."""
+    bits = law.bits
+    words = RANDOM.words((int(bits.words[-1]) + 1) * count).reshape(count, -1)
+    return bits.offset + (words[:, bits.words] < bits.thresholds) @ bits.weights
+
+
+def test_p_values_stand_in_the_table():
+    data = columns(group=[0, 3] * 100, age=[20, 80] * 100)
+    outcome, _ = joint(parsed(JOB), data, data)
+    assert results(outcome)[NAME]["value"] == pytest.approx(1 / (SIMULATED + 1))
+    assert any("simulated with the noise" in note for note in outcome.notes)
+    assert results(STATISTICS.run_plain(parsed(JOB), data, data, BOTH)[0])[NAME]["value"] < exp(-100)
+
+
+def test_no_test_of_an_empty_table(monkeypatch):
+    silence(monkeypatch)
+    nothing = columns(group=[], age=[])
+    twin = STATISTICS.run_plain(parsed(JOB), nothing, nothing, BOTH)[0]
+    for outcome in (joint(parsed(JOB), nothing, nothing)[0], twin):
+        assert results(outcome)[NAME]["value"] is None
+        assert any("no test" in note for note in outcome.notes)

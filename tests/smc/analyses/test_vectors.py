@@ -1,0 +1,309 @@
+"""Matching of feature vectors: against the plain twin and in numbers, its cost, limits and messages."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching import vector_pairs, vector_scores
+from smc.analyses.matching.analysis import METHODS
+from smc.analyses.matching.vector_scores import Measure
+from smc.analyses.matching.vectors import VECTORS
+from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.sizes import counts_cost
+from smc.secret import opening
+from tests.smc.analyses.clustering_runs import Watched, integers
+
+BOTH = frozenset(Role)
+ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
+NAMES = ("u", "v", "w")
+TENTHS = Schema("decimal", scale=1, lower=-1000, upper=1000)
+SCHEMAS = dict.fromkeys(NAMES, TENTHS)
+COLUMNS = 'columns = ["u", "v", "w"]\n'
+NEAR = COLUMNS + 'threshold = "12"\n'
+COSINE = COLUMNS + 'similarity = "cosine"\n'
+EVERY = [
+    NEAR,
+    COLUMNS + 'threshold = "0.1"\nscaling = "range"\nprecision = 12\n',
+    COLUMNS + "nearest = 1\n",
+    COLUMNS + "nearest = 3\nprecision = 11\n",
+    COSINE + 'threshold = "0.95"\n',
+    COSINE + "nearest = 2\nprecision = 14\n",
+]
+
+
+def parsed(text=NEAR):
+    return VECTORS.parse(tomllib.loads(text))
+
+
+def table(values):
+    values = np.asarray(values, dtype=np.int64)
+    return {name: Column(values[:, i].copy(), TENTHS) for i, name in enumerate(NAMES)}
+
+
+def pair_of_tables(alice, bob):
+    """Random rows, some of Bob's close to some of Alice's."""
+    first, second = integers(-900, 900, (alice, 3)), integers(-900, 900, (bob, 3))
+    common = min(alice, bob) // 2
+    second[:common] = first[:common] + integers(-30, 30, (common, 3))
+    return table(first), table(second)
+
+
+def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+    def side(data):
+        def run(session):
+            session.channel = Watched(session.channel)
+            release = Release(limits) if gate is None else Release(limits, gate)
+            return VECTORS.run(session, parameters, data, recipients, release), session.channel
+
+        return run
+
+    (first, left), (second, right) = run_pair(side(alice), side(bob))
+    return (first, second), (left, right)
+
+
+def joint(*given, **named):
+    return watched(*given, **named)[0]
+
+
+def pairs(first, second):
+    """Pairs of rows of Alice and Bob, with ranks where there are some, from both outcomes."""
+    mine, theirs = first.tables[0].columns, second.tables[0].columns
+    assert mine["pair"] == theirs["pair"] == list(range(1, len(mine["row"]) + 1))
+    ranks = mine.get("rank", [1] * len(mine["row"]))
+    assert ranks == theirs.get("rank", ranks)
+    return sorted(zip(mine["row"], theirs["row"], ranks, strict=True))
+
+
+def declared_cost(parameters, alice, bob, recipients=BOTH):
+    measure = Measure.of(parameters, SCHEMAS)
+    bits = alice * bob * max(1, parameters.nearest)
+    total = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
+    return total + opening.cost_bits(bits, recipients)
+
+
+@pytest.mark.parametrize("text", EVERY)
+def test_every_rule_agrees_with_its_twin(text):
+    parameters = parsed(text)
+    alice, bob = pair_of_tables(13, 18)
+    outcomes, channels = watched(parameters, alice, bob)
+    assert pairs(*outcomes) == pairs(*VECTORS.run_plain(parameters, alice, bob, BOTH))
+    declared = declared_cost(parameters, 13, 18)
+    assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert max(c.traffic.rounds for c in channels) == declared.rounds
+
+
+@pytest.mark.parametrize(("alice", "bob"), [(1, 1), (1, 6), (7, 1), (2, 9)])
+@pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 1\n"])
+def test_few_rows(text, alice, bob):
+    parameters = parsed(text)
+    data = pair_of_tables(alice, bob)
+    assert pairs(*joint(parameters, *data)) == pairs(*VECTORS.run_plain(parameters, *data, BOTH))
+
+
+@pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 2\n"])
+def test_many_tiles(text, monkeypatch):
+    monkeypatch.setattr(vector_scores, "TILE_ROWS", 4)
+    monkeypatch.setattr(vector_pairs, "TILE_ROWS", 4)
+    parameters = parsed(text)
+    alice, bob = pair_of_tables(9, 11)
+    outcomes, channels = watched(parameters, alice, bob)
+    assert pairs(*outcomes) == pairs(*VECTORS.run_plain(parameters, alice, bob, BOTH))
+    assert channels[0].traffic.sent == declared_cost(parameters, 9, 11).alice_bytes
+
+
+def test_distances_are_in_real_units():
+    """Points 3, 4 and 12 apart along the axes have the distance 13."""
+    alice, bob = table([[0, 0, 0]]), table([[30, 40, 120], [0, 0, 0], [30, 40, 130]])
+    for threshold, expected in (("12.9", [2]), ("13.1", [1, 2])):
+        parameters = parsed(COLUMNS + f'threshold = "{threshold}"\nprecision = 16\n')
+        first, second = VECTORS.run_plain(parameters, alice, bob, BOTH)
+        assert [row for _, row, _ in pairs(first, second)] == expected
+
+
+def test_cosines_are_off_by_the_rounding_only():
+    first, second = integers(-900, 900, (60, 3)), integers(-900, 900, (60, 3))
+    parameters = parsed(COSINE + 'threshold = "0"\nprecision = 12\n')
+    measure = Measure.of(parameters, SCHEMAS)
+    found = -measure.plain(measure.whole(table(first)), measure.whole(table(second))) / 2047**2
+    lengths = np.sqrt((first**2).sum(axis=1))[:, None] * np.sqrt((second**2).sum(axis=1))[None]
+    # either vector is off by at most half a unit of 2**-11 in each of three coordinates
+    assert np.abs(found - first @ second.T / lengths).max() < 2 * np.sqrt(3) / 2 / 2047 + 1e-5
+
+
+def test_a_row_of_zeros_points_nowhere():
+    parameters = parsed(COSINE + 'threshold = "0.1"\n')
+    outcomes = joint(parameters, table([[0, 0, 0], [100, 0, 0]]), table([[100, 0, 0], [0, 0, 0]]))
+    assert pairs(*outcomes) == [(2, 1, 1)]
+
+
+def test_the_extremes_fit_their_words():
+    corners = [[-1000] * 3, [1000] * 3, [-1000, 1000, -1000]]
+    for text in (NEAR, COLUMNS + "nearest = 3\n", COSINE + "nearest = 3\n", COSINE + 'threshold = "-1"\n'):
+        parameters = parsed(text)
+        data = table(corners), table(corners)
+        assert pairs(*joint(parameters, *data)) == pairs(*VECTORS.run_plain(parameters, *data, BOTH))
+
+
+@pytest.mark.parametrize("recipients", [ALICE, BOB])
+def test_only_recipients_get_pairs(recipients):
+    parameters = parsed()
+    alice, bob = pair_of_tables(8, 8)
+    outcomes, channels = watched(parameters, alice, bob, recipients)
+    expected = VECTORS.run_plain(parameters, alice, bob, recipients)
+    for role, outcome, twin, channel in zip(Role, outcomes, expected, channels, strict=True):
+        opened = [entry for entry in channel.sent if entry[0].startswith("Opened")]
+        assert bool(outcome.tables) is bool(twin.tables) is (role in recipients)
+        assert opened == ([] if role in recipients else [("OpenedBits", 8)])
+        if role in recipients:
+            assert sorted(outcome.tables[0].columns["row"]) == sorted(twin.tables[0].columns["row"])
+    declared = declared_cost(parameters, 8, 8, recipients)
+    assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
+
+
+def test_numbers_of_partners_are_drawn_anew():
+    """With equal tables row and partner are the same in all of 30 pairs with a chance of 1 in 30!."""
+    rows = np.stack([np.arange(-900, 900, 60)] * 3, axis=1)
+    columns = joint(parsed(COLUMNS + 'threshold = "1"\n'), table(rows), table(rows))[0].tables[0].columns
+    assert sorted(columns["row"]) == sorted(columns["partner"]) == list(range(1, 31))
+    assert columns["row"] != columns["partner"]
+
+
+def test_the_estimate_is_exact():
+    for text in (NEAR, COSINE + "nearest = 2\n"):
+        parameters = parsed(text)
+        estimate = VECTORS.estimate(parameters, SCHEMAS, BOTH, 10, 3072)
+        declared = declared_cost(parameters, 10, 10)
+        assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
+        assert estimate.rounds == declared.rounds
+
+
+def test_too_few_matches_open_nothing_but_that():
+    rows = np.stack([np.arange(-900, 900, 200)] * 3, axis=1)
+    alice, bob = table(rows), table(np.concatenate([rows[:4], rows[:1]]))  # five pairs, four of Alice's rows
+    limits = Limits(minimum_intersection=5)
+    seen = []
+
+    def side(data):
+        def run(session):
+            session.channel = Watched(session.channel)
+            seen.append(session.channel)
+            return VECTORS.run(session, parsed(), data, BOTH, Release(limits))
+
+        return run
+
+    with pytest.raises(DisclosureRefused, match="fewer than the 5 matches"):
+        run_pair(side(alice), side(bob))
+    for channel in seen:
+        assert [entry for entry in channel.sent if entry[0].startswith("Opened")] == [("OpenedBits", 1)]
+    outcomes = joint(parsed(), alice, bob, limits=replace(limits, minimum_intersection=4))
+    assert len(pairs(*outcomes)) == 5
+
+
+def test_small_sets_are_refused_at_once():
+    with pytest.raises(DisclosureRefused, match="20 rows"):
+        joint(parsed(), *pair_of_tables(19, 30), limits=Limits(minimum_set=20))
+
+
+@pytest.mark.parametrize("text", [NEAR, COSINE + "nearest = 1\n"])
+def test_messages_depend_on_public_values_alone(text):
+    equal = table(np.full((12, 3), 7))
+    limits = Limits(minimum_intersection=1)
+    near = np.full((12, 3), 7)
+    mixed = watched(parsed(text), table(near), table(near + integers(-3, 3, (12, 3))), limits=limits)[1]
+    same = watched(parsed(text), equal, equal, limits=limits)[1]
+    for one, other in zip(mixed, same, strict=True):
+        assert one.sent == other.sent
+
+
+def test_a_gate_that_raises_keeps_everything_closed():
+    seen = []
+
+    def gate(channel):
+        seen.append(channel)
+        raise UsageError("The ledger could not be written.")
+
+    with pytest.raises(DuettoError, match="ledger"):
+        joint(parsed(), *pair_of_tables(5, 5), gate=gate)
+    for channel in seen:
+        assert not [entry for entry in channel.sent if entry[0].startswith("Opened")]
+
+
+def test_outcomes_are_json_and_registered():
+    assert METHODS["vectors"] is VECTORS
+    for outcome in joint(parsed(COLUMNS + "nearest = 1\n"), *pair_of_tables(4, 4)):
+        assert json.loads(json.dumps(asdict(outcome)))
+
+
+@pytest.mark.parametrize(("alice", "bob"), [(0, 4), (4, 0), (4, 2)])
+def test_sides_without_rows_are_refused(alice, bob):
+    with pytest.raises(DomainError, match="nothing to match with"):
+        joint(parsed(COLUMNS + "nearest = 3\n"), *pair_of_tables(alice, bob))
+
+
+def test_columns_of_different_length_are_refused():
+    for text in (NEAR, COSINE + 'threshold = "1"\n'):
+        with pytest.raises(DomainError, match="different lengths"):
+            joint(parsed(text), table([[1, 2, 3]]) | {"u": Column([], TENTHS)}, table([[1, 2, 3]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('threshold = "1"', "lacks the key 'columns'"),
+        ('columns = []\nthreshold = "1"', "not a list of 1 to 4096 names"),
+        ('columns = ["u", "u"]\nthreshold = "1"', "a column twice"),
+        (COLUMNS, "a threshold or nearest"),
+        (NEAR + "nearest = 1", "a threshold or nearest"),
+        (NEAR + 'similarity = "jaccard"', "similarity cannot be 'jaccard'"),
+        (COLUMNS + 'threshold = "-1"', "negative distance"),
+        (COSINE + 'threshold = "1.1"', "no cosine"),
+        (COSINE + 'threshold = "1"\nscaling = "none"', "scaling is for distances"),
+        (NEAR + 'scaling = "z"', "scaling cannot be 'z'"),
+        (COLUMNS + "threshold = 0.5", "a float"),
+        (COLUMNS + "nearest = 0", "nearest is not from 1 to 100"),
+        (NEAR + "precision = 3", "precision is not from 4 to 16"),
+        (NEAR + "presicion = 8", "Did you mean 'precision'"),
+    ],
+)
+def test_wrong_parameters_are_refused(text, words):
+    with pytest.raises(UsageError, match=words):
+        parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Schema("text"), "distances need numbers"),
+        (replace(TENTHS, upper=None), "no declared bounds"),
+        (replace(TENTHS, scale=2), "scale of column 'v' differently"),
+    ],
+)
+def test_schemas_are_checked(column, words):
+    VECTORS.check_schema(parsed(), SCHEMAS, SCHEMAS)
+    other = SCHEMAS | {"v": column}
+    with pytest.raises(UsageError, match=words):
+        VECTORS.check_schema(parsed(), SCHEMAS if "differently" in words else other, other)
+    with pytest.raises(UsageError, match="Bob declares no column 'v'"):
+        VECTORS.check_schema(parsed(), SCHEMAS, {"u": TENTHS, "w": TENTHS})
+    with pytest.raises(UsageError, match="Nobody"):
+        VECTORS.check_recipients(parsed(), frozenset())
+
+
+def test_leakage_says_what_is_opened():
+    nearest = VECTORS.leakage(parsed(COLUMNS + "nearest = 3\n"), ALICE)
+    assert "the 3 nearest of Bob's" in nearest.alice[0]
+    assert not nearest.bob
+    assert "alike by the threshold" in VECTORS.leakage(parsed(), BOB).bob[0]
+    assert not VECTORS.exact(parsed())
+    assert not VECTORS.loss(parsed())
