@@ -13,7 +13,7 @@ import html
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -253,6 +253,14 @@ class Job:
         document = json.loads(b"".join(piece.data for piece in pieces))
         return Result.from_document(document)
 
+    def certificate(self) -> dict[str, Any]:
+        """The signed certificate, to be checked with `duetto job verify`.
+
+        Raises:
+            JobError: the job has not finished.
+        """
+        return _document(self._party.call("Certificate", pb.JobName(job_id=self.id)))
+
     def cancel(self) -> Job:
         """Give the job up; the peer is told."""
         self._message = self._party.call("Cancel", pb.JobName(job_id=self.id))
@@ -280,6 +288,7 @@ class Result:
         details: what the analysis says of the run: route, noise, guarantees.
         traffic: rounds, bytes sent and received, seconds, and the estimate of them.
         leakage: what Alice and Bob learned, and what was public.
+        salt: shown with the result, lets others check it against the certificate; hexadecimal.
     """
 
     job_id: str
@@ -288,6 +297,7 @@ class Result:
     details: dict[str, Any]
     traffic: dict[str, Any]
     leakage: dict[str, list[str]]
+    salt: str = field(default="", repr=False)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Result:
@@ -296,7 +306,7 @@ class Result:
         leakage = facts.pop("leakage")
         tables = {table["name"]: table["columns"] for table in outcome["tables"]}
         notes = tuple(outcome["notes"])
-        return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage)
+        return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"])
 
     def frame(self, name: str | None = None) -> Any:
         """A table as a pandas DataFrame.

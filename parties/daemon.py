@@ -14,6 +14,7 @@ from parties.config import Address, Config
 from parties.errors import ConfigError
 from parties.jobs.control import add_control_service
 from parties.jobs.manager import open_manager
+from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
@@ -51,10 +52,16 @@ class Daemon:
         check_dates(identity)
         peers = load_peers(config)
         terms = terms or Terms()
-        self._runner = SessionRunner(identity, peers, config.limits, terms, pools=PoolStore(config.home))
+        self._runner = SessionRunner(
+            identity,
+            peers,
+            config.limits,
+            terms,
+            pools=PoolStore(config.home),
+            heads=open_heads(config.home, config.name, identity.signing),
+        )
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
         self._manager = open_manager(config, identity, self._directory)
-        self._directory.show_ledger(self._manager.ledger_head)
         try:
             self._open_ports(config, identity, peers, terms)
         except DuettoError:

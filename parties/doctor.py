@@ -97,7 +97,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
         known,
         address=peer.address,
         keepalive=config.keepalive,
-        greet=lambda: make_greeting(identity, terms, b""),
+        greet=lambda: make_greeting(identity, terms),
         terms=terms,
     )
     try:

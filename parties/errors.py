@@ -25,6 +25,7 @@ from typing import Final
 
 from smc.errors import (
     Cancelled,
+    DisclosureRefused,
     DomainError,
     DuettoError,
     FreshnessError,
@@ -126,6 +127,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     DuettoError: INTERNAL,
     UsageError: USAGE,
     DomainError: BAD_DATA,
+    DisclosureRefused: REFUSED,
     KeyMaterialError: CONFIG,
     FreshnessError: INTERNAL,
     Cancelled: INTERRUPTED,
@@ -141,7 +143,8 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     KeyboardInterrupt: INTERRUPTED,
 }
 
-_BY_PEER_CODE: Final = {"policy": REFUSED, "budget": REFUSED, "denied": REFUSED, "busy": RETRY}
+_REFUSALS: Final = ("policy", "budget", "denied", "overlap", "history", "disclosure")
+_BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY}
 
 
 def exit_code(error: BaseException) -> int:

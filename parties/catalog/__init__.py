@@ -7,13 +7,25 @@ EXAMPLE = """\
 #
 # [datasets.patients]
 # source = "patients.csv"            # .csv or .parquet, relative to this file
-# key = "patient_id"                 # optional: column, or list of columns, that is never empty or twice
+# key = "visit_id"                   # optional: column, or list of columns, that is never empty or twice
+# person = "patient_id"              # optional: column, or list of columns, that tells whom a row is about;
+#                                    # limits and privacy then count persons, else each row is a person
+# population = "inhabitants"         # optional: data sets about the same people name the same population and
+#                                    # share one privacy budget; the default is the data set's own name
+#
+# [datasets.patients.columns.patient_id]
+# type = "text"                      # for matching: no blanks around it, Unicode form NFC, leading zeros stay
+# max_length = 40                    # characters, 200 by default
+# missing = "drop"                   # what a missing cell does: "error" (the default), or "drop": its row is
+#                                    # left out of jobs that use the column, and the own result says how many
 #
 # [datasets.patients.columns.age]
 # type = "integer"
 # lower = 0
 # upper = 120
 # unit = "years"
+# missing_tokens = ["?", "NA"]       # what counts as missing, besides an empty cell
+# impute = "40"                      # what stands for a missing cell, instead of missing = "drop"
 #
 # [datasets.patients.columns.creatinine]
 # type = "decimal"                   # held as an integer times 10**-scale, never as a float
@@ -29,6 +41,11 @@ EXAMPLE = """\
 # type = "date"                      # ISO dates, held as days since 1970-01-01
 # lower = 2000-01-01
 # upper = 2030-12-31
+#
+# [datasets.patients.columns.site]
+# type = "category"
+# values = ["north", "south"]
+# constant = "north"                 # not in the source: every row has this value
 #
 # [datasets.visits]
 # kind = "sql"

@@ -1,22 +1,31 @@
-"""From a cell to the integer that is held for it: exact, strict, without floats.
+"""From a cell to the integer or the text that is held for it: exact, strict, without floats.
 
 The rule for floating-point cells (Parquet and SQL): a decimal column takes a float if the shortest decimal
 text that reads back as this float has no more digits after the point than the declared scale; nothing is
 rounded. All other columns refuse floats.
+
+A text is held without blanks around it and in Unicode normalisation form C, so that texts which look the same
+are the same; digits stay as they are, with leading zeros.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
-from parties.catalog.declaration import ColumnDeclaration
+from parties.catalog.columns import ColumnDeclaration
 
-Parse = Callable[[Any], int]
-"""The held integer of a cell; raises ValueError with a reason that names no value."""
+Parse = Callable[[Any], int | str]
+"""What is held for a cell; raises ValueError with a reason that names no value."""
+
+_ParseNumber = Callable[[Any], int]
+
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What no text may hold: control characters, line ends, halves of characters."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,2500}")
 _DECIMAL = re.compile(r"([+-]?)([0-9]{1,60})(?:\.([0-9]{1,60}))?")
@@ -27,25 +36,27 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 def parser(column: ColumnDeclaration) -> Parse:
     """The function that reads the cells of a column and checks their bounds."""
+    schema = column.schema
+    if column.type in _NUMBERS:
+        return _bounded(_NUMBERS[column.type](schema.scale), column)
     if column.type == "category":
-        return _category(column.schema.categories)
-    if column.type == "decimal":
-        return _bounded(_decimal(column.schema.scale), column)
-    if column.type == "date":
-        return _bounded(_date, column)
-    if column.type == "integer":
-        return _bounded(_integer, column)
-    if column.type == "ciphertext":
-        return _ciphertext
-    return _share(column.schema.modulus)
+        return _category(schema.categories)
+    if column.type == "text":
+        return _text(column.max_length)
+    return _ciphertext if column.type == "ciphertext" else _share(schema.modulus)
 
 
-def is_empty(cell: Any) -> bool:
-    """Whether a cell holds nothing."""
-    return cell is None or (isinstance(cell, str) and not cell.strip())
+def is_missing(cell: Any, tokens: tuple[str, ...] = ()) -> bool:
+    """Whether a cell holds nothing, or one of the tokens that stand for nothing."""
+    return cell is None or (isinstance(cell, str) and not cell.strip()) or str(cell).strip() in tokens
 
 
-def _bounded(parse: Parse, column: ColumnDeclaration) -> Parse:
+def plain_text(cell: Any) -> str:
+    """The text of a cell without blanks around it, in normalisation form C."""
+    return unicodedata.normalize("NFC", str(cell).strip())
+
+
+def _bounded(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
     lower, upper = column.schema.lower, column.schema.upper
 
     def bounded(cell: Any) -> int:
@@ -67,7 +78,7 @@ def _integer(cell: Any) -> int:
     raise ValueError("is no integer")
 
 
-def _decimal(scale: int) -> Parse:
+def _decimal(scale: int) -> _ParseNumber:
     problem = f"is no number with at most {scale} digits after the point"
 
     def decimal(cell: Any) -> int:
@@ -113,6 +124,20 @@ def _category(labels: tuple[str, ...]) -> Parse:
     return category
 
 
+def _text(most: int) -> Parse:
+    def text(cell: Any) -> str:
+        if isinstance(cell, bool) or not isinstance(cell, str | int):
+            raise ValueError("is no text")
+        held = plain_text(cell)
+        if CONTROL.search(held):
+            raise ValueError("has a control character")
+        if len(held) > most:
+            raise ValueError(f"has more than {most} characters")
+        return held
+
+    return text
+
+
 def _share(modulus: str) -> Parse:
     bound = int(modulus) if modulus.isdigit() else None
 
@@ -130,3 +155,11 @@ def _ciphertext(cell: Any) -> int:
     if found is None or not int(found[1], 16):
         raise ValueError("is no ciphertext in hexadecimal digits")
     return int(found[1], 16)
+
+
+_NUMBERS: Final[Mapping[str, Callable[[int], _ParseNumber]]] = {
+    "integer": lambda _: _integer,
+    "decimal": _decimal,
+    "date": lambda _: _date,
+}
+"""Parsers of types with bounds, given the scale."""

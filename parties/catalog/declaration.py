@@ -1,41 +1,22 @@
-"""What `catalog.toml` declares: data sets by name, with typed and bounded columns."""
+"""What `catalog.toml` declares: data sets by name, with declared columns, keys, persons and a population."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from parties.catalog.cells import parser
+from parties.catalog.columns import ColumnDeclaration, parse_column
 from parties.errors import ConfigError, DataError
 from parties.toml import StrictTable, near, read
 from smc.analyses.base import Schema
 
 KINDS = ("csv", "parquet", "sql", "value")
-TYPES = ("integer", "decimal", "category", "date", "share", "ciphertext")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 """What names of data sets, and of parties and columns in job files, may look like."""
-
-_EPOCH = date(1970, 1, 1).toordinal()
-_POWER = re.compile(r"(\d{1,3})\^(\d{1,4})")
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnDeclaration:
-    """One declared column.
-
-    Attributes:
-        name: the column's name in the source.
-        type: one of `TYPES`.
-        schema: what the peer may know of it.
-    """
-
-    name: str
-    type: str
-    schema: Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +26,10 @@ class DatasetDeclaration:
     Attributes:
         name: its name in job files and policies; never used as a path.
         kind: one of `KINDS`.
-        columns: the declared columns by name; no other column is ever read, keys apart.
+        columns: the declared columns by name; no other column is ever read, keys and persons apart.
+        population: whose data these are. Data sets of one population share one privacy budget.
         key: the columns that together identify a row; may be empty.
+        person: the columns that together tell whom a row is about; empty if each row is about another person.
         source: the file of CSV and Parquet.
         url: the SQL connection string.
         query: the SQL query.
@@ -57,7 +40,9 @@ class DatasetDeclaration:
     name: str
     kind: str
     columns: Mapping[str, ColumnDeclaration]
+    population: str
     key: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
     source: Path | None = None
     url: str = field(default="", repr=False)
     query: str = ""
@@ -112,6 +97,14 @@ def load_catalog(path: Path) -> Catalog:
         name: _dataset(name, table, path) for name, table in top.table("datasets", required=False).items()
     }
     top.close()
+    for name, dataset in datasets.items():
+        shared = datasets.get(dataset.population, dataset).population
+        if shared != dataset.population:
+            raise ConfigError(
+                f"{path.name}, data set {name}: its population {dataset.population!r} is a data set of "
+                f"another population, {shared!r}.",
+                f"Write population = {shared!r}, or choose another name.",
+            )
     return Catalog(datasets)
 
 
@@ -126,16 +119,45 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
     if not columns:
         raise table.fail("columns", "is empty", f"Declare columns as [datasets.{name}.columns.NAME].")
     kind, source = _kind(table, path)
-    key = (table.text("key"),) if isinstance(table.raw("key"), str) else table.texts("key", ())
+    population = table.text("population", name)
+    if not NAME.fullmatch(population):
+        raise table.fail(
+            "population", "is not a plain word", "Use letters, digits, point, hyphen, underscore."
+        )
+    key, person = _names(table, "key"), _names(table, "person")
+    for column in (*key, *person):
+        declared = columns.get(column)
+        if declared and (declared.missing == "impute" or declared.constant is not None):
+            raise table.fail(
+                "key or person",
+                f"names {column!r}, whose cells the catalog makes up",
+                "Name a column of the source; rows where it is missing can be dropped.",
+            )
     fields: dict[str, Any] = {}
     if kind == "sql":
         fields = _sql(table, path)
     elif kind == "value":
         fields = {"values": dict(table.table("values").items())}
-        if key:
-            raise table.fail("key", "makes no sense for a single row", "Remove it.")
+        if key or person:
+            raise table.fail("key or person", "makes no sense for a single row", "Remove it.")
     table.close()
-    return DatasetDeclaration(name, kind, columns, key, source, **fields)
+    return DatasetDeclaration(name, kind, columns, population, key, person, source, **fields)
+
+
+def _names(table: StrictTable, key: str) -> tuple[str, ...]:
+    return (table.text(key),) if isinstance(table.raw(key), str) else table.texts(key, ())
+
+
+def _column(name: str, table: StrictTable) -> ColumnDeclaration:
+    column = parse_column(name, table)
+    stated = {"impute": column.imputed if column.missing == "impute" else None, "constant": column.constant}
+    for key, text in stated.items():
+        try:
+            if text is not None:
+                parser(column)(text)
+        except ValueError as problem:
+            raise table.fail(key, str(problem), "Give a value as cells of this column hold it.") from None
+    return column
 
 
 def _kind(table: StrictTable, path: Path) -> tuple[str, Path | None]:
@@ -177,84 +199,3 @@ def _secret_url(table: StrictTable, file: Path) -> str:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise table.fail("url_file", "cannot be read", f"Check {file}.") from None
-
-
-def _column(name: str, table: StrictTable) -> ColumnDeclaration:
-    kind = table.choice("type", TYPES)
-    unit = table.text("unit", "")
-    schema: Schema
-    if kind == "integer":
-        lower, upper = _bounds(table, table.integer)
-        schema = Schema("integer", lower=lower, upper=upper, unit=unit)
-    elif kind == "date":
-        lower, upper = _bounds(table, lambda key: _day(table, key))
-        schema = Schema("integer", lower=lower, upper=upper, unit=unit or "days since 1970-01-01")
-    elif kind == "decimal":
-        scale = table.integer("scale", least=0)
-        if scale > 18:
-            raise table.fail("scale", "is above 18", "Choose at most 18 digits after the point.")
-        lower, upper = _bounds(table, lambda key: _scaled(table, key, scale))
-        schema = Schema("decimal", scale, lower, upper, unit=unit)
-    elif kind == "category":
-        values = table.texts("values")
-        if not values or any(not value.strip() or value != value.strip() for value in values):
-            raise table.fail(
-                "values", "is empty, or a label is blank or has blanks around it", "List the labels."
-            )
-        schema = Schema("category", lower=0, upper=len(values) - 1, categories=values, unit=unit)
-    elif kind == "share":
-        schema = Schema("share", modulus=_modulus(table), unit=unit)
-    else:
-        schema = Schema("ciphertext", unit=unit)
-    table.close()
-    return ColumnDeclaration(name, kind, schema)
-
-
-def _bounds(table: StrictTable, held: Any) -> tuple[int, int]:
-    lower, upper = held("lower"), held("upper")
-    if lower > upper:
-        raise table.fail("lower", "is above upper", "Exchange them.")
-    return lower, upper
-
-
-def _day(table: StrictTable, key: str) -> int:
-    value = table.raw(key)
-    if isinstance(value, str):
-        try:
-            value = date.fromisoformat(value)
-        except ValueError:
-            value = None
-    if type(value) is not date:
-        raise table.fail(key, "is no date", "Write it as 1990-12-31.")
-    return value.toordinal() - _EPOCH
-
-
-def _scaled(table: StrictTable, key: str, scale: int) -> int:
-    value = table.raw(key)
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
-            raise ValueError
-        held = Decimal(value).scaleb(scale)
-        if held != held.to_integral_value():
-            raise ValueError
-        return int(held)
-    except (ValueError, ArithmeticError):
-        raise table.fail(key, f"is no number with {scale} digits after the point", "Correct it.") from None
-
-
-def _modulus(table: StrictTable) -> str:
-    text = table.text("modulus").strip()
-    if text in ("alice", "bob"):
-        return text
-    power = _POWER.fullmatch(text)
-    if power and 0 < int(power[2]) <= 8192:
-        value = int(power[1]) ** int(power[2])
-    elif text.isascii() and text.isdigit() and len(text) <= 2500:
-        value = int(text)
-    else:
-        value = 0
-    if value < 2:
-        raise table.fail(
-            "modulus", "is none", 'Write "2", "2^64", an integer, or "alice" or "bob" for a Paillier N.'
-        )
-    return str(value)

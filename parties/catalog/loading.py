@@ -2,33 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any, Final, cast
 
-from parties.catalog.cells import is_empty, parser
+import numpy as np
+from numpy.typing import NDArray
+
+from parties.catalog import persons
+from parties.catalog.cells import is_missing, parser
 from parties.catalog.declaration import DatasetDeclaration
-from parties.catalog.sources import rows
+from parties.catalog.missing import Cells, Mask, MissingCellError, Piece, missing_cells
+from parties.catalog.sources import Batch, Place, batches
+from parties.catalog.vectors import Values, join
 from parties.errors import DataError
 from parties.toml import near
 from smc.analyses.base import Column
 
-ROW_LIMIT = 100_000_000
+ROW_LIMIT: Final = 100_000_000
 """More rows than any job can hold in memory are refused while reading."""
 
 
-def load(dataset: DatasetDeclaration, columns: Iterable[str]) -> dict[str, Column]:
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was read of a data set.
+
+    Attributes:
+        columns: the asked columns by name, all of the same length, values in held units.
+        rows: how many rows they have.
+        left_out: how many rows were left out, since a cell was missing.
+        dropped: missing cells that had a row left out, by column.
+        imputed: missing cells that were replaced, by column.
+        persons: numbers from 0 that tell which rows are about the same person; None if each row is about
+            another.
+        identities: 16-byte hashes of the persons in the order of their numbers, or of the rows; None if not
+            asked for.
+    """
+
+    columns: Mapping[str, Column] = field(repr=False)
+    rows: int
+    left_out: int
+    dropped: Mapping[str, int]
+    imputed: Mapping[str, int]
+    persons: NDArray[np.int64] | None = field(repr=False)
+    identities: NDArray[np.void] | None = field(repr=False)
+
+    @property
+    def people(self) -> int:
+        """How many different persons the rows are about."""
+        if self.persons is None:
+            return self.rows
+        return int(self.persons.max(initial=-1)) + 1
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done about missing cells, for the own people."""
+        told = []
+        if self.left_out:
+            where = ", ".join(f"{column} ({count})" for column, count in self.dropped.items() if count)
+            told.append(f"Own rows left out since a cell is missing: {self.left_out}; by column: {where}.")
+        if any(self.imputed.values()):
+            where = ", ".join(f"{column} ({count})" for column, count in self.imputed.items() if count)
+            told.append(f"Own missing cells replaced by the catalog's value, by column: {where}.")
+        return tuple(told)
+
+
+def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | None = None) -> Loaded:
     """Read columns of a data set.
 
     Args:
         dataset: the declaration.
         columns: declared columns to read.
-
-    Returns:
-        The columns by name, all of the same length, values in held units.
+        secret: 16 to 64 bytes for the hashes of `Loaded.identities`; None leaves them out. Without a person
+            column and a key they are hashes of whole rows, for which all declared columns are read.
 
     Raises:
-        DataError: a column is missing, a key cell is empty or came before, or a cell is empty, unparsable
-            or outside its bounds; names file, column and row, never the value.
+        DataError: a column is missing, a key or person cell is empty, a key came before, or a cell is
+            missing where it may not be, unparsable or outside its bounds; names file, column and row, never
+            the value.
         ConfigError: a library that the source needs is not installed.
     """
     wanted = list(dict.fromkeys(columns))
@@ -38,30 +91,10 @@ def load(dataset: DatasetDeclaration, columns: Iterable[str]) -> dict[str, Colum
                 f"Data set {dataset.name!r} declares no column {column!r}.",
                 near(column, list(dataset.columns)),
             )
-    parsers = [parser(dataset.columns[column]) for column in wanted]
-    values: list[list[int]] = [[] for _ in wanted]
-    keys = _Keys(dataset)
-    for number, (where, cells) in enumerate(rows(dataset, [*wanted, *dataset.key]), 1):
-        keys.add(where, cells[len(wanted) :])
-        for column, parse, held, cell in zip(wanted, parsers, values, cells, strict=False):
-            if is_empty(cell):
-                raise DataError(
-                    f"{dataset.place}, {where}: the cell of column {column!r} is empty.",
-                    "Fill it, or leave the row out.",
-                )
-            try:
-                held.append(parse(cell))
-            except ValueError as problem:
-                raise DataError(
-                    f"{dataset.place}, {where}: the cell of column {column!r} {problem}.",
-                    "Correct the cell, or the declaration in the catalog.",
-                ) from None
-        if number > ROW_LIMIT:
-            raise DataError(f"{dataset.place} has more than {ROW_LIMIT} rows.", "Split it.")
-    return {
-        column: Column(held, dataset.columns[column].schema)
-        for column, held in zip(wanted, values, strict=True)
-    }
+    reading = _Reading(dataset, wanted, hashed=secret is not None)
+    for batch in batches(dataset, reading.sources):
+        reading.add(batch)
+    return reading.loaded(secret)
 
 
 def count_rows(dataset: DatasetDeclaration) -> int:
@@ -73,30 +106,168 @@ def count_rows(dataset: DatasetDeclaration) -> int:
     Raises:
         DataError: as `load`.
     """
-    return len(next(iter(load(dataset, dataset.columns).values())))
+    return load(dataset, dataset.columns).rows
 
 
-class _Keys:
-    """Watches that key cells are neither empty nor repeated."""
+class _Reading:
+    """A data set while it is being read, batch by batch."""
 
-    def __init__(self, dataset: DatasetDeclaration) -> None:
+    def __init__(self, dataset: DatasetDeclaration, wanted: Sequence[str], *, hashed: bool) -> None:
         self._dataset = dataset
-        self._seen: dict[tuple[str, ...], str] = {}
+        declared = [dataset.columns[column] for column in wanted]
+        self._cells = [Cells(column) for column in declared if column.constant is None]
+        self._constant = [column for column in declared if column.constant is not None]
+        self._pieces: list[list[Piece]] = [[] for _ in self._cells]
+        self._named = dict.fromkeys(dataset.key, "key")
+        self._named = dict.fromkeys(dataset.person, "person") | self._named
+        whole = tuple(name for name, column in dataset.columns.items() if column.constant is None)
+        self._hashed = (dataset.person or dataset.key or whole) if hashed else ()
+        read = [cells.column.name for cells in self._cells]
+        self.sources = list(dict.fromkeys([*read, *self._named, *self._hashed]))
+        self._keys = persons.Distinct()
+        self._places: list[Place] = []
+        self._rows = 0
+        self._kept: list[Mask] = []
+        self._dropped = {column: 0 for column in self.sources if self._drops(column)}
+        self._imputed = {c.column.name: 0 for c in self._cells if c.column.missing == "impute"}
+        self._people: list[Hashable] = []
+        self._hashes: list[Hashable] = []
 
-    def add(self, where: str, cells: Sequence[Any]) -> None:
-        """Note the key cells of one row."""
-        if not cells:
-            return
-        place = f"{self._dataset.place}, {where}"
-        for column, cell in zip(self._dataset.key, cells, strict=True):
-            if is_empty(cell):
-                raise DataError(
-                    f"{place}: the key cell of column {column!r} is empty.", "Give the row a key."
-                )
-        key = tuple(str(cell).strip() for cell in cells)
-        first = self._seen.setdefault(key, where)
-        if first is not where:
-            raise DataError(
-                f"{place}: the key in {' and '.join(map(repr, self._dataset.key))} came before, in {first}.",
-                "Keep one of the rows.",
-            )
+    def add(self, batch: Batch) -> None:
+        """Read and check one batch."""
+        cells = dict(zip(self.sources, batch.columns, strict=True))
+        self._places.append(batch.place)
+        named = {column: missing_cells(cells[column], self._tokens(column)) for column in self._named}
+        pieces = [column.quick(cells[column.column.name]) for column in self._cells]
+        known = [piece for piece in pieces if piece is not None]
+        allowed = all(self._drops(column) or not mask.any() for column, mask in named.items())
+        if len(known) < len(pieces) or not allowed or not self._new_keys(cells, named, batch.rows):
+            known = self._closely(cells, batch)
+        self._rows += batch.rows
+        if self._rows > ROW_LIMIT:
+            raise DataError(f"{self._dataset.place} has more than {ROW_LIMIT} rows.", "Split it.")
+        self._keep(known, named, cells, batch.rows)
+
+    def loaded(self, secret: bytes | None) -> Loaded:
+        """Everything that was read."""
+        kept = np.concatenate([np.empty(0, np.bool_), *self._kept])
+        rows = int(np.count_nonzero(kept))
+        columns = {}
+        for cells, pieces in zip(self._cells, self._pieces, strict=True):
+            values = join([piece.values for piece in pieces], cells.column)
+            if rows < len(kept):
+                values = _kept(values, kept)
+            columns[cells.column.name] = Column(values, cells.column.schema)
+        for column in self._constant:
+            values = join([cast(Values, [parser(column)(column.constant)] * rows)], column)
+            columns[column.name] = Column(values, column.schema)
+        hashes = None
+        if secret is not None:
+            once = dict.fromkeys(self._hashes) if self._dataset.person else self._hashes
+            hashes = persons.identities(once, secret)
+        return Loaded(
+            columns=columns,
+            rows=rows,
+            left_out=len(kept) - rows,
+            dropped=self._dropped,
+            imputed=self._imputed,
+            persons=persons.numbered(self._people) if self._dataset.person else None,
+            identities=hashes,
+        )
+
+    def _drops(self, column: str) -> bool:
+        declared = self._dataset.columns.get(column)
+        return declared is not None and declared.missing == "drop"
+
+    def _tokens(self, column: str) -> tuple[str, ...]:
+        declared = self._dataset.columns.get(column)
+        return declared.tokens if declared else ()
+
+    def _new_keys(self, cells: Mapping[str, Sequence[Any]], named: Mapping[str, Mask], rows: int) -> bool:
+        if not self._dataset.key:
+            return True
+        there = ~np.any([named[column] for column in self._dataset.key], axis=0)
+        labels = persons.labels([cells[column] for column in self._dataset.key])
+        numbers = range(self._rows, self._rows + rows)
+        found = dict(compress(zip(labels, numbers, strict=True), there))
+        return self._keys.add(found, int(np.count_nonzero(there)))
+
+    def _keep(
+        self,
+        pieces: Sequence[Piece],
+        named: Mapping[str, Mask],
+        cells: Mapping[str, Sequence[Any]],
+        rows: int,
+    ) -> None:
+        """Hold what was read, and note which rows stay."""
+        dropped = {column: mask for column, mask in named.items() if self._drops(column)}
+        imputed = {}
+        for own, column, piece in zip(self._pieces, self._cells, pieces, strict=True):
+            own.append(piece)
+            if piece.missing is not None and column.column.missing == "drop":
+                dropped[column.column.name] = piece.missing
+            elif piece.missing is not None:
+                imputed[column.column.name] = piece.missing
+        kept = ~np.any([np.zeros(rows, np.bool_), *dropped.values()], axis=0)
+        self._kept.append(kept)
+        for name, mask in dropped.items():
+            self._dropped[name] += int(np.count_nonzero(mask))
+        for name, mask in imputed.items():
+            self._imputed[name] += int(np.count_nonzero(mask & kept))
+        for names, labels in ((self._dataset.person, self._people), (self._hashed, self._hashes)):
+            if names:
+                labels.extend(compress(persons.labels([cells[name] for name in names]), kept))
+
+    def _closely(self, cells: Mapping[str, Sequence[Any]], batch: Batch) -> list[Piece]:
+        """Read a batch row by row, for its values or the first reason against it."""
+        labels = persons.labels([cells[column] for column in self._dataset.key]) if self._dataset.key else []
+        values: list[list[int | str | None]] = [[] for _ in self._cells]
+        for row in range(batch.rows):
+            where = f"{self._dataset.place}, {batch.place[row]}"
+            if self._is_named(cells, row, where) and labels:
+                first = self._keys.first(labels[row], self._rows + row)
+                if first != self._rows + row:
+                    raise DataError(
+                        f"{where}: the key in {' and '.join(map(repr, self._dataset.key))} came before, in "
+                        f"{self._place(first)}.",
+                        "Keep one of the rows.",
+                    )
+            for column, held in zip(self._cells, values, strict=True):
+                name = column.column.name
+                try:
+                    held.append(column.exact(cells[name], row))
+                except MissingCellError:
+                    raise DataError(
+                        f"{where}: the cell of column {name!r} is empty.",
+                        "Fill it, or say in the catalog what is to be done (missing, impute).",
+                    ) from None
+                except ValueError as problem:
+                    raise DataError(
+                        f"{where}: the cell of column {name!r} {problem}.",
+                        "Correct the cell, or the declaration in the catalog.",
+                    ) from None
+        return [column.piece(held) for column, held in zip(self._cells, values, strict=True)]
+
+    def _is_named(self, cells: Mapping[str, Sequence[Any]], row: int, where: str) -> bool:
+        """Whether a row has all cells of its key; refuses it if it lacks one that it must have."""
+        complete = True
+        for column, what in self._named.items():
+            if is_missing(cells[column][row], self._tokens(column)):
+                if not self._drops(column):
+                    raise DataError(
+                        f"{where}: the {what} cell of column {column!r} is empty.", f"Give the row a {what}."
+                    )
+                complete = complete and what != "key"
+        return complete
+
+    def _place(self, row: int) -> str:
+        """Where a row stands, by its index in the whole data set."""
+        batch = bisect_right(self._places, row + 1, key=lambda place: place.first) - 1
+        place = self._places[batch]
+        return place[row + 1 - place.first]
+
+
+def _kept(values: Values, kept: Mask) -> Values:
+    if isinstance(values, np.ndarray):
+        return values[kept]
+    return cast(Values, list(compress(values, kept)))

@@ -1,4 +1,4 @@
-"""Rows of a data set, streamed: CSV, Parquet, SQL and values written in the catalog."""
+"""Rows of a data set, streamed in batches: CSV, Parquet, SQL and values written in the catalog."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import importlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from parties.catalog.declaration import DatasetDeclaration
 from parties.errors import ConfigError, DataError
@@ -17,14 +20,45 @@ from parties.toml import near
 DRIVERS = ("sqlite3", "psycopg", "psycopg2", "pyodbc", "oracledb")
 """DB-API modules that may be imported; each connects by one connection string."""
 
-Row = tuple[str, Sequence[Any]]
-"""Where a row stands (`row 3 (line 4)`), and its cells in the order of the asked columns."""
-
-_BATCH = 1 << 14
+_BATCH: Final = 1 << 11
+"""Rows; their cells fit the cache."""
 
 
-def rows(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a data set, in order, one at a time.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the rows of a batch stand in their source.
+
+    Attributes:
+        first: the number of its first row, from 1.
+        lines: the lines in which its rows end, for CSV.
+    """
+
+    first: int
+    lines: Sequence[int] | None = None
+
+    def __getitem__(self, index: int) -> str:
+        """How errors call the row at an index of the batch, such as `row 3 (line 4)`."""
+        row = f"row {self.first + index}"
+        return row if self.lines is None else f"{row} (line {self.lines[index]})"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive rows of a data set.
+
+    Attributes:
+        place: where they stand.
+        rows: how many they are.
+        columns: the cells of the asked columns, in their order.
+    """
+
+    place: Place
+    rows: int
+    columns: Sequence[Sequence[Any]] = field(repr=False)
+
+
+def batches(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
+    """The rows of a data set, in order, some thousands at a time.
 
     Args:
         dataset: the declaration.
@@ -60,31 +94,19 @@ def _positions(place: str, header: Sequence[str], columns: Sequence[str]) -> lis
     return [header.index(column) for column in columns]
 
 
-def _csv(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
+def _picked(rows: Sequence[Sequence[Any]], positions: Sequence[int]) -> list[list[Any]]:
+    return [list(map(itemgetter(position), rows)) for position in positions]
+
+
+def _csv(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
     place = dataset.place
     try:
         with _file(dataset).open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = [cell.strip() for cell in next(reader, [])]
-            picked = _positions(place, header, columns)
-            blank_line = 0
-            number = 0
-            for cells in reader:
-                if not cells or (len(cells) == 1 and not cells[0].strip()):
-                    blank_line = blank_line or reader.line_num
-                    continue
-                if blank_line:
-                    raise DataError(
-                        f"{place}, line {blank_line} is blank.", "Remove it; only the end may be blank."
-                    )
-                number += 1
-                where = f"row {number} (line {reader.line_num})"
-                if len(cells) != len(header):
-                    raise DataError(
-                        f"{place}, {where}: {len(cells)} cells, the header has {len(header)}.",
-                        "Correct separators and quotation marks.",
-                    )
-                yield where, [cells[position] for position in picked]
+            positions = _positions(place, header, columns)
+            for first, lines, rows in _gathered(_checked(reader, place, len(header))):
+                yield Batch(Place(first, lines), len(rows), _picked(rows, positions))
     except UnicodeDecodeError:
         raise DataError(f"{place} is not UTF-8.", "Convert it to UTF-8.") from None
     except csv.Error as problem:
@@ -93,7 +115,52 @@ def _csv(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
         raise DataError(f"{place} cannot be read: {type(problem).__name__}.", "Check its rights.") from None
 
 
-def _parquet(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
+def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV reader with their lines; blank ones may stand at the end only."""
+    blank_line = 0
+    number = 0
+    for cells in reader:
+        if len(cells) != width or width == 1:
+            if not cells or (len(cells) == 1 and not cells[0].strip()):
+                blank_line = blank_line or reader.line_num
+                continue
+            if len(cells) != width and not blank_line:
+                raise DataError(
+                    f"{place}, row {number + 1} (line {reader.line_num}): {len(cells)} cells, the header has "
+                    f"{width}.",
+                    "Correct separators and quotation marks.",
+                )
+        if blank_line:
+            raise DataError(f"{place}, line {blank_line} is blank.", "Remove it; only the end may be blank.")
+        number += 1
+        yield reader.line_num, cells
+
+
+def _gathered(
+    rows: Iterator[tuple[int, list[str]]],
+) -> Iterator[tuple[int, Sequence[int], list[list[str]]]]:
+    """Batches: number of the first row, lines, cells. A problem is raised after the rows before it."""
+    first = 1
+    more = True
+    problem: Exception | None = None
+    while more:
+        gathered: list[tuple[int, list[str]]] = []
+        try:
+            gathered.extend(islice(rows, _BATCH))
+        except (DataError, csv.Error, UnicodeDecodeError) as raised:
+            problem = raised
+        more = len(gathered) == _BATCH
+        if gathered:
+            lines: Sequence[int] = [line for line, _ in gathered]
+            if lines[-1] - lines[0] == len(lines) - 1:
+                lines = range(lines[0], lines[-1] + 1)
+            yield first, lines, [cells for _, cells in gathered]
+            first += len(gathered)
+        if problem is not None:
+            raise problem
+
+
+def _parquet(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
     path = _file(dataset)
     try:
         import pyarrow as pa
@@ -105,31 +172,29 @@ def _parquet(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Ro
     try:
         with parquet.ParquetFile(path) as file:
             _positions(dataset.place, file.schema_arrow.names, columns)
-            number = 0
+            first = 1
             for batch in file.iter_batches(_BATCH, columns=list(columns)):
                 lists = [batch.column(column).to_pylist() for column in columns]
-                for cells in zip(*lists, strict=True):
-                    number += 1
-                    yield f"row {number}", cells
+                yield Batch(Place(first), batch.num_rows, lists)
+                first += batch.num_rows
     except (pa.ArrowException, OSError) as problem:
         raise DataError(
             f"{dataset.place} cannot be read as Parquet: {type(problem).__name__}.", "Write the file again."
         ) from None
 
 
-def _sql(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
+def _sql(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
     connect, failures = _driver(dataset)
     try:
         with closing(connect()) as connection, closing(connection.cursor()) as cursor:
             cursor.execute(dataset.query)
             if cursor.description is None:
                 raise DataError(f"The query of {dataset.place} returns no rows.", "Make it a select.")
-            picked = _positions(dataset.place, [entry[0] for entry in cursor.description], columns)
-            number = 0
-            while batch := cursor.fetchmany(_BATCH):
-                for cells in batch:
-                    number += 1
-                    yield f"row {number}", [cells[position] for position in picked]
+            positions = _positions(dataset.place, [entry[0] for entry in cursor.description], columns)
+            first = 1
+            while rows := cursor.fetchmany(_BATCH):
+                yield Batch(Place(first), len(rows), _picked(rows, positions))
+                first += len(rows)
     except failures as problem:
         raise DataError(
             f"The database of {dataset.place} refused: {type(problem).__name__}.",
@@ -159,6 +224,6 @@ def _driver(dataset: DatasetDeclaration) -> tuple[Any, type[Exception]]:
     return lambda: module.connect(dataset.url), module.Error
 
 
-def _value(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Row]:
+def _value(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]:
     _positions(dataset.place, list(dataset.values), columns)
-    yield "row 1", [dataset.values[column] for column in columns]
+    yield Batch(Place(1), 1, [[dataset.values[column]] for column in columns])

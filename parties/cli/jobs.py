@@ -1,4 +1,4 @@
-"""Commands about jobs; with those about data, policy and ledger."""
+"""Commands about jobs; with those about data."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,20 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
+from parties.cli import certificates
 from parties.cli import data as data_commands
 from parties.cli.data import local_examiner
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table, talk
+from parties.cli.policy import limits_text, print_verdict
 from parties.client import Job, Party, Result, job_text
 from parties.config import load
 from parties.errors import REFUSED
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.state import State
+from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
+from smc.analyses.loss import Loss
 from smc.errors import UsageError
 
 ROWS_SHOWN = 40
@@ -43,7 +48,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     config = load(config_path)
     report = check_report(local_examiner(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
-    verdict = report["verdict"]
+    verdict, overlap = report["verdict"], report["overlap"]
 
     def human(out: Console) -> None:
         if not report["paired"]:
@@ -54,18 +59,19 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             f"{report['analysis']} with {report['peer']}; this party is {report['role']}.", soft_wrap=True
         )
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
-        out.print(f"epsilon {report['epsilon']}, at most {report['seconds']} seconds", soft_wrap=True)
+        loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
+        out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds", soft_wrap=True)
         _print_leakage(out, report["leakage"], "would learn")
-        if verdict["allowed"]:
-            person = "; a person has to approve it" if verdict["needs_person"] else ""
-            out.print(f"Allowed by rule {verdict['rule']!r}{person}.", soft_wrap=True)
+        print_verdict(out, verdict)
+        if overlap is not None:
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
         for reason in () if verdict["allowed"] else verdict["reasons"]:
             out.print(
                 f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}", soft_wrap=True
             )
 
     emit(report, human, as_json=as_json)
-    if not verdict["allowed"]:
+    if not verdict["allowed"] or overlap is not None:
         raise SystemExit(REFUSED)
 
 
@@ -197,6 +203,9 @@ def deny(job_id: str, reason: str, config_path: Path | None, as_json: bool) -> N
         _print_job(party.job(job_id).deny(reason), as_json=as_json)
 
 
+for _command in (certificates.certificate, certificates.verify):
+    job.add_command(_command)
+
 COMMANDS: tuple[click.Command, ...] = (job, *data_commands.COMMANDS)
 
 
@@ -227,6 +236,8 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
             out.print(f"{description['error']['what']} {description['error']['mend']}", soft_wrap=True)
         if contract:
             out.print_json(json.dumps(description["contract"]["spec"]))
+            for role, limits in description["contract"]["limits"].items():
+                out.print(f"limits of {role}: {'open yet' if limits is None else limits_text(limits)}")
             _print_facts(out, found.facts)
             if found.leakage and not found.facts:
                 _print_leakage(out, description["leakage"], "would learn")
@@ -246,6 +257,7 @@ def _print_result(got: Result, *, as_json: bool) -> None:
         "details": got.details,
         "traffic": got.traffic,
         "leakage": got.leakage,
+        "salt": got.salt,
     }
 
     def human(out: Console) -> None:
@@ -266,17 +278,25 @@ def _print_result(got: Result, *, as_json: bool) -> None:
 def _print_facts(out: Console, facts: dict[str, Any]) -> None:
     if not facts:
         return
-    names = ("rounds", "sent", "received", "seconds")
-    cost = [(name, facts[name], round(facts["estimate"][name], 3)) for name in names]
-    out.print(table("cost (bytes as seen from here)", ("", "measured", "estimated"), cost))
+    out.print(f"cost: {_cost_text(facts)}; estimated: {_cost_text(facts['estimate'])}", soft_wrap=True)
     if facts["route"]:
         out.print(f"route: {facts['route']}", soft_wrap=True)
     _print_leakage(out, facts["leakage"], "learned")
 
 
+def _cost_text(cost: dict[str, Any]) -> str:
+    return (
+        f"{cost['rounds']} rounds, {cost['sent']} bytes sent, {cost['received']} received, "
+        f"{cost['seconds']:.2f} s"
+    )
+
+
 def _print_leakage(out: Console, leakage: dict[str, list[str]], verb: str) -> None:
-    for who in ("alice", "bob"):
-        out.print(f"{who} {verb}: {'; '.join(leakage[who]) or 'nothing'}", soft_wrap=True)
+    said = {who: "; ".join(leakage[who]) or "nothing" for who in ("alice", "bob")}
+    if said["alice"] == said["bob"]:
+        said = {"alice and bob": said["alice"]}
+    for who, what in said.items():
+        out.print(f"{who} {verb}: {what}", soft_wrap=True)
     out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}", soft_wrap=True)
 
 

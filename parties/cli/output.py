@@ -27,6 +27,7 @@ P = ParamSpec("P")
 DEBUG_VARIABLE = "DUETTO_DEBUG"
 
 _FILE_WIDTH = 200
+_TITLE_WIDTH = 60
 
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:
@@ -80,7 +81,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         rows: as many cells a row as there are heads; None is shown as a dash, a float by six digits.
     """
     cells = [list(row) for row in rows]
-    shown = Table(title=title or None, title_justify="left")
+    shown = Table(title=title or None, title_justify="left", min_width=min(len(title), _TITLE_WIDTH) or None)
     for place, head in enumerate(columns):
         numeric = bool(cells) and all(isinstance(row[place], int | float | None) for row in cells)
         shown.add_column(Text(head), justify="right" if numeric else "left")

@@ -21,6 +21,7 @@ from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.lock import only_one, running_pid
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, make, own_pairing, socket_path
+from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import UsageError
 
@@ -115,11 +116,14 @@ def show(config_path: Path | None, as_json: bool) -> None:
         {
             "name": config.name,
             "fingerprint": own.fingerprint,
+            "signing_key": key_text(own.identity.signing),
             "pairing_file": str(config.home / f"{config.name}.pair"),
             "paillier_bits": bits,
             "certificate_days": days,
         },
-        lambda out: out.print(f"{config.name}: {own.fingerprint}", soft_wrap=True),
+        lambda out: out.print(
+            f"{config.name}: {own.fingerprint}\nsigning key: {key_text(own.identity.signing)}", soft_wrap=True
+        ),
         as_json=as_json,
     )
 

@@ -1,4 +1,4 @@
-"""The contract: a job with the schemas and keys of both parties. Both sign it; nothing else is run."""
+"""The contract: a job with keys, schemas and limits of both parties. Both sign it; nothing else is run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -15,10 +16,11 @@ from parties.errors import JobError
 from parties.jobs import canonical
 from parties.jobs.spec import JobSpec, spec_from_document
 from smc.analyses.base import Schema
+from smc.analyses.disclosure.limits import MOST, NO_LIMITS, Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
-FORMAT = 1
+FORMAT = 2
 CONTRACT_BYTES = 192 << 10
 """The longest contract."""
 
@@ -28,6 +30,9 @@ _HEX = re.compile(r"[0-9a-f]{64}")
 
 Schemas = Mapping[str, Schema]
 """Schemas of one party's columns, by their names in the job."""
+
+_COUNTS = ("minimum_group", "minimum_set", "minimum_intersection")
+_PARTS = ("dominance", "maximum_ratio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Contract:
         nonce: 32 bytes of the proposer in hexadecimal, so that the same job can be run twice.
         keys: fingerprints of the parties' Paillier keys.
         schemas: declarations of the used columns; of the other party None until it has added them.
+        limits: what each party's policy asks of results; of the other party None until it has added them.
     """
 
     spec: JobSpec
@@ -47,30 +53,43 @@ class Contract:
     nonce: str
     keys: Mapping[Role, str]
     schemas: Mapping[Role, Schemas | None]
+    limits: Mapping[Role, Limits | None]
 
     @property
     def job_id(self) -> str:
         """The job's name on both sides: 16 hexadecimal digits of the digest of the draft."""
-        return hashlib.sha256(_DIGEST + self.draft.encode()).hexdigest()[:16]
+        return digest_of(self.draft.encode()).hex()[:16]
 
     @property
     def digest(self) -> bytes:
         """What is signed, 32 bytes."""
-        return hashlib.sha256(_DIGEST + self.encode()).digest()
+        return digest_of(self.encode())
 
     @property
     def draft(self) -> Contract:
-        """The contract as it was proposed, without the other party's schemas."""
-        return replace(self, schemas={**self.schemas, self.proposer.other: None})
+        """The contract as it was proposed, without the other party's schemas and limits."""
+        nothing = {self.proposer.other: None}
+        return replace(self, schemas={**self.schemas, **nothing}, limits={**self.limits, **nothing})
 
     @property
     def is_complete(self) -> bool:
-        """Whether both parties' schemas are in it."""
-        return all(self.schemas[role] is not None for role in Role)
+        """Whether both parties' schemas and limits are in it."""
+        return all(self.schemas[role] is not None and self.limits[role] is not None for role in Role)
 
-    def completed(self, schemas: Schemas) -> Contract:
-        """The contract with the other party's schemas."""
-        return replace(self, schemas={**self.schemas, self.proposer.other: dict(schemas)})
+    @property
+    def agreed(self) -> Limits:
+        """The limits that hold: the stricter of both parties'."""
+        found = NO_LIMITS
+        for limits in self.limits.values():
+            found = found.stricter(limits or NO_LIMITS)
+        return found
+
+    def completed(self, schemas: Schemas, limits: Limits) -> Contract:
+        """The contract with the other party's schemas and limits."""
+        other = self.proposer.other
+        return replace(
+            self, schemas={**self.schemas, other: dict(schemas)}, limits={**self.limits, other: limits}
+        )
 
     def encode(self) -> bytes:
         """Canonical JSON."""
@@ -82,6 +101,7 @@ class Contract:
                 "nonce": self.nonce,
                 "keys": {role.value: self.keys[role] for role in Role},
                 "schemas": {role.value: _schemas_document(self.schemas[role]) for role in Role},
+                "limits": {role.value: limits_document(self.limits[role]) for role in Role},
             }
         )
 
@@ -94,13 +114,15 @@ def parse_contract(data: bytes) -> Contract:
     """
     document = canonical.decode(data, CONTRACT_BYTES)
     try:
-        if set(document) != {"format", "spec", "proposer", "nonce", "keys", "schemas"}:
+        if set(document) != {"format", "spec", "proposer", "nonce", "keys", "schemas", "limits"}:
             raise ValueError
         if document["format"] != FORMAT or not _HEX.fullmatch(document["nonce"]):
             raise ValueError
-        keys, schemas = document["keys"], document["schemas"]
+        keys, schemas, limits = document["keys"], document["schemas"], document["limits"]
         both = {role.value for role in Role}
-        if set(keys) != both or set(schemas) != both or not all(map(_HEX.fullmatch, keys.values())):
+        if any(set(part) != both for part in (keys, schemas, limits)) or not all(
+            map(_HEX.fullmatch, keys.values())
+        ):
             raise ValueError
         contract = Contract(
             spec_from_document(document["spec"], "contract"),
@@ -108,10 +130,11 @@ def parse_contract(data: bytes) -> Contract:
             document["nonce"],
             {role: keys[role.value] for role in Role},
             {role: _parse_schemas(schemas[role.value]) for role in Role},
+            {role: _parse_limits(limits[role.value]) for role in Role},
         )
     except JobError as error:
         raise ProtocolViolation(f"The peer's contract is malformed: {error.what}") from None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError):
         raise ProtocolViolation("The peer's contract is malformed.") from None
     if contract.encode() != data:
         raise ProtocolViolation("The peer's contract is not in canonical form.")
@@ -122,11 +145,11 @@ def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:
     """The signature of the party in `role`, 64 bytes.
 
     Raises:
-        JobError: the contract lacks a party's schemas.
+        JobError: the contract lacks a party's schemas or limits.
     """
     if not contract.is_complete:
-        raise JobError("A contract without the schemas of both parties is not signed.")
-    return key.sign(_signed_text(contract, role))
+        raise JobError("A contract without the schemas and limits of both parties is not signed.")
+    return key.sign(signed_text(contract.digest, role))
 
 
 def check_signature(contract: Contract, role: Role, key: Ed25519PublicKey, signature: bytes) -> None:
@@ -136,13 +159,49 @@ def check_signature(contract: Contract, role: Role, key: Ed25519PublicKey, signa
         ProtocolViolation: it is not valid.
     """
     try:
-        key.verify(signature, _signed_text(contract, role))
+        key.verify(signature, signed_text(contract.digest, role))
     except InvalidSignature:
         raise ProtocolViolation("The peer's signature under the contract is not valid.") from None
 
 
-def _signed_text(contract: Contract, role: Role) -> bytes:
-    return _SIGNATURE + role.value.encode().ljust(8, b"\0") + contract.digest
+def digest_of(encoded: bytes) -> bytes:
+    """The digest of an encoded contract of any format, 32 bytes."""
+    return hashlib.sha256(_DIGEST + encoded).digest()
+
+
+def signed_text(digest: bytes, role: Role) -> bytes:
+    """What the party in `role` signs of the contract with that digest."""
+    return _SIGNATURE + role.value.encode().ljust(8, b"\0") + digest
+
+
+def limits_document(limits: Limits | None) -> dict[str, Any] | None:
+    """Limits as plain JSON values; fractions as texts."""
+    if limits is None:
+        return None
+    values = {field.name: getattr(limits, field.name) for field in fields(Limits)}
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+
+
+def _parse_limits(entry: Any) -> Limits | None:
+    if entry is None:
+        return None
+    if set(entry) != {*_COUNTS, *_PARTS}:
+        raise ValueError
+    if not all(type(entry[name]) is int and 0 <= entry[name] <= MOST for name in _COUNTS):
+        raise ValueError
+    parts = {name: _parse_part(entry[name]) for name in _PARTS}
+    if not 0 < parts["dominance"] <= 1 or 0 < parts["maximum_ratio"] < 1:
+        raise ValueError
+    return Limits(**(entry | parts))
+
+
+def _parse_part(text: Any) -> Fraction:
+    if not isinstance(text, str) or len(text) > 20:
+        raise ValueError
+    part = Fraction(text)
+    if str(part) != text or part < 0 or max(part.numerator, part.denominator) > MOST:
+        raise ValueError
+    return part
 
 
 def _schemas_document(schemas: Schemas | None) -> dict[str, Any] | None:
@@ -171,6 +230,6 @@ def _parse_schema(entry: Any) -> Schema:
         raise ValueError
     if not all(bound is None or (type(bound) is int and bound.bit_length() <= 8192) for bound in bounds):
         raise ValueError
-    if entry["kind"] not in ("integer", "decimal", "category", "share", "ciphertext"):
+    if entry["kind"] not in ("integer", "decimal", "category", "text", "share", "ciphertext"):
         raise ValueError
     return Schema(**(entry | {"categories": tuple(entry["categories"])}))

@@ -136,6 +136,11 @@ class ControlService(control_pb2_grpc.ControlServicer):
         return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
 
     @_guarded
+    def Certificate(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
+        """The certificate of a finished job."""
+        return pb.Report(json=json.dumps(self._manager.certificate(request.job_id)))
+
+    @_guarded
     def Cancel(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Give a job up."""
         return self._job(self._manager.cancel(request.job_id))

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from parties.catalog.declaration import Catalog, load_catalog
-from parties.catalog.loading import load
+from parties.catalog.loading import Loaded, load
+from parties.disclosure.history import Attendance, History, persons_of
 from parties.errors import DataError, JobError
 from parties.jobs.contract import Contract, Schemas
 from parties.jobs.spec import JobSpec, Side
+from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
+from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy
-from parties.policy.verdict import JobView, Verdict, evaluate
+from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.base import Analysis, Column, Data, Estimate, Leakage
+from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Leakage, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.loss import Loss
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Role
 
 Moduli = Mapping[Role, int]
 """The Paillier N of each party."""
+
+_BY_POSITION: Final = frozenset({"comparison"})
+"""Analyses that pair the rows of both sides by their position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +62,14 @@ class Task:
         return self.spec.side(self.role.other).party
 
     @property
-    def epsilon(self) -> Fraction:
+    def loss(self) -> Loss:
         """The privacy loss."""
-        return self.loss.epsilon
+        return self.analysis.loss(self.parameters)
 
     @property
-    def loss(self) -> Loss:
-        """The whole privacy loss."""
-        return self.analysis.loss(self.parameters)
+    def exact(self) -> bool:
+        """Whether figures about several persons are released without noise."""
+        return self.analysis.exact(self.parameters)
 
     @property
     def leakage(self) -> Leakage:
@@ -93,6 +102,21 @@ class Task:
         return frozenset(given)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnData:
+    """The own data of a job.
+
+    Attributes:
+        columns: the columns by their names in the job, and `PERSONS` where the data set declares them.
+        notes: what was done about missing cells, for the own people.
+        identities: hashes of the own persons, or of rows; None if not asked for.
+    """
+
+    columns: Data = field(repr=False)
+    notes: tuple[str, ...] = ()
+    identities: NDArray[np.void] | None = field(default=None, repr=False)
+
+
 class Examiner:
     """Judges jobs with the own catalog, policy and ledger, which are read afresh each time.
 
@@ -101,8 +125,9 @@ class Examiner:
         catalog: the file of the catalog.
         policy: the file of the policy.
         ledger: the own ledger.
+        history: the own exact jobs.
         analyses: all analyses by name.
-        runs: counts the runs in 24 hours of a data set with a peer.
+        runs: counts the runs of a data set with a peer.
         most_seconds: the longest deadline that the daemon grants.
     """
 
@@ -113,14 +138,16 @@ class Examiner:
         catalog: Path,
         policy: Path,
         ledger: Ledger,
+        history: History,
         analyses: Mapping[str, Analysis],
-        runs: Callable[[str, str], int],
+        runs: Callable[[str, str], Runs],
         most_seconds: int,
     ) -> None:
         self._name = name
         self._catalog = catalog
         self._policy = policy
         self._ledger = ledger
+        self.history: Final = history
         self._analyses = analyses
         self._runs = runs
         self._most_seconds = most_seconds
@@ -163,24 +190,36 @@ class Examiner:
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
     def data(self, task: Task, moduli: Moduli | None = None) -> Data:
-        """Read the own columns, all of them or nothing.
+        """The own columns, see `read`."""
+        return self.read(task, moduli).columns
+
+    def read(self, task: Task, moduli: Moduli | None = None) -> OwnData:
+        """Read the own columns, all of them or nothing; with the identities of persons for an exact job.
 
         Args:
             task: the job.
             moduli: the parties' Paillier N, to check shares and ciphertexts; None leaves that out.
 
         Raises:
-            DataError: the data are not as declared.
+            DataError: the data are not as declared, or rows would be left out and may not be.
+            HistoryError: the secret for the identities cannot be used.
         """
         side = task.side
         if not side.dataset:
-            return {}
-        loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values())
-        data = {name: loaded[column] for name, column in side.columns.items()}
+            return OwnData({})
+        secret = self.history.secret() if task.exact else None
+        loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values(), secret)
+        if loaded.left_out and task.analysis.name in _BY_POSITION:
+            raise DataError(
+                f"Data set {side.dataset!r} has rows with missing cells; a {task.analysis.name} pairs the "
+                "rows of both sides by their position, so none can be left out.",
+                "Fill the cells, or leave the same rows out of the sources of both sides.",
+            )
+        data = {name: loaded.columns[column] for name, column in side.columns.items()}
         if moduli is not None:
             for name, column in data.items():
                 _check_residues(side, name, column, task.role, moduli)
-        return data
+        return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities)
 
     def judge(self, task: Task, rows: int | None, under_way: int = 0) -> Verdict:
         """The verdict of the own policy, with what has been spent so far.
@@ -194,8 +233,9 @@ class Examiner:
             ConfigError: the policy is wrong.
             LedgerError: the job spends and the ledger cannot be trusted.
         """
-        epsilon = task.epsilon
-        spent = self._ledger.spent(task.side.dataset, task.peer) if epsilon else Fraction(0)
+        loss = task.loss
+        runs = self._runs(task.side.dataset, task.peer)
+        spent = self._ledger.spent(self.account(task), task.peer) if loss else Spent()
         view = JobView(
             analysis=task.analysis.name,
             peer=task.peer,
@@ -203,19 +243,75 @@ class Examiner:
             columns=frozenset(task.side.columns.values()),
             recipients=frozenset("self" if role is task.role else "peer" for role in task.spec.recipients),
             comparison_type=_comparison_type(task),
-            epsilon=epsilon,
+            loss=loss,
             rows=rows,
             seconds=task.spec.seconds,
             spent=spent,
-            runs=self._runs(task.side.dataset, task.peer) - under_way,
+            runs=Runs(runs.day - under_way, runs.ever - under_way),
+            exact=task.exact,
         )
         return evaluate(load_policy(self._policy), view)
 
-    def check_contract(self, task: Task, contract: Contract) -> None:
-        """Check that a complete contract carries the own declarations and that both sides' fit together.
+    def attendance(
+        self, task: Task, own: OwnData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
+    ) -> Attendance | None:
+        """Who takes part in an exact job, to be compared with earlier ones; None for other jobs.
+
+        Args:
+            task: the job.
+            own: the own data.
+            verdict: of the own policy.
+            job_id: the name of the job.
+            agreed: the limits of both parties, as far as they are known.
 
         Raises:
-            JobError: the own schemas in it are not those of the catalog, or the peer's are for other columns.
+            DataError: the catalog lacks the data set.
+        """
+        if own.identities is None:
+            return None
+        return Attendance(
+            job=job_id,
+            account=self.account(task),
+            dataset=task.side.dataset,
+            peer=task.peer,
+            persons=persons_of(own.identities),
+            minimum=max(verdict.overlap, agreed.minimum_group),
+        )
+
+    def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:
+        """Check that an exact job does not differ from an earlier one in a few own persons only.
+
+        Raises:
+            OverlapError: it does.
+            HistoryError: the record of earlier jobs cannot be trusted.
+        """
+        attendance = self.attendance(task, own, verdict)
+        if attendance is not None:
+            self.history.check(attendance)
+
+    def account(self, task: Task) -> Account:
+        """Whose privacy loss a job is: all own data sets about the same people.
+
+        Raises:
+            DataError: the catalog lacks the data set.
+            ConfigError: the catalog is wrong.
+        """
+        catalog = self._load_catalog()
+        population = catalog.dataset(task.side.dataset).population
+        alike = (d.name for d in catalog.datasets.values() if d.population == population)
+        return Account(population, frozenset(alike))
+
+    def check_contract(self, task: Task, contract: Contract, verdict: Verdict | None = None) -> None:
+        """Check that a complete contract carries the own declarations and that both sides' fit together.
+
+        Args:
+            task: the job.
+            contract: the contract.
+            verdict: of the own policy as it is now; None leaves the limits unchecked.
+
+        Raises:
+            JobError: the own schemas in it are not those of the catalog, the peer's are for other columns, or
+                the own policy has become stricter.
             UsageError: the columns do not fit each other or the parameters.
         """
         own, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
@@ -223,6 +319,13 @@ class Examiner:
             raise JobError(
                 "The contract does not carry this party's declarations as they are now.",
                 "Submit the job again after a change of the catalog.",
+                code="contract",
+            )
+        limits = contract.limits[task.role]
+        if verdict is not None and (limits is None or limits.stricter(verdict.limits) != limits):
+            raise JobError(
+                "The own policy asks for stricter limits by now than the contract has.",
+                "Submit the job again after a change of the policy.",
                 code="contract",
             )
         if set(theirs) != task.columns(task.role.other):
@@ -237,6 +340,12 @@ class Examiner:
 def count_rows(data: Data) -> int:
     """The number of rows of loaded columns; 0 without any."""
     return max((len(column) for column in data.values()), default=0)
+
+
+def _with_persons(data: Data, loaded: Loaded) -> Data:
+    if loaded.persons is None:
+        return data
+    return {**data, PERSONS: Column(loaded.persons, Schema("integer", lower=0, unit="persons"))}
 
 
 def _comparison_type(task: Task) -> str | None:

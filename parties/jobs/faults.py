@@ -10,6 +10,7 @@ import grpc
 
 import parties.errors
 import smc.errors
+from parties.disclosure.history import HistoryError, OverlapError
 from parties.errors import (
     BAD_DATA,
     CONFIG,
@@ -42,7 +43,8 @@ def _classes(module: ModuleType) -> dict[str, type[DuettoError]]:
     return {name: kind for name, kind in found if isinstance(kind, type) and issubclass(kind, DuettoError)}
 
 
-_CLASSES: Final = _classes(smc.errors) | _classes(parties.errors) | {LedgerError.__name__: LedgerError}
+_OTHERS: Final = {kind.__name__: kind for kind in (LedgerError, HistoryError, OverlapError)}
+_CLASSES: Final = _classes(smc.errors) | _classes(parties.errors) | _OTHERS
 
 
 def status(error: DuettoError) -> grpc.StatusCode:

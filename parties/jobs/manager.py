@@ -11,7 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from parties.certificates.program import program
 from parties.config import Config
+from parties.disclosure.history import History
 from parties.errors import JobError, PeerBusy, PeerUnreachable
 from parties.jobs.contract import parse_contract
 from parties.jobs.examination import Examiner
@@ -22,9 +24,9 @@ from parties.jobs.run import Run, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.jobs.store import JobStore, Record
-from parties.ledger.book import Ledger
-from parties.ledger.entries import LedgerError
+from parties.ledger.book import Ledger, open_ledger
 from parties.pki.identity import Identity
+from parties.policy.conditions import Runs
 from parties.session.ports import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
@@ -69,11 +71,12 @@ class JobManager:
         analyses: Mapping[str, Analysis] = ANALYSES,
         patience: Patience | None = None,
     ) -> None:
+        program()
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
         self.store = JobStore(config.home / "jobs.sqlite")
-        self.ledger = Ledger(config.home / "ledger.jsonl")
+        self.ledger = open_ledger(config.home)
         self._examiner = open_examiner(config, self.ledger, self.store.runs, analyses)
         self._negotiation = Negotiation(
             self.store, self._examiner, identity, peers, lambda job_id: self._work(job_id, self._dial)
@@ -179,8 +182,25 @@ class JobManager:
             "peer": record.peer,
             "outcome": json.loads(record.outcome),
             "facts": json.loads(record.facts),
+            "salt": json.loads(record.certificate)["salt"] if record.certificate else "",
         }
         return json.dumps(document)
+
+    def certificate(self, job_id: str) -> dict[str, Any]:
+        """The signed certificate of a finished job.
+
+        Raises:
+            JobError: it has not finished, or was run by a release that made none.
+        """
+        record = self.store.find(job_id)
+        if not record.certificate:
+            raise JobError(
+                f"Job {record.job_id} is {record.state.value} and has no certificate.",
+                "Jobs get one when they finish.",
+                code="no-certificate",
+            )
+        document = json.loads(record.certificate)
+        return {"certificate": document["certificate"], "signature": document["signature"]}
 
     def watch(self, job_id: str, is_active: Callable[[], bool] = lambda: True) -> Iterator[Record]:
         """The job now and after every change until it has ended, the daemon stops or nobody listens."""
@@ -230,14 +250,6 @@ class JobManager:
         if (header.own_key, header.dialler_key) != (keys[record.role], keys[record.role.other]):
             raise JobError(f"Job {record.job_id} was opened with other keys.", code="contract")
         return self._run(record).session_task()
-
-    def ledger_head(self) -> bytes:
-        """The hash of the last entry of the own ledger; empty if it is broken, so that others still run."""
-        try:
-            return self.ledger.head()
-        except LedgerError as error:
-            _LOG.error("%s", error)
-            return b""
 
     def stop(self) -> None:
         """End all work: running sessions fail, everything else waits for the next start."""
@@ -324,7 +336,7 @@ class JobManager:
 def open_examiner(
     config: Config,
     ledger: Ledger,
-    runs: Callable[[str, str], int],
+    runs: Callable[[str, str], Runs],
     analyses: Mapping[str, Analysis] = ANALYSES,
 ) -> Examiner:
     """The own checks of a party.
@@ -332,7 +344,7 @@ def open_examiner(
     Args:
         config: the configuration.
         ledger: the own ledger.
-        runs: counts the runs in 24 hours of a data set with a peer.
+        runs: counts the runs of a data set with a peer.
         analyses: all analyses by name.
     """
     return Examiner(
@@ -340,6 +352,7 @@ def open_examiner(
         catalog=config.catalog,
         policy=config.policy,
         ledger=ledger,
+        history=History(config.home),
         analyses=analyses,
         runs=runs,
         most_seconds=config.limits.job_seconds,

@@ -2,7 +2,8 @@
 
 proposer                                   other party
   draft             ---- propose ---->       checks, adds its schemas, signs or asks a person
-                    <--- Answer ------       the complete contract, signed or pending
+                    <--- Answer ------       the complete contract: signed, pending, or unfit, if the
+                                             schemas of both do not fit the parameters or each other
                     <--- Decision ----       later, if a person had to decide
   checks, signs     ---- Decision --->       `confirmed`, with the proposer's signature
   dials                                      lets the session in only now
@@ -32,6 +33,7 @@ class Word(Enum):
     PENDING = "pending"
     DENIED = "denied"
     CONFIRMED = "confirmed"
+    UNFIT = "unfit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Answer:
     """The answer to a proposal.
 
     Attributes:
-        word: `approved` or `pending`.
+        word: `approved`, `pending` or `unfit`.
         contract: the complete contract.
         signature: the signature of the answering party, if approved; else empty.
     """
@@ -87,7 +89,7 @@ def parse_answer(data: bytes) -> Answer:
         ProtocolViolation: it is malformed.
     """
     values = _texts(data, _ANSWER_BYTES, "word", "contract", "signature")
-    word, signature = _word(values, Word.APPROVED, Word.PENDING), _signature(values)
+    word, signature = _word(values, Word.APPROVED, Word.PENDING, Word.UNFIT), _signature(values)
     if (word is Word.APPROVED) != bool(signature):
         raise _malformed()
     return Answer(word, parse_contract(values["contract"].encode()), signature)

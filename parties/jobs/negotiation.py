@@ -18,7 +18,7 @@ from parties.jobs.store import JobStore, Record
 from parties.pki.identity import Identity
 from parties.policy.verdict import Verdict
 from parties.session.ports import PeerPort
-from smc.errors import DuettoError, PeerError, ProtocolViolation
+from smc.errors import DuettoError, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 
@@ -26,7 +26,7 @@ OPEN_JOBS = 200
 """Jobs that a peer may have open here at once."""
 
 _LOG = logging.getLogger("duetto.jobs")
-_SAYS_NO = ("policy", "budget", "denied")
+_SAYS_NO = ("policy", "budget", "denied", "overlap", "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ class Negotiation:
         keys = self._keys(task.role, task.peer)
         examined = self._examine(task)
         schemas = {task.role: examined.schemas, task.role.other: None}
-        contract = Contract(task.spec, task.role, self._random.bytes(32).hex(), keys, schemas)
+        limits = {task.role: examined.verdict.limits, task.role.other: None}
+        contract = Contract(task.spec, task.role, self._random.bytes(32).hex(), keys, schemas, limits)
         state = State.WAITING_OWN if examined.verdict.needs_person else State.PROPOSED
         return self._store.insert(contract, task.role, task.peer, state, outgoing=True)
 
@@ -136,6 +137,9 @@ class Negotiation:
     def consider(self, peer: str, draft: Contract) -> Answer:
         """Check a proposal; sign it, or leave it to a person. The same proposal gets the same answer.
 
+        If the declared columns do not fit each other, the proposer gets the contract with the own ones, to
+        find out for itself, and nothing is kept.
+
         Raises:
             DuettoError: of the kind of the check that failed; the peer is told its code.
         """
@@ -143,7 +147,13 @@ class Negotiation:
         try:
             known = self._store.get(draft.job_id)
         except JobError:
-            known = self._receive(peer, draft)
+            examined, contract = self._completed(peer, draft)
+            try:
+                self._examiner.check_contract(examined.task, contract)
+            except UsageError as problem:
+                _LOG.info("job %s: proposed by %s and unfit: %s", contract.job_id, peer, problem)
+                return Answer(Word.UNFIT, contract)
+            known = self._keep(peer, contract, examined)
         if known.peer != peer or known.outgoing:
             raise JobError("The proposal repeats a job of somebody else.", code="contract")
         if known.state is State.WAITING_OWN:
@@ -169,7 +179,7 @@ class Negotiation:
             if record.outgoing:
                 self._store.move(record.job_id, State.PROPOSED)
             else:
-                self._examiner.check_contract(examined.task, record.contract)
+                self._examiner.check_contract(examined.task, record.contract, examined.verdict)
                 self._sign(record)
         if record.outgoing:
             self.propose(record.job_id)
@@ -209,8 +219,10 @@ class Negotiation:
             task.role: int(self._identity.paillier.public.n),
             task.role.other: int(self._peers.public(task.peer).paillier.n),
         }
-        verdict = self._examiner.judge(task, count_rows(self._examiner.data(task, moduli)))
+        own = self._examiner.read(task, moduli)
+        verdict = self._examiner.judge(task, count_rows(own.columns))
         verdict.require()
+        self._examiner.check_overlap(task, own, verdict)
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -219,6 +231,12 @@ class Negotiation:
         if not contract.is_complete or contract.draft.encode() != record.contract.draft.encode():
             raise ProtocolViolation("The peer answered with a contract that was not proposed.")
         self._examiner.check_contract(self._examiner.understand(contract.spec), contract)
+        if answer.word is Word.UNFIT:
+            raise JobError(
+                f"{record.peer} finds that the columns of both sides do not fit; this party does not.",
+                "Install the same release on both sides.",
+                code="contract",
+            )
         with self._deciding:
             state = self._store.get(record.job_id).state
             if state is State.PROPOSED:
@@ -247,20 +265,22 @@ class Negotiation:
             self._identity.name,
         ):
             raise JobError("The proposal names other parties than those that talk.", code="contract")
-        if draft.schemas[role] is not None or draft.schemas[draft.proposer] is None:
+        added = (draft.schemas[role], draft.limits[role])
+        if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
             raise JobError("The proposal is no draft.", code="contract")
         if dict(draft.keys) != self._keys(role, peer):
             raise JobError("The proposal names other Paillier keys; pair again.", code="contract")
 
-    def _receive(self, peer: str, draft: Contract) -> Record:
+    def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise PeerBusy(f"{peer!r} has {OPEN_JOBS} open jobs here.", code="busy")
         task = self._examiner.understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
         self._examiner.judge(task, None).require()
         examined = self._examine(task)
-        contract = draft.completed(examined.schemas)
-        self._examiner.check_contract(examined.task, contract)
+        return examined, draft.completed(examined.schemas, examined.verdict.limits)
+
+    def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
         with self._deciding:
             try:
                 record = self._store.insert(

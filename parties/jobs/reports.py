@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from parties.jobs.examination import Examiner, count_rows
+from parties.errors import PolicyError
+from parties.jobs.contract import limits_document
+from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
@@ -18,7 +21,7 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         toml: the job file.
 
     Returns:
-        Role, peer, columns, rows, epsilon, verdict with reasons, and who would learn what.
+        Role, peer, columns, rows, privacy loss, verdict with reasons, and who would learn what.
 
     Raises:
         DuettoError: the job file or the own data are wrong; of its kind. A refusal by the policy is part
@@ -26,7 +29,9 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
     """
     task = examiner.understand(parse_spec(toml))
     schemas = examiner.schemas(task)
-    rows = count_rows(examiner.data(task))
+    own = examiner.read(task)
+    rows = count_rows(own.columns)
+    verdict = examiner.judge(task, rows)
     return {
         "analysis": task.analysis.name,
         "title": task.spec.title,
@@ -39,9 +44,13 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
             for name, schema in schemas.items()
         },
         "rows": rows,
-        "epsilon": str(task.epsilon),
+        "epsilon": str(task.loss.epsilon),
+        "delta": str(task.loss.delta),
+        "rho": str(task.loss.rho),
         "seconds": task.spec.seconds,
-        "verdict": verdict_document(examiner.judge(task, rows)),
+        "exact": task.exact,
+        "verdict": verdict_document(verdict),
+        "overlap": overlap_document(examiner, task, own, verdict),
         "leakage": leakage_document(task),
     }
 
@@ -77,8 +86,19 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "allowed": verdict.allowed,
         "needs_person": verdict.allowed and verdict.needs_person,
         "rule": verdict.rule,
+        "limits": limits_document(verdict.limits) if verdict.allowed else None,
         "reasons": [
             {"rule": reason.rule, "code": reason.code, "what": reason.what, "mend": reason.mend}
             for reason in verdict.reasons
         ],
+        "conditions": [asdict(condition) for condition in verdict.conditions],
     }
+
+
+def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verdict) -> dict[str, str] | None:
+    """What stands against an exact job in view of earlier ones; None if nothing does."""
+    try:
+        examiner.check_overlap(task, own, verdict)
+    except PolicyError as error:
+        return {"code": error.stable_code, "what": error.what, "mend": error.mend}
+    return None

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from parties.certificates.document import SALT_BYTES, certify
 from parties.errors import JobError
 from parties.jobs.contract import Schemas
 from parties.jobs.examination import Examiner, Task, count_rows
 from parties.jobs.state import State
 from parties.jobs.store import JobStore, Progress, Record
-from parties.ledger.book import Ledger
+from parties.ledger.accounting import Account
+from parties.ledger.book import Ledger, utc_now
 from parties.ledger.gate import LOSS_BYTES, Spending, make_gate
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
-from smc.analyses.base import Outcome
+from smc.analyses.base import PERSONS, Outcome
 from smc.analyses.disclosure.release import Gate, Release
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 
 _PROGRESS_SECONDS = 0.2
@@ -63,7 +66,7 @@ class Run:
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
         self._given_up = given_up
         self._begun = False
-        self._result: tuple[dict[str, Any], dict[str, Any]] | None = None
+        self._result: dict[str, dict[str, Any]] | None = None
         self._reported = 0.0
 
     def session_task(self) -> SessionTask:
@@ -85,30 +88,39 @@ class Run:
         spec = self._record.contract.spec
         task = self._examiner.understand(spec)
         self._report("loading", 0, 1)
-        data = self._examiner.data(task, self._moduli)
+        own = self._examiner.read(task, self._moduli)
+        data = own.columns
         rows = count_rows(data)
         verdict = self._examiner.judge(task, rows, under_way=1)
         verdict.require()
-        self._examiner.check_contract(task, self._record.contract)
+        agreed = self._record.contract.agreed
+        self._examiner.check_contract(task, self._record.contract, verdict)
         gate = make_gate(
             self._ledger,
             Spending(
                 job_digest=self._record.contract.digest,
                 role=task.role,
+                account=self._examiner.account(task) if task.loss else Account.of(task.side.dataset),
                 dataset=task.side.dataset,
                 peer=task.peer,
-                epsilon=task.epsilon,
-                limit=verdict.epsilon_total,
+                loss=task.loss,
+                budget=verdict.budget,
                 signing_key=self._signing,
                 peer_key=self._peer.signing,
             ),
         )
+        attendance = self._examiner.attendance(task, own, verdict, self._record.job_id, agreed)
+        if attendance is not None:
+            self._examiner.history.check(attendance)
+            gate = self._examiner.history.gate(attendance, gate)
         start = time.monotonic()
-        passed = _Once(gate, required=bool(task.epsilon))
-        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, Release(gate=passed))
+        passed = _Once(gate, required=bool(task.loss) or attendance is not None)
+        release = Release(agreed, passed)
+        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, release)
         passed.check()
+        outcome = replace(outcome, notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
-        schemas = {name: column.schema for name, column in data.items()}
+        schemas = {name: column.schema for name, column in data.items() if name != PERSONS}
         facts = {
             "rounds": traffic.rounds,
             "sent": traffic.sent,
@@ -119,7 +131,9 @@ class Run:
             "estimate": estimate_document(task, schemas, rows, self._key_bits),
             "leakage": leakage_document(task),
         }
-        self._result = (outcome_document(outcome), facts)
+        document = outcome_document(outcome)
+        certificate = self._certificate(task, document, facts)
+        self._result = {"outcome": document, "facts": facts, "certificate": certificate}
 
     def _report(self, stage: str, done: int, of: int) -> None:
         now = time.monotonic()
@@ -134,10 +148,26 @@ class Run:
         if not self._begun or self._store.get(self._record.job_id).state is not State.RUNNING:
             return
         if error is None and self._result is not None:
-            outcome, facts = self._result
-            self._store.move(self._record.job_id, State.FINISHED, outcome=outcome, facts=facts)
+            self._store.move(self._record.job_id, State.FINISHED, **self._result)
         else:
             self._store.fail(self._record.job_id, error or DuettoError("The session ended without a result."))
+
+    def _certificate(self, task: Task, outcome: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+        """The certificate, and the salt of its commitment to the result."""
+        salt = Randomness().bytes(SALT_BYTES)
+        record = self._store.get(self._record.job_id)
+        signed = certify(
+            record,
+            self._signing,
+            self._peer,
+            loss=task.loss,
+            entries=self._ledger.of_job(record.contract.digest.hex()) if task.loss else (),
+            outcome=outcome,
+            facts=facts,
+            finished=utc_now(),
+            salt=salt,
+        )
+        return {**signed, "salt": salt.hex()}
 
 
 class _Once:
@@ -191,7 +221,7 @@ def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) ->
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits))
     document["seconds"] = round(document["seconds"], 3)
-    if task.epsilon:
+    if task.loss:
         document["rounds"] += 1
         document["alice_bytes"] += LOSS_BYTES
         document["bob_bytes"] += LOSS_BYTES

@@ -16,6 +16,7 @@ from typing import Any
 from parties.errors import JobError
 from parties.jobs.contract import Contract, parse_contract
 from parties.jobs.state import State, check_way
+from parties.policy.conditions import Runs
 from smc.errors import DuettoError
 from smc.forms import Role
 
@@ -37,9 +38,12 @@ create table if not exists jobs (
     error_what text not null default '',
     error_mend text not null default '',
     outcome text not null default '',
-    facts text not null default ''
+    facts text not null default '',
+    certificate text not null default ''
 )
 """
+_LATER = {"certificate": "text not null default ''"}
+"""Columns that databases of earlier releases lack."""
 
 Clock = Callable[[], datetime]
 
@@ -71,6 +75,7 @@ class Record:
         error_mend: what to do.
         outcome: the own result as JSON; empty before the end.
         facts: what the run cost as JSON; empty before the end.
+        certificate: the signed certificate with the salt of its result, as JSON; empty before the end.
     """
 
     job_id: str
@@ -90,6 +95,7 @@ class Record:
     error_mend: str = ""
     outcome: str = field(default="", repr=False)
     facts: str = ""
+    certificate: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,10 @@ class JobStore:
         self._database.row_factory = sqlite3.Row
         for statement in ("pragma journal_mode=wal", "pragma synchronous=full", _SCHEMA):
             self._database.execute(statement)
+        present = {row["name"] for row in self._database.execute("pragma table_info(jobs)")}
+        for column, kind in _LATER.items():
+            if column not in present:
+                self._database.execute(f"alter table jobs add column {column} {kind}")
 
     def close(self) -> None:
         """Close the database."""
@@ -232,12 +242,16 @@ class JobStore:
         with self._changed:
             return int(self._database.execute(query, (peer, *ended)).fetchone()[0])
 
-    def runs(self, dataset: str, peer: str) -> int:
-        """Runs of a data set with a peer that began in the last 24 hours."""
+    def runs(self, dataset: str, peer: str) -> Runs:
+        """Runs of a data set with a peer that began in the last 24 hours, and ever."""
         since = _text(self._clock() - timedelta(days=1))
-        query = "select count(*) from jobs where dataset = ? and peer = ? and started >= ?"
+        query = (
+            "select count(*) filter (where started >= ?), count(*) from jobs "
+            "where dataset = ? and peer = ? and started != ''"
+        )
         with self._changed:
-            return int(self._database.execute(query, (dataset, peer, since)).fetchone()[0])
+            day, ever = self._database.execute(query, (since, dataset, peer)).fetchone()
+        return Runs(day, ever)
 
     def interrupt(self) -> None:
         """After a restart: what was running has failed; the rest stays as it was."""

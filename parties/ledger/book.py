@@ -7,10 +7,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 
-from parties.errors import BudgetError
+from parties.ledger.accounting import Account, Budget, Spent
 from parties.ledger.entries import (
     COUNTERSIGNED,
     GENESIS,
@@ -20,6 +19,7 @@ from parties.ledger.entries import (
     check_chain,
     parse_line,
 )
+from smc.analyses.loss import Loss
 
 
 def utc_now() -> str:
@@ -27,11 +27,17 @@ def utc_now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def open_ledger(home: Path) -> Ledger:
+    """The ledger in the folder of a party."""
+    return Ledger(home / "ledger.jsonl")
+
+
 class Ledger:
     """One party's ledger.
 
-    Every operation takes an exclusive lock on a file beside the ledger, reads the whole chain and checks
-    it, so threads and processes see one order of spending.
+    Every operation takes an exclusive lock on a file beside the ledger, reads the whole file and checks the
+    chain, so threads and processes see one order of spending. What was checked before and is still there byte
+    by byte is not parsed again.
 
     Args:
         path: the file; it is made when first written.
@@ -41,6 +47,7 @@ class Ledger:
     def __init__(self, path: Path, clock: Callable[[], str] = utc_now) -> None:
         self.path = path
         self._clock = clock
+        self._known: tuple[bytes, list[Entry]] = (b"", [])
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, checked.
@@ -51,61 +58,87 @@ class Ledger:
         with self._locked():
             return tuple(self._read())
 
-    def spent(self, dataset: str, peer: str) -> Fraction:
-        """The privacy loss so far of an own data set towards a peer.
+    def spent(self, account: Account, peer: str) -> Spent:
+        """What has been spent so far on an account towards a peer.
 
         Raises:
             LedgerError: as `entries`.
         """
-        return _spent(self.entries(), dataset, peer)
+        return spent(self.entries(), account, peer)
 
-    def head(self) -> bytes:
-        """The hash of the last entry, 32 bytes.
+    def head(self) -> Entry | None:
+        """The last entry, if there is one.
 
         Raises:
             LedgerError: as `entries`.
         """
-        entries = self.entries()
-        return bytes.fromhex(entries[-1].hash if entries else GENESIS)
+        return next(reversed(self.entries()), None)
 
-    def spend(self, job: str, dataset: str, peer: str, epsilon: Fraction, limit: Fraction) -> Entry:
+    def of_job(self, job: str) -> tuple[Entry, ...]:
+        """The entries of a job: what it spent, and the peer's word for it.
+
+        Args:
+            job: digest of the job's contract, hexadecimal.
+
+        Raises:
+            LedgerError: as `entries`.
+        """
+        return tuple(entry for entry in self.entries() if entry.job == job)
+
+    def spend(self, job: str, account: Account, dataset: str, peer: str, loss: Loss, budget: Budget) -> Entry:
         """Check the budget and write the loss, as one operation; on return it is on disk.
 
         Args:
-            job: digest of the job's contract; a job can spend once.
+            job: digest of the job's contract, hexadecimal; a job can spend once.
+            account: whose loss it is.
             dataset: the own data set.
             peer: the other party.
-            epsilon: the loss.
-            limit: the largest sum of losses for this data set and peer.
+            loss: the loss.
+            budget: what may be spent on the account towards the peer.
 
         Raises:
-            BudgetError: the sum would pass the limit.
+            BudgetError: all losses together would pass the budget.
             LedgerError: the job has spent already, or the ledger is broken or cannot be written.
         """
-        if epsilon <= 0:
+        if not loss:
             raise LedgerError("A loss of nothing is not written to the ledger.")
         with self._locked():
             entries = self._read()
             if any(entry.job == job and entry.event == SPENT for entry in entries):
                 raise LedgerError("This job has spent its budget before.", "Submit it as a new job.")
-            spent = _spent(entries, dataset, peer)
-            if spent + epsilon > limit:
-                raise BudgetError(
-                    f"Data set {dataset!r} with {peer!r}: epsilon {epsilon} asked, {spent} spent of {limit}.",
-                    "Ask for less epsilon; what is spent does not come back.",
-                )
+            before = spent(entries, account, peer)
+            before.check(budget, loss, f"Account {account.name!r} with {peer!r}")
             return self._append(
-                entries, event=SPENT, job=job, dataset=dataset, peer=peer, epsilon=str(epsilon)
+                entries,
+                event=SPENT,
+                job=job,
+                dataset=dataset,
+                peer=peer,
+                account=account.name,
+                epsilon=str(loss.epsilon),
+                delta=str(loss.delta),
+                rho=str(loss.rho),
             )
 
-    def countersign(self, subject: Entry, peer_sequence: int, peer_hash: str, signature: bytes) -> Entry:
+    def countersign(
+        self,
+        subject: Entry,
+        peer_sequence: int,
+        peer_hash: str,
+        signature: bytes,
+        *,
+        peer_role: str,
+        peer_seen: str,
+    ) -> Entry:
         """Keep the peer's signed word that it has written its own loss.
 
         Args:
             subject: the own entry of the same job.
             peer_sequence: the number of the peer's entry.
             peer_hash: the hash of the peer's entry, hexadecimal.
-            signature: the peer's signature over them, checked by the caller.
+            signature: the peer's signature, checked by the caller.
+            peer_role: the peer's role in the job.
+            peer_seen: the head of the own ledger that the peer signed with its entry, hexadecimal.
 
         Raises:
             LedgerError: the peer's ledger has gone back, or the own ledger is broken or cannot be written.
@@ -123,10 +156,13 @@ class Ledger:
                 job=subject.job,
                 dataset=subject.dataset,
                 peer=subject.peer,
+                account=subject.account,
                 subject=subject.hash,
                 peer_sequence=peer_sequence,
                 peer_hash=peer_hash,
                 signature=signature.hex(),
+                peer_role=peer_role,
+                peer_seen=peer_seen,
             )
 
     def last_seen(self, peer: str) -> tuple[int, str] | None:
@@ -147,7 +183,7 @@ class Ledger:
         entries = self.entries()
         if sequence >= len(entries) or entries[sequence].hash != entry_hash:
             raise LedgerError(
-                f"The own ledger lacks entry {sequence}, for which the peer has this party's signature.",
+                f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
                 "The ledger was restored from an old copy; bring back the newest one.",
             )
 
@@ -175,25 +211,30 @@ class Ledger:
             data = self.path.read_bytes()
         except FileNotFoundError:
             return []
-        *lines, tail = data.split(b"\n")
-        entries: list[Entry] = []
-        for number, line in enumerate(lines):
+        known, before = self._known
+        if not data.startswith(known):
+            known, before = b"", []
+        *lines, tail = data[len(known) :].split(b"\n")
+        fresh: list[Entry] = []
+        for number, line in enumerate(lines, len(before)):
             try:
-                entries.append(parse_line(line))
-            except (ValueError, ZeroDivisionError, RecursionError):
+                fresh.append(parse_line(line))
+            except (ValueError, RecursionError):
                 raise LedgerError(
                     f"The ledger is broken: entry {number} cannot be read.",
                     "Compare it with a backup and with the peer's countersignatures; do not edit it.",
                 ) from None
-        check_chain(entries)
-        return self._mended(entries, tail, len(data) - len(tail)) if tail else entries
+        check_chain(fresh, before[-1] if before else None)
+        entries, whole = [*before, *fresh], len(data) - len(tail)
+        self._known = (data[:whole], entries)
+        return self._mended(entries, tail, whole) if tail else entries
 
     def _mended(self, entries: list[Entry], tail: bytes, start: int) -> list[Entry]:
         """Handle a last line without newline: the trace of a crash while writing."""
         try:
             whole = [*entries, parse_line(tail)]
             check_chain(whole)
-        except (ValueError, ZeroDivisionError, RecursionError, LedgerError):
+        except (ValueError, RecursionError, LedgerError):
             aside = self.path.with_name(f"{self.path.name}.torn-{len(entries)}-{start}")
             _write(aside, tail, os.O_TRUNC)
             with self.path.open("r+b") as file:
@@ -215,9 +256,17 @@ def _countersignatures(entries: Iterable[Entry], peer: str) -> Iterator[Entry]:
     return (entry for entry in entries if entry.event == COUNTERSIGNED and entry.peer == peer)
 
 
-def _spent(entries: Iterable[Entry], dataset: str, peer: str) -> Fraction:
-    losses = (entry.loss for entry in entries if (entry.dataset, entry.peer) == (dataset, peer))
-    return sum(losses, Fraction(0))
+def spent(entries: Iterable[Entry], account: Account, peer: str | None) -> Spent:
+    """What entries have spent on an account towards a peer; towards all peers if it is None."""
+    total = Spent()
+    for entry in entries:
+        if (
+            entry.event == SPENT
+            and peer in (None, entry.peer)
+            and account.covers(entry.account, entry.dataset)
+        ):
+            total += entry.loss
+    return total
 
 
 def _write(path: Path, data: bytes, mode: int) -> None:

@@ -2,8 +2,8 @@
 
     Alice                                  Bob
       write the loss, force to disk          write the loss, force to disk
-                  ---- Loss ---->
-                  <--- Loss -----
+                  --- Written -->
+                  <-- Written ---
       keep Bob's signature                   keep Alice's signature
       results may be opened                  results may be opened
 
@@ -13,29 +13,30 @@ If anything fails on the way, nothing is opened and what has been written stays 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
-from parties.ledger.entries import GENESIS
+from parties.ledger.entries import HEAD_BYTES, NOTHING, pack, unpack
 from smc.analyses.disclosure.release import Gate, open_gate
+from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
-LOSS_BYTES = 40 + 40 + 64
+LOSS_BYTES = HEAD_BYTES + HEAD_BYTES + 64
 """What the gate of a job that spends adds to the traffic, each way, in one round."""
 
 _DOMAIN = b"duetto ledger countersignature v1\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Loss(Message):
+class Written(Message):
     """One party's word that it has written its loss, both directions.
 
     Attributes:
@@ -57,20 +58,22 @@ class Spending:
     Attributes:
         job_digest: digest of the contract, 32 bytes.
         role: the own role.
+        account: whose loss it is.
         dataset: the own data set.
         peer: the other party.
-        epsilon: the privacy loss.
-        limit: the largest sum of losses of the data set towards the peer.
+        loss: the privacy loss.
+        budget: what may be spent on the account towards the peer.
         signing_key: the own signing key.
         peer_key: the peer's signing key.
     """
 
     job_digest: bytes
     role: Role
+    account: Account
     dataset: str
     peer: str
-    epsilon: Fraction
-    limit: Fraction
+    loss: Loss
+    budget: Budget
     signing_key: Ed25519PrivateKey = field(repr=False)
     peer_key: Ed25519PublicKey = field(repr=False)
 
@@ -80,26 +83,32 @@ def make_gate(ledger: Ledger, spending: Spending) -> Gate:
 
     A job that loses nothing under differential privacy passes without an entry and without a message.
     """
-    if not spending.epsilon:
+    if not spending.loss:
         return open_gate
 
     def gate(channel: Channel) -> None:
         own = ledger.spend(
-            spending.job_digest.hex(), spending.dataset, spending.peer, spending.epsilon, spending.limit
+            spending.job_digest.hex(),
+            spending.account,
+            spending.dataset,
+            spending.peer,
+            spending.loss,
+            spending.budget,
         )
-        entry, seen = _pack(own.sequence, own.hash), _pack(*(ledger.last_seen(spending.peer) or (0, GENESIS)))
+        entry = pack(own.sequence, own.hash)
+        seen = pack(*(ledger.last_seen(spending.peer) or NOTHING))
         signature = spending.signing_key.sign(signed_text(spending.job_digest, spending.role, entry, seen))
-        channel.send(Loss(_row(entry), _row(seen), _row(signature)))
-        parts = channel.recv(Loss, ExpectedRows(1, 40), ExpectedRows(1, 40), ExpectedRows(1, 64))
+        channel.send(Written(_row(entry), _row(seen), _row(signature)))
+        parts = channel.recv(
+            Written, ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, 64)
+        )
         theirs, of_mine, word = (part.tobytes() for part in parts)
-        try:
-            signed = signed_text(spending.job_digest, spending.role.other, theirs, of_mine)
-            spending.peer_key.verify(word, signed)
-        except InvalidSignature:
-            raise ProtocolViolation("The peer's signature under its ledger entry is not valid.") from None
+        peer_role = spending.role.other
+        if not is_signed(spending.peer_key, spending.job_digest, peer_role, theirs, of_mine, word):
+            raise ProtocolViolation("The peer's signature under its ledger entry is not valid.")
         if any(of_mine):
-            ledger.require(*_unpack(of_mine))
-        ledger.countersign(own, *_unpack(theirs), word)
+            ledger.require(*unpack(of_mine))
+        ledger.countersign(own, *unpack(theirs), word, peer_role=peer_role.value, peer_seen=of_mine.hex())
 
     return gate
 
@@ -116,12 +125,15 @@ def signed_text(job_digest: bytes, role: Role, entry: bytes, seen: bytes) -> byt
     return _DOMAIN + job_digest + role.value.encode().ljust(8, b"\0") + entry + seen
 
 
-def _pack(sequence: int, entry_hash: str) -> bytes:
-    return sequence.to_bytes(8, "big") + bytes.fromhex(entry_hash)
-
-
-def _unpack(head: bytes) -> tuple[int, str]:
-    return int.from_bytes(head[:8], "big"), head[8:].hex()
+def is_signed(
+    key: Ed25519PublicKey, job_digest: bytes, role: Role, entry: bytes, seen: bytes, signature: bytes
+) -> bool:
+    """Whether the holder of `key` has signed its ledger entry; the arguments are those of `signed_text`."""
+    try:
+        key.verify(signature, signed_text(job_digest, role, entry, seen))
+    except InvalidSignature:
+        return False
+    return True
 
 
 def _row(data: bytes) -> Rows:

@@ -1,9 +1,11 @@
 """The folder of a party: made once by `make`, read by `load_identity`, extended by `add_peer`.
 
     duetto.toml  policy.toml  catalog.toml  <name>.pair
-    keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key   nobody else may read these
+    keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key   for no other eyes
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
+    jobs.sqlite  ledger.jsonl  heads.json   jobs; what was spent; what was seen of the peers' ledgers
+    exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     pools/   what was prepared for later comparisons, see `parties.pools`; made, with its key, when needed
 
 Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`.

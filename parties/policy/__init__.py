@@ -4,21 +4,40 @@ from __future__ import annotations
 
 EXAMPLE = """\
 # Who may compute what on which data. Nothing is allowed unless one rule allows the whole job.
-# The peer's policy is asked as well; a job runs only if both allow it.
+# The peer's policy is asked as well; a job runs only if both allow it. `duetto policy test JOB` explains.
 #
 # [[rules]]
 # name = "statistics with south"
-# analyses = ["statistics"]          # or "comparison", "preparation"; "*" means all
+# analyses = ["statistics"]          # see the README for their names; "*" means all
 # peers = ["south"]
 # datasets = ["patients"]
 # columns = ["age", "smoker"]        # own columns that a job may use
 # recipients = ["both"]              # who may get results: "self", "peer", or "both"
 # types = ["SS-SS-*"]                # optional: comparison types, * for any form
-# epsilon_per_job = "1/2"            # exact; 0 unless given
-# epsilon_total = "2"                # for each data set and peer, never refilled; 0 unless given
 # minimum_rows = 50                  # of the own data set; 0 unless given
 # runs_per_day = 10                  # optional
+# runs_total = 100                   # optional: runs of a data set with a peer, ever
 # max_seconds = 3600                 # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
+#
+# # Noisy results: the privacy loss (epsilon, delta) of a job, and of all jobs of a data set's population
+# # with a peer, which is never refilled. Exact numbers; nothing may be lost unless given.
+# epsilon_per_job = "1/2"
+# delta_per_job = "2^-30"            # 2^-30 unless given
+# epsilon_total = "2"
+# delta_total = "2^-30"              # 2^-30 unless given
+#
+# # Exact results about groups of people: refused unless true.
+# exact_aggregates = true
+# overlap = 10                       # two exact jobs use the same own persons, or differ in at least so many
+#                                    # (and in at least minimum_group)
+#
+# # Limits on results. The stricter of both parties' limits holds; both stand in the contract.
+# minimum_group = 10                 # the least number of persons in a cell, cluster or sum; in tables: of
+#                                    # each side that has any there, since the other can subtract its own
+# dominance = "0.8"                  # the largest part of a sum that may come from one person
+# minimum_set = 100                  # the least number of rows that each side brings to a matching
+# maximum_ratio = "50"               # how many times as many rows one side of a matching may have
+# minimum_intersection = 10          # the least number of matches for anything about them to be released
 """
 """The commented text of a new `policy.toml`; it allows nothing."""

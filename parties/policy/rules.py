@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from parties.errors import ConfigError
+from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
+from smc.analyses.disclosure.limits import MOST, Limits
 from smc.forms import Form
 
-APPROVALS = ("auto", "person")
-RECIPIENTS = ("self", "peer", "both")
+APPROVALS: Final = ("auto", "person")
+RECIPIENTS: Final = ("self", "peer", "both")
+
+_POWER = re.compile(r"2\^-([0-9]{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +32,16 @@ class Rule:
         columns: the own columns.
         recipients: who may get results, among `self` and `peer`.
         types: patterns of comparison types, or None where any will do.
-        epsilon_per_job: the largest privacy loss of one job.
-        epsilon_total: the largest sum of privacy losses of a data set towards a peer, for ever.
+        per_job: the largest privacy loss of one job.
+        budget: the largest privacy loss of a data set's population towards a peer, for ever.
         minimum_rows: the least number of own rows.
         runs_per_day: runs of a data set with a peer in 24 hours, or None.
+        runs_total: runs of a data set with a peer, ever, or None.
         max_seconds: the longest deadline of a job.
         needs_person: whether a person has to approve each job.
+        exact_aggregates: whether figures about several persons may be released without noise.
+        overlap: the least number of own persons in which two exact jobs differ, unless in none.
+        limits: of disclosure.
     """
 
     name: str
@@ -42,12 +51,16 @@ class Rule:
     columns: frozenset[str]
     recipients: frozenset[str]
     types: tuple[str, ...] | None
-    epsilon_per_job: Fraction
-    epsilon_total: Fraction
+    per_job: Budget
+    budget: Budget
     minimum_rows: int
     runs_per_day: int | None
+    runs_total: int | None
     max_seconds: int
     needs_person: bool
+    exact_aggregates: bool
+    overlap: int
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +110,73 @@ def _rule(table: StrictTable, number: int) -> Rule:
         columns=frozenset(table.texts("columns")),
         recipients=frozenset(("self", "peer")) if "both" in recipients else recipients,
         types=_types(table),
-        epsilon_per_job=table.fraction("epsilon_per_job", "0"),
-        epsilon_total=table.fraction("epsilon_total", "0"),
+        per_job=Budget(table.fraction("epsilon_per_job", "0"), _delta(table, "delta_per_job")),
+        budget=Budget(table.fraction("epsilon_total", "0"), _delta(table, "delta_total")),
         minimum_rows=table.integer("minimum_rows", 0, least=0),
-        runs_per_day=table.integer("runs_per_day", least=0) if table.has("runs_per_day") else None,
+        runs_per_day=_optional(table, "runs_per_day"),
+        runs_total=_optional(table, "runs_total"),
         max_seconds=table.integer("max_seconds", 3600, least=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
+        exact_aggregates=_flag(table, "exact_aggregates"),
+        overlap=_least(table, "overlap"),
+        limits=_limits(table),
     )
     table.close()
     return rule
+
+
+def _optional(table: StrictTable, key: str) -> int | None:
+    return table.integer(key, least=0) if table.has(key) else None
+
+
+def _flag(table: StrictTable, key: str) -> bool:
+    value = table.raw(key)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise table.fail(key, "is neither true nor false", "Write it without quotation marks.")
+    return value
+
+
+def _delta(table: StrictTable, key: str) -> Fraction:
+    """A delta, written `2^-30`, `"1e-9"` or `"0"`."""
+    text = table.raw(key)
+    if text is None:
+        return DELTA_TOTAL
+    power = _POWER.fullmatch(text.strip()) if isinstance(text, str) else None
+    delta = Fraction(1, 2 ** int(power[1])) if power else table.fraction(key)
+    if delta >= 1:
+        raise table.fail(key, "is not below 1", 'Write it as "2^-30".')
+    return delta
+
+
+def _limits(table: StrictTable) -> Limits:
+    limits = Limits(
+        minimum_group=_least(table, "minimum_group"),
+        dominance=_short(table, "dominance", "1"),
+        minimum_set=_least(table, "minimum_set"),
+        maximum_ratio=_short(table, "maximum_ratio", "0"),
+        minimum_intersection=_least(table, "minimum_intersection"),
+    )
+    if not 0 < limits.dominance <= 1:
+        raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
+    if 0 < limits.maximum_ratio < 1:
+        raise table.fail("maximum_ratio", "is below 1", "Write 1 or more, or leave it out.")
+    return limits
+
+
+def _least(table: StrictTable, key: str) -> int:
+    value = table.integer(key, 0, least=0)
+    if value > MOST:
+        raise table.fail(key, f"is above {MOST}", "Write a smaller number.")
+    return value
+
+
+def _short(table: StrictTable, key: str, default: str) -> Fraction:
+    value = table.fraction(key, default)
+    if max(value.numerator, value.denominator) > MOST:
+        raise table.fail(key, "has too many digits", 'Write it as "0.8" or "4/5".')
+    return value
 
 
 def _types(table: StrictTable) -> tuple[str, ...] | None:

@@ -2,61 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from parties.errors import BudgetError, PolicyError
-from parties.policy.rules import Policy, Rule
-from parties.toml import near
+from parties.ledger.accounting import Budget
+from parties.policy.conditions import Condition, JobView, conditions
+from parties.policy.rules import Policy
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 
-
-@dataclass(frozen=True, slots=True)
-class JobView:
-    """What a policy looks at.
-
-    Attributes:
-        analysis: name of the analysis.
-        peer: the other party.
-        dataset: the own data set; empty if the job uses none.
-        columns: the own catalog columns in use.
-        recipients: who gets results, among `self` and `peer`.
-        comparison_type: the type `XX-YY-DD`, or None for other analyses.
-        epsilon: the privacy loss of the job.
-        rows: rows of the own data set; None before it has been read, which leaves that condition open.
-        seconds: deadline of the job.
-        spent: privacy loss that the data set has had towards this peer.
-        runs: runs of this data set with this peer in the last 24 hours.
-    """
-
-    analysis: str
-    peer: str
-    dataset: str
-    columns: frozenset[str]
-    recipients: frozenset[str]
-    comparison_type: str | None
-    epsilon: Fraction
-    rows: int | None
-    seconds: int
-    spent: Fraction
-    runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a rule does not allow a job.
-
-    Attributes:
-        rule: the rule's name.
-        code: `policy` or `budget`.
-        what: what does not fit.
-        mend: what would make it fit.
-    """
-
-    rule: str
-    code: str
-    what: str
-    mend: str
+NO_BUDGET: Final = Budget(Fraction(0))
+"""Nothing may be spent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +25,27 @@ class Verdict:
         allowed: whether some rule allows the whole job.
         needs_person: whether a person has to approve it.
         rule: the rule that allows it.
-        epsilon_total: the budget that the rule gives the data set towards the peer.
-        reasons: what the rules miss that do not allow it; the nearest rules come first.
+        budget: what the rule lets be spent on the data set's account towards the peer.
+        limits: what the rule asks of results.
+        overlap: the least number of own persons in which two exact jobs differ, unless in none.
+        conditions: all conditions of all rules, in the order of the policy.
     """
 
     allowed: bool
     needs_person: bool = True
     rule: str = ""
-    epsilon_total: Fraction = Fraction(0)
-    reasons: tuple[Reason, ...] = ()
+    budget: Budget = NO_BUDGET
+    limits: Limits = NO_LIMITS
+    overlap: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[Condition, ...]:
+        """What the rules miss that do not allow the job; those about its analysis first, then the nearest."""
+        missed = [condition for condition in self.conditions if not condition.holds]
+        count = Counter(condition.rule for condition in missed)
+        others = {condition.rule for condition in missed if condition.key == "analyses"}
+        return tuple(sorted(missed, key=lambda one: (one.rule in others, count[one.rule])))
 
     def require(self) -> None:
         """Do nothing if the job is allowed.
@@ -97,77 +67,16 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
     """Judge a job.
 
     A job is allowed if a single rule allows all of it. Of several such rules, one that asks for no person
-    wins; among equals the first.
+    wins; among equals the first. Its limits are those that go into the contract.
     """
-    refused: list[list[Reason]] = []
-    allowing: list[Rule] = []
-    for rule in policy.rules:
-        missed = list(_misses(rule, view))
-        if missed:
-            refused.append(missed)
-        else:
-            allowing.append(rule)
-    refused.sort(key=len)
-    reasons = tuple(reason for missed in refused for reason in missed)
+    judged = [(rule, tuple(conditions(rule, view))) for rule in policy.rules]
+    every = tuple(condition for _, found in judged for condition in found)
+    allowing = [rule for rule, found in judged if all(condition.holds for condition in found)]
     if allowing:
         rule = min(allowing, key=lambda candidate: candidate.needs_person)
-        return Verdict(True, rule.needs_person, rule.name, rule.epsilon_total, reasons)
-    if not reasons:
+        overlap = max(rule.overlap, rule.limits.minimum_group)
+        return Verdict(True, rule.needs_person, rule.name, rule.budget, rule.limits, overlap, every)
+    if not every:
         mend = "Add a rule to policy.toml; the comments there show how."
-        return Verdict(False, reasons=(Reason("(none)", "policy", "there is no rule at all", mend),))
-    return Verdict(False, reasons=reasons)
-
-
-def _misses(rule: Rule, view: JobView) -> Iterator[Reason]:
-    def reason(what: str, mend: str, code: str = "policy") -> Reason:
-        return Reason(rule.name, code, what, mend)
-
-    asked = [("analyses", view.analysis, rule.analyses), ("peers", view.peer, rule.peers)]
-    if view.dataset:
-        asked.append(("datasets", view.dataset, rule.datasets))
-        asked += [("columns", column, rule.columns) for column in sorted(view.columns)]
-    for key, name, known in asked:
-        if name not in known and "*" not in known:
-            yield reason(
-                f"{name!r} is not among {key}", f"Add {name!r} to {key}. {near(name, sorted(known))}"
-            )
-    for party in sorted(view.recipients - rule.recipients):
-        yield reason(f"{party} may not get results", f"Add {party!r} to recipients.")
-    kind = view.comparison_type
-    if kind is not None and rule.types is not None and not any(_fits(p, kind) for p in rule.types):
-        yield reason(f"type {kind} is not among types", "Add a pattern to types.")
-    if view.dataset and view.rows is not None and view.rows < rule.minimum_rows:
-        yield reason(f"the data set has fewer than {rule.minimum_rows} rows", "Use more rows.")
-    if view.seconds > rule.max_seconds:
-        yield reason(
-            f"{view.seconds} seconds are over max_seconds {rule.max_seconds}",
-            "Set seconds below [limits] lower.",
-        )
-    if rule.runs_per_day is not None and view.runs >= rule.runs_per_day:
-        yield reason(f"{view.runs} runs in 24 hours, {rule.runs_per_day} are allowed", "Try again tomorrow.")
-    yield from _budget(rule, view)
-
-
-def _budget(rule: Rule, view: JobView) -> Iterator[Reason]:
-    if not view.epsilon:
-        return
-    if view.epsilon > rule.epsilon_per_job:
-        yield Reason(
-            rule.name,
-            "budget",
-            f"epsilon {view.epsilon} is over epsilon_per_job {rule.epsilon_per_job}",
-            "Ask for less epsilon.",
-        )
-    if view.spent + view.epsilon > rule.epsilon_total:
-        left = max(Fraction(0), rule.epsilon_total - view.spent)
-        yield Reason(
-            rule.name,
-            "budget",
-            f"epsilon {view.epsilon} asked, {view.spent} spent, {left} left of {rule.epsilon_total} in total",
-            "Ask for less epsilon; what is spent does not come back.",
-        )
-
-
-def _fits(pattern: str, comparison_type: str) -> bool:
-    forms = comparison_type.replace("[bits]", "").split("-")
-    return all(part in ("*", form) for part, form in zip(pattern.split("-"), forms, strict=True))
+        every = (Condition("(none)", "rules", False, "policy", "there is no rule at all", mend),)
+    return Verdict(False, conditions=every)

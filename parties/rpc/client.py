@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import grpc
@@ -45,13 +45,11 @@ class Hello:
         version: the wire version that both sides speak.
         release: its release, for people.
         clock_seconds: how far its clock is ahead of the own one; exact to the time of the call.
-        ledger_head: the head of its ledger, opaque.
     """
 
     version: int
     release: str
     clock_seconds: float
-    ledger_head: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ class PeerClient:
                 "Pair the two parties again, both ways.",
                 code="keys",
             )
-        return Hello(version, answer.release, answer.unix_ms / 1000 - middle, answer.ledger_head)
+        return Hello(version, answer.release, answer.unix_ms / 1000 - middle)
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer.

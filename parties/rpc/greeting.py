@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import time
-from typing import Final
 
 from parties.errors import PairingError
 from parties.pki import Identity
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.session.terms import Terms
 from smc.errors import ProtocolViolation
-
-HEAD_BYTES: Final = 4096
-"""The largest ledger head that a greeting carries."""
 
 _DIGEST_BYTES = 32
 _RELEASE_CHARACTERS = 32
@@ -27,7 +23,7 @@ def release() -> str:
         return "source"
 
 
-def make_greeting(identity: Identity, terms: Terms, ledger_head: bytes) -> pb.Greeting:
+def make_greeting(identity: Identity, terms: Terms) -> pb.Greeting:
     """The own greeting, with the time of now."""
     return pb.Greeting(
         oldest_version=terms.oldest,
@@ -35,7 +31,6 @@ def make_greeting(identity: Identity, terms: Terms, ledger_head: bytes) -> pb.Gr
         parameters=terms.parameters,
         party=identity.name,
         key=bytes.fromhex(identity.paillier.public.fingerprint),
-        ledger_head=ledger_head,
         unix_ms=time.time_ns() // 1_000_000,
         release=release()[:_RELEASE_CHARACTERS],
     )
@@ -54,7 +49,6 @@ def check_greeting(greeting: pb.Greeting, peer: str) -> Terms:
     if (
         len(greeting.key) != _DIGEST_BYTES
         or len(greeting.parameters) != _DIGEST_BYTES
-        or len(greeting.ledger_head) > HEAD_BYTES
         or len(greeting.release) > _RELEASE_CHARACTERS
         or not greeting.release.isprintable()
     ):

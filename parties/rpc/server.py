@@ -18,7 +18,7 @@ from parties.errors import ConfigError
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
-from parties.rpc.greeting import HEAD_BYTES, check_greeting, make_greeting
+from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
 from parties.rpc.refusal import code_of, refuse
@@ -108,14 +108,13 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         peer = self._pins.name(context)
         try:
             theirs = check_greeting(request, peer)
-            head = self._port.ledger_head()[:HEAD_BYTES]
         except Exception as error:
             refuse(context, code_of(error, f"Greeting of {peer}"))
         try:
             self._terms.agree(theirs)
         except DuettoError as error:
             log.warning("greeting of %s: %s", peer, error)
-        return make_greeting(self._identity, self._terms, head)
+        return make_greeting(self._identity, self._terms)
 
     def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
         """Hand a proposal to the jobs."""

@@ -10,7 +10,8 @@ import hashlib
 import socket
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from contextlib import suppress
+from typing import Final, cast
 
 import grpc
 
@@ -24,6 +25,8 @@ MESSAGE_LIMIT = 2 * FRAME_BYTES
 _SERVER_PERMITS_MS = 1000
 _STREAMS = 64
 _WINDOW_BYTES = 8 << 20
+_HANDSHAKE: Final = b"\x16"
+"""The first byte of an answer that goes on; an alert begins with another."""
 
 
 def server_credentials(identity: Identity, peers: Iterable[PeerIdentity]) -> grpc.ServerCredentials:
@@ -70,17 +73,19 @@ def pin_of(context: grpc.ServicerContext) -> str:
 
 
 def speaks_old_tls(address: Address, timeout: float = 10.0) -> bool:
-    """Whether a server takes part in a handshake of TLS 1.2."""
+    """Whether a server answers a greeting of TLS 1.2 with one of its own, whatever it asks for later."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2"])
-    target = (address.host.strip("[]"), address.port)
-    with socket.create_connection(target, timeout) as plain:
+    greeting = ssl.MemoryBIO()
+    with suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), greeting).do_handshake()
+    with socket.create_connection((address.host.strip("[]"), address.port), timeout) as plain:
         try:
-            with context.wrap_socket(plain):
-                return True
+            plain.sendall(greeting.read())
+            return plain.recv(1) == _HANDSHAKE
         except OSError:
             return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from parties.config import Config
 from parties.pki import Identity, PeerIdentity
@@ -49,7 +49,6 @@ class PeerDirectory:
         self._peers = peers
         self._runner = runner
         self._terms = terms or Terms()
-        self._ledger_head: Callable[[], bytes] = bytes
         self._clients = {
             peer.name: PeerClient(
                 identity,
@@ -61,10 +60,6 @@ class PeerDirectory:
             )
             for peer in config.peers
         }
-
-    def show_ledger(self, head: Callable[[], bytes]) -> None:
-        """Let greetings carry the head of the ledger from now on."""
-        self._ledger_head = head
 
     def names(self) -> tuple[str, ...]:
         """The names of the paired parties."""
@@ -133,4 +128,4 @@ class PeerDirectory:
             client.close()
 
     def _greeting(self) -> pb.Greeting:
-        return make_greeting(self._identity, self._terms, self._ledger_head())
+        return make_greeting(self._identity, self._terms)

@@ -1,22 +1,27 @@
 """What both sides agree on before a session moves data.
 
     dialler                                                   listener
-      versions, parameters, nonce, job, role, keys  -------->   checks, finds the job
-                                                    <--------   version, nonce, session id
-      checks the session id                         -------->   session id again
+      versions, parameters, nonce, job, role, keys,
+      ledgers                                       -------->   checks, finds the job
+                                                    <--------   version, nonce, session id, ledgers
+      checks the session id and the ledgers         -------->   session id again
       (frames)                                     <------->    (frames)
 
 The session id is a digest over everything said before it and over both names, so both sides know that
-they mean the same session. A listener that says no answers with a code and ends the stream.
+they mean the same session. A side that says no sends a code and ends the stream. Of the ledgers each says
+which head its own has and which it has seen of the other's: see `parties.ledger.heads`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.errors import JobError, PairingError
+from parties.ledger.heads import Heads, Statement
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import code_of, refused
 from parties.rpc.stream import PacketStream
@@ -47,6 +52,8 @@ class Sides:
         peer: the peer's name.
         peer_key: fingerprint of its Paillier key as it was paired, hexadecimal.
         terms: the own versions and parameters.
+        peer_signing: checks the peer's signatures.
+        heads: what is said and kept of ledgers; None where neither side spends anything.
     """
 
     own: str
@@ -54,6 +61,8 @@ class Sides:
     peer: str
     peer_key: str
     terms: Terms
+    peer_signing: Ed25519PublicKey = field(repr=False)
+    heads: Heads | None = field(default=None, repr=False)
 
 
 def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomness) -> bytes:
@@ -64,6 +73,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
 
     Raises:
         PeerRefused: the listener does not take part; `VersionMismatch` if the versions differ.
+        LedgerError: a ledger was restored from an old copy; the listener has been told the code.
         ProtocolViolation: its answer is not what the protocol demands.
         PeerLost: it is gone or silent.
     """
@@ -77,6 +87,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
         role=task.role.value,
         dialler_key=bytes.fromhex(sides.own_key),
         listener_key=bytes.fromhex(sides.peer_key),
+        ledgers=_ledgers(sides),
     )
     stream.send(pb.Packet(opening=opening))
     packet = stream.receive(HANDSHAKE_SECONDS)
@@ -88,9 +99,15 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     answer = packet.answer
     if not sides.terms.oldest <= answer.version <= sides.terms.newest or len(answer.nonce) != _NONCE_BYTES:
         raise ProtocolViolation("The peer's answer to the opening is malformed.")
-    session_id = _session_id(opening, answer.version, answer.nonce, sides.own, sides.peer)
+    session_id = _session_id(opening, answer, sides.own, sides.peer)
     if answer.session_id != session_id:
         raise ProtocolViolation("The two sides do not mean the same session.", "Submit the job again.")
+    try:
+        _check_own_ledger(sides, answer)
+        _check_peer_ledger(sides, answer)
+    except DuettoError as error:
+        _refuse(stream, error.stable_code)
+        raise
     stream.send(pb.Packet(confirm=pb.Confirm(session_id=session_id)))
     return session_id
 
@@ -110,10 +127,11 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
     try:
         opening = _opening(stream)
         version = sides.terms.agree(Terms(opening.oldest_version, opening.newest_version, opening.parameters))
-        nonce = random.bytes(_NONCE_BYTES)
-        session_id = _session_id(opening, version, nonce, sides.peer, sides.own)
-        header = _header(opening, session_id)
+        answer = pb.Answer(version=version, nonce=random.bytes(_NONCE_BYTES), ledgers=_ledgers(sides))
+        answer.session_id = _session_id(opening, answer, sides.peer, sides.own)
+        header = _header(opening, answer.session_id)
         _check_keys(header, sides)
+        _check_own_ledger(sides, opening)
         task = accept(header)
         if task.job_digest != header.job_digest or task.role is not header.dialler_role.other:
             raise JobError("The peer means another job or another role by this id.", code="job-differs")
@@ -124,11 +142,13 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
             raise
         raise DuettoError("A session was refused by a defect of the program.", code=code) from None
     try:
-        answer = pb.Answer(version=version, nonce=nonce, session_id=session_id)
         stream.send(pb.Packet(answer=answer))
         packet = stream.receive(HANDSHAKE_SECONDS)
-        if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != session_id:
+        if packet.WhichOneof("content") == "refusal":
+            raise refused(sides.peer, packet.refusal.code)
+        if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:
             raise ProtocolViolation("The two sides do not mean the same session.")
+        _check_peer_ledger(sides, opening)
     except DuettoError as error:
         task.ended(error)
         raise
@@ -169,6 +189,29 @@ def _check_keys(header: SessionHeader, sides: Sides) -> None:
         raise PairingError(f"{sides.peer} knows another Paillier key of this party.", _AGAIN, code="keys")
 
 
+def _ledgers(sides: Sides) -> pb.Ledgers | None:
+    if sides.heads is None:
+        return None
+    said = sides.heads.statement(sides.peer)
+    return pb.Ledgers(own=said.own, seen=said.seen, signature=said.signature)
+
+
+def _check_own_ledger(sides: Sides, said: pb.Opening | pb.Answer) -> None:
+    """Check that the own ledger holds what the peer has seen of it."""
+    if sides.heads is not None:
+        sides.heads.check_own(sides.peer, sides.peer_signing, _statement(said))
+
+
+def _check_peer_ledger(sides: Sides, said: pb.Opening | pb.Answer) -> None:
+    """Check that the peer's ledger has not gone back, after `_check_own_ledger`."""
+    if sides.heads is not None:
+        sides.heads.check_peer(sides.peer, _statement(said))
+
+
+def _statement(said: pb.Opening | pb.Answer) -> Statement:
+    return Statement(said.ledgers.own, said.ledgers.seen, said.ledgers.signature)
+
+
 def _refuse(stream: PacketStream, code: str) -> None:
     try:
         stream.send(pb.Packet(refusal=pb.Refusal(code=code)), last=True)
@@ -176,12 +219,13 @@ def _refuse(stream: PacketStream, code: str) -> None:
         return
 
 
-def _session_id(opening: pb.Opening, version: int, nonce: bytes, dialler: str, listener: str) -> bytes:
+def _session_id(opening: pb.Opening, answer: pb.Answer, dialler: str, listener: str) -> bytes:
     return digest(
         b"duetto session",
         opening.SerializeToString(deterministic=True),
-        str(version).encode(),
-        nonce,
+        str(answer.version).encode(),
+        answer.nonce,
+        answer.ledgers.SerializeToString(deterministic=True),
         dialler.encode(),
         listener.encode(),
     )

@@ -100,10 +100,6 @@ class JobPort(Protocol):
         """
         ...
 
-    def ledger_head(self) -> bytes:
-        """What the peer is shown of the own ledger, so that it would notice a rollback."""
-        ...
-
     def stop(self) -> None:
         """End all work; the daemon is going down."""
         ...

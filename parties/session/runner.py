@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 from parties.config import Limits
 from parties.errors import JobError, PeerBusy
+from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity
 from parties.pools import PoolStore
 from parties.rpc.refusal import code_of
@@ -46,6 +47,7 @@ class SessionRunner:
         terms: the own versions and parameters.
         wrap: put around every transport, such as an emulated network.
         pools: where pools of correlated randomness are kept; without it sessions keep none.
+        heads: what is said and kept of ledgers; without it sessions spend nothing and say nothing of them.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class SessionRunner:
         terms: Terms | None = None,
         wrap: Wrap = _as_it_is,
         pools: PoolStore | None = None,
+        heads: Heads | None = None,
     ) -> None:
         self._identity = identity
         self._peers = peers
@@ -63,6 +66,7 @@ class SessionRunner:
         self._terms = terms or Terms()
         self._wrap = wrap
         self._pools = pools
+        self._heads = heads
         self._mask_tables = MaskTables()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
         self._slots = threading.BoundedSemaphore(limits.sessions)
@@ -160,6 +164,8 @@ class SessionRunner:
             peer=peer,
             peer_key=self._peers[peer].paillier.fingerprint,
             terms=self._terms,
+            peer_signing=self._peers[peer].signing,
+            heads=self._heads,
         )
 
     def _run(self, stream: PacketStream, task: SessionTask) -> None:

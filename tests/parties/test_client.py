@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from parties.cli.jobs import COMMANDS
+from parties.cli.policy import COMMANDS as POLICY_COMMANDS
 from parties.client import Party, job_text
 from parties.errors import (
     BudgetError,
@@ -71,7 +72,7 @@ def party(served):
 @pytest.fixture
 def command(served):
     def run(*words, name="north", code=0):
-        group = {one.name: one for one in COMMANDS}[words[0]]
+        group = {one.name: one for one in (*COMMANDS, *POLICY_COMMANDS)}[words[0]]
         arguments = [*words[1:], "--config", str(served.folder / name / "duetto.toml")]
         done = CliRunner().invoke(group, [str(word) for word in arguments])
         assert done.exit_code == code, done.output
@@ -333,13 +334,25 @@ column = "v"
 """
 
 
+def test_who_approves_sees_what_is_learned_and_the_limits_of_both(served, command, party, file):
+    for name, lines in (("north", "minimum_group = 7"), ("south", 'dominance = "0.8"\napproval = "person"')):
+        policy = served.folder / name / "policy.toml"
+        policy.write_text(policy.read_text().replace('approval = "auto"', "") + lines)
+    job = party.submit(file)
+    command("job", "approve", job.id)
+    shown = command("job", "show", job.id, name="south").stdout
+    assert "limits of alice: minimum_group 7" in shown
+    assert "limits of bob: dominance 4/5" in shown
+    assert "alice would learn: the sum" in shown
+
+
 def test_check_and_policy_need_no_daemon(served, command):
     path = served.folder / "statistics.toml"
     path.write_text(STATISTICS)
     policy = served.folder / "north" / "policy.toml"
     refused = parsed(command("job", "check", path, "--json", code=77))
     assert "'statistics' is not among analyses" in refused["verdict"]["reasons"][0]["what"]
-    assert "not among analyses" in command("policy", "test", path, code=77).stdout.replace("\n", " ")
+    assert "analyses: Add 'statistics' to analyses." in command("policy", "test", path, code=77).stdout
     policy.write_text(policy.read_text().replace('"addition"', '"statistics"'))
     report = parsed(command("job", "check", path, "--json"))
     assert report["paired"] is False
@@ -358,15 +371,3 @@ def test_data_commands(served, command):
     (served.folder / "north" / "numbers.csv").write_text("value\n1\nx\n")
     assert "row 2 (line 3)" in command("data", "check", "numbers", code=65).stderr
     command("data", "describe", "nubmers", code=65)
-
-
-def test_ledger_commands(served, command, party, file):
-    party.submit(file).wait(timeout=20)
-    shown = parsed(command("ledger", "show", "--json"))
-    assert shown["totals"] == [{"dataset": "numbers", "peer": "south", "epsilon": "1/2"}]
-    assert parsed(command("ledger", "verify", "--json"))["entries"] == 2
-    assert "1/2" in command("ledger", "show").stdout
-    assert "2 entries" in command("ledger", "verify").stdout
-    path = served.folder / "north" / "ledger.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"1/2"', b'"1/9"'))
-    assert "broken" in command("ledger", "verify", code=77).stderr

@@ -15,9 +15,11 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import count_rows
 from parties.config import load
 from parties.jobs.spec import read_spec
+from parties.ledger.accounting import Spent
 from parties.lock import running_pid
+from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy
-from parties.policy.verdict import JobView, evaluate
+from parties.policy.verdict import evaluate
 from smc.analyses.registry import ANALYSES
 from smc.forms import Role
 
@@ -97,11 +99,12 @@ def test_both_policies_allow_the_jobs(written: Path, job: str) -> None:
             columns=frozenset(side.columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
             comparison_type=spec.parameters.get("type"),
-            epsilon=analysis.loss(parameters).epsilon,
+            loss=analysis.loss(parameters),
             rows=count_rows(catalog.dataset(side.dataset)),
             seconds=spec.seconds,
-            spent=analysis.loss(parameters).epsilon * 0,
-            runs=0,
+            spent=Spent(),
+            runs=Runs(),
+            exact=analysis.exact(parameters),
         )
         verdict = evaluate(load_policy(written / side.party / "policy.toml"), view)
         assert verdict.allowed, verdict.reasons

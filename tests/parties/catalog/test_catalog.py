@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from parties.catalog import EXAMPLE
 from parties.catalog.cells import parser
-from parties.catalog.declaration import ColumnDeclaration, load_catalog
+from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import count_rows, load
 from parties.errors import ConfigError, DataError
 from smc.analyses.base import Schema
@@ -56,15 +57,15 @@ def catalog(tmp_path, text, **files):
 
 
 def loaded(tmp_path, content, columns=("age", "mass", "smoker", "seen")):
-    return load(catalog(tmp_path, PATIENTS, patients_csv=content).dataset("patients"), columns)
+    return load(catalog(tmp_path, PATIENTS, patients_csv=content).dataset("patients"), columns).columns
 
 
 def test_values_are_held_exactly(tmp_path):
     columns = loaded(tmp_path, GOOD)
-    assert columns["age"].values == [30, 0]
-    assert columns["mass"].values == [705, 3005]
-    assert columns["smoker"].values == [0, 1]
-    assert columns["seen"].values == [1, 364]
+    assert columns["age"].integers == [30, 0]
+    assert columns["mass"].integers == [705, 3005]
+    assert columns["smoker"].integers == [0, 1]
+    assert columns["seen"].integers == [1, 364]
     assert columns["mass"].schema == Schema("decimal", 1, 0, 3005)
     assert columns["seen"].schema.unit == "days since 1970-01-01"
 
@@ -194,10 +195,10 @@ type = "ciphertext"
 )
 def test_shares_and_ciphertexts(tmp_path, modulus, cell, held):
     found = catalog(tmp_path, SHARES.format(modulus=modulus), s_csv=f"x,c\n{cell},0xFf\n").dataset("s")
-    columns = load(found, ["x", "c"])
-    assert columns["x"].values == [int(cell)]
+    columns = load(found, ["x", "c"]).columns
+    assert columns["x"].integers == [int(cell)]
     assert columns["x"].schema.modulus == held
-    assert columns["c"].values == [255]
+    assert columns["c"].integers == [255]
 
 
 @pytest.mark.parametrize("row", ["2,ff", "-1,ff", "1,xyz", "1,0", "1,"])
@@ -226,7 +227,7 @@ upper = 100
 
 
 def test_a_single_value(tmp_path):
-    assert load(catalog(tmp_path, VALUE).dataset("limit"), ["limit"])["limit"].values == [4050]
+    assert load(catalog(tmp_path, VALUE).dataset("limit"), ["limit"]).columns["limit"].integers == [4050]
 
 
 SQL = """
@@ -257,9 +258,9 @@ def database(tmp_path):
 
 
 def test_sqlite_is_read_and_never_written(tmp_path, database):
-    columns = load(catalog(tmp_path, SQL).dataset("v"), ["age", "mass"])
-    assert columns["age"].values == [20, 30]
-    assert columns["mass"].values == [1, 705]
+    columns = load(catalog(tmp_path, SQL).dataset("v"), ["age", "mass"]).columns
+    assert columns["age"].integers == [20, 30]
+    assert columns["mass"].integers == [1, 705]
     for query in ("delete from v", "create table w (x)"):
         with pytest.raises(DataError):
             count_rows(
@@ -345,11 +346,11 @@ def test_parquet(tmp_path):
     def write(**changes):
         columns = {"id": ["a", "b"], "age": [1, 2], "mass": [0.1, 2.0], "seen": [date(1970, 1, 2)] * 2}
         parquet.write_table(pa.table(columns | changes), tmp_path / "p.parquet")
-        return load(catalog(tmp_path, PARQUET).dataset("p"), ["age", "mass", "seen"])
+        return load(catalog(tmp_path, PARQUET).dataset("p"), ["age", "mass", "seen"]).columns
 
-    assert write()["mass"].values == [1, 20]
-    assert write(mass=[Decimal("1.50"), Decimal(7)])["mass"].values == [15, 70]
-    assert write()["seen"].values == [1, 1]
+    assert write()["mass"].integers == [1, 20]
+    assert write(mass=[Decimal("1.50"), Decimal(7)])["mass"].integers == [15, 70]
+    assert write()["seen"].integers == [1, 1]
     for bad in ({"age": [1.0, 2.0]}, {"age": [1, None]}, {"id": ["a", "a"]}, {"mass": [0.25, 1.0]}):
         with pytest.raises(DataError, match="row"):
             write(**bad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.parties.jobs.institutions import Institutions
 from tests.parties.jobs.joined import Pair
 
 
@@ -12,3 +13,10 @@ def pair(tmp_path):
     joined = Pair(tmp_path)
     yield joined
     joined.close()
+
+
+@pytest.fixture
+def institutions(tmp_path):
+    made = Institutions(tmp_path)
+    yield made
+    made.close()

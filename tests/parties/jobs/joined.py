@@ -49,6 +49,7 @@ class Addition:
         default_factory=lambda: {role: threading.Event() for role in Role}
     )
     skip_gate: bool = False
+    is_exact: bool = False
     failure: Exception | None = None
 
     def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -71,7 +72,7 @@ class Addition:
         return Loss(Fraction(parameters.get("epsilon", "0")))
 
     def exact(self, parameters: Any) -> bool:
-        return False
+        return self.is_exact
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
@@ -97,7 +98,7 @@ class Addition:
             raise self.failure
         if not self.skip_gate:
             (release or Release()).pass_gate(session)
-        own = sum(data["v"].values)
+        own = sum(data["v"].integers)
         session.channel.send(Total(Words(np.array([own], np.uint64))))
         total = own + int(session.channel.recv(Total, ExpectedWords(1))[0])
         tables = (Table("sum", {"total": [total]}),) if role in recipients else ()
@@ -105,7 +106,7 @@ class Addition:
 
     def run_plain(self, parameters: Any, alice: Any, bob: Any, recipients: Any) -> Any:
         del parameters
-        table = Table("sum", {"total": [sum(alice["v"].values) + sum(bob["v"].values)]})
+        table = Table("sum", {"total": [sum(alice["v"].integers) + sum(bob["v"].integers)]})
         first, second = (Outcome((table,) if role in recipients else ()) for role in Role)
         return first, second
 

@@ -13,6 +13,7 @@ from parties.jobs.contract import parse_contract, sign
 from parties.jobs.messages import Decision, Word, encode_notice
 from parties.jobs.state import State
 from parties.session.ports import SessionHeader
+from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file
@@ -132,6 +133,8 @@ def test_an_answer_with_another_contract_is_never_signed(pair):
         lambda c: replace(c, spec=replace(c.spec, recipients=frozenset({Role.BOB}))),
         lambda c: c.draft,
         lambda c: replace(c, schemas={**c.schemas, Role.BOB: {}}),
+        lambda c: replace(c, limits={**c.limits, Role.ALICE: Limits(7)}),
+        lambda c: replace(c, limits={**c.limits, Role.BOB: None}),
         lambda c: replace(
             c, schemas={**c.schemas, Role.BOB: {"v": replace(c.schemas[Role.BOB]["v"], upper=7)}}
         ),

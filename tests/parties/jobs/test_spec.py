@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from fractions import Fraction
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -23,6 +24,7 @@ from parties.jobs.messages import (
 )
 from parties.jobs.spec import parse_spec, spec_from_document
 from smc.analyses.base import Schema
+from smc.analyses.disclosure.limits import Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file
@@ -142,6 +144,7 @@ def contract(**changes):
         "nonce": "ab" * 32,
         "keys": {Role.ALICE: "1" * 64, Role.BOB: "2" * 64},
         "schemas": {role: {"v": schema} for role in Role},
+        "limits": {Role.ALICE: Limits(3), Role.BOB: Limits(5, Fraction(4, 5))},
     }
     return Contract(**(usual | changes))
 
@@ -153,6 +156,11 @@ VARIANTS = [
     contract(nonce="cd" * 32),
     contract(keys={Role.ALICE: "2" * 64, Role.BOB: "1" * 64}),
     contract(proposer=Role.BOB),
+    contract(limits={Role.ALICE: Limits(3), Role.BOB: Limits(4, Fraction(4, 5))}),
+    contract(limits={Role.ALICE: Limits(3), Role.BOB: Limits(5, Fraction(3, 4))}),
+    contract(limits={Role.ALICE: Limits(3), Role.BOB: Limits(5, Fraction(4, 5), 1)}),
+    contract(limits={Role.ALICE: Limits(3), Role.BOB: Limits(5, Fraction(4, 5), 0, Fraction(7, 2))}),
+    contract(limits={Role.ALICE: Limits(3, minimum_intersection=9), Role.BOB: Limits(5, Fraction(4, 5))}),
     *(
         contract(
             schemas={role: {"v": replace(Schema("integer", lower=0, upper=5), **change)} for role in Role}
@@ -183,7 +191,7 @@ def test_the_name_is_that_of_the_draft_and_drafts_are_not_signed():
     good = contract()
     assert good.draft.job_id == good.job_id
     assert good.draft.digest != good.digest
-    assert good.draft.completed(good.schemas[Role.BOB]) == good
+    assert good.draft.completed(good.schemas[Role.BOB], good.limits[Role.BOB]) == good
     with pytest.raises(JobError):
         sign(good.draft, Role.ALICE, Ed25519PrivateKey.generate())
 
@@ -222,6 +230,39 @@ def test_a_contract_with_any_part_of_another_type_or_missing_is_refused_or_keeps
             except ProtocolViolation:
                 continue
     assert tried > 200
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("minimum_group", -1),
+        ("minimum_group", 1_000_001),
+        ("minimum_set", "5"),
+        ("dominance", "0"),
+        ("dominance", "5/4"),
+        ("dominance", "8/10"),
+        ("dominance", "0.8"),
+        ("dominance", "1/0"),
+        ("dominance", "1/1000001"),
+        ("dominance", "-1"),
+        ("maximum_ratio", "1/2"),
+        ("maximum_ratio", "1" * 3000),
+        ("minimum_intersection", True),
+    ],
+)
+def test_impossible_limits_are_refused(name, wrong):
+    document = canonical.decode(contract().encode(), 1 << 20)
+    document["limits"]["alice"][name] = wrong
+    with pytest.raises(ProtocolViolation):
+        parse_contract(canonical.encode(document))
+
+
+def test_the_stricter_limits_of_both_are_agreed():
+    one, other = Limits(3, Fraction(1, 2), 100, Fraction(0), 7), Limits(5, Fraction(4, 5), 50, Fraction(4), 9)
+    agreed = contract(limits={Role.ALICE: one, Role.BOB: other}).agreed
+    assert agreed == Limits(5, Fraction(1, 2), 100, Fraction(4), 9)
+    assert agreed == contract(limits={Role.ALICE: other, Role.BOB: one}).agreed
+    assert contract(limits={Role.ALICE: one, Role.BOB: None}).agreed == one
 
 
 @given(st.binary(max_size=300) | TEXT.map(lambda text: canonical.encode({"word": text, "job_id": text})))

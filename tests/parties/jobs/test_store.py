@@ -9,6 +9,7 @@ import sys
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -16,6 +17,10 @@ import pytest
 from parties.errors import JobError
 from parties.jobs.state import WAYS, State
 from parties.jobs.store import JobStore, Progress
+from parties.ledger.accounting import Account
+from parties.ledger.book import Ledger
+from parties.policy.conditions import Runs
+from smc.analyses.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
 from tests.parties.jobs.test_spec import contract
@@ -129,14 +134,14 @@ def test_runs_of_a_day(tmp_path):
     now = [datetime(2024, 1, 1, tzinfo=UTC)]
     store = JobStore(tmp_path / "jobs.sqlite", lambda: now[0])
     insert(store, 1, State.RUNNING)
-    assert store.runs("numbers", "south") == 1
-    assert store.runs("numbers", "west") == store.runs("other", "south") == 0
+    assert store.runs("numbers", "south") == Runs(1, 1)
+    assert store.runs("numbers", "west") == store.runs("other", "south") == Runs()
     now[0] += timedelta(hours=23)
     insert(store, 2, State.RUNNING)
     insert(store, 3, State.APPROVED)
-    assert store.runs("numbers", "south") == 2
+    assert store.runs("numbers", "south") == Runs(2, 2)
     now[0] += timedelta(hours=2)
-    assert store.runs("numbers", "south") == 1
+    assert store.runs("numbers", "south") == Runs(1, 2)
     store.close()
 
 
@@ -193,26 +198,28 @@ from fractions import Fraction
 from pathlib import Path
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
+from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
+from smc.analyses.loss import Loss
 home = Path(sys.argv[1])
 store, ledger = JobStore(home / "jobs.sqlite"), Ledger(home / "ledger.jsonl")
 record = store.all()[0]
 store.move(record.job_id, State.RUNNING)
-ledger.spend(record.contract.digest.hex(), record.dataset, record.peer, Fraction(1, 2), Fraction(1))
+account, loss = Account.of(record.dataset), Loss(Fraction(1, 2))
+ledger.spend(record.contract.digest.hex(), account, record.dataset, record.peer, loss, Budget(Fraction(1)))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 def test_killed_between_the_loss_and_the_result(tmp_path, store):
-    from parties.ledger.book import Ledger
-
     job_id = insert(store, 1, State.APPROVED)
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     assert store.get(job_id).state is State.RUNNING
     store.interrupt()
     assert (store.get(job_id).state, store.get(job_id).outcome) == (State.FAILED, "")
-    assert str(Ledger(tmp_path / "ledger.jsonl").spent("numbers", "south")) == "1/2"
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    assert ledger.spent(Account.of("numbers"), "south").loss == Loss(Fraction(1, 2))
     assert os.path.exists(tmp_path / "jobs.sqlite")
 
 

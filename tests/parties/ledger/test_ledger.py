@@ -19,10 +19,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.errors import BudgetError
 from parties.ledger import book
+from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
 from parties.ledger.entries import LedgerError
-from parties.ledger.gate import Loss, Spending, make_gate, signed_text
+from parties.ledger.gate import Spending, Written, make_gate, signed_text
 from smc.analyses.disclosure.release import open_gate
+from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.vectors import Rows
@@ -40,18 +42,23 @@ def job(number):
 
 
 def spend(ledger, number, epsilon="1/2", limit="10", dataset="d", peer="south"):
-    return ledger.spend(job(number), dataset, peer, Fraction(epsilon), Fraction(limit))
+    loss, budget = Loss(Fraction(epsilon)), Budget(Fraction(limit))
+    return ledger.spend(job(number), Account.of(dataset), dataset, peer, loss, budget)
+
+
+def spent(ledger, dataset="d", peer="south"):
+    return ledger.spent(Account.of(dataset), peer).loss.epsilon
 
 
 def test_sums_are_exact_and_by_data_set_and_peer(ledger):
     for number in range(3):
         spend(ledger, number, "1/10", "3/10")
-    assert ledger.spent("d", "south") == Fraction(3, 10)
-    assert ledger.spent("d", "west") == ledger.spent("e", "south") == 0
-    with pytest.raises(BudgetError, match="3/10 spent of 3/10"):
+    assert spent(ledger) == Fraction(3, 10)
+    assert spent(ledger, "d", "west") == spent(ledger, "e", "south") == 0
+    with pytest.raises(BudgetError, match=r"3/10 spent makes epsilon 0\.300001 of 3/10"):
         spend(ledger, 9, "1/1000000", "3/10")
     spend(ledger, 4, "1/10", "3/10", dataset="e")
-    assert ledger.spent("d", "south") == Fraction(3, 10)
+    assert spent(ledger) == Fraction(3, 10)
     assert Ledger(ledger.path).entries() == ledger.entries()
     assert ledger.path.stat().st_mode & 0o077 == 0
 
@@ -64,20 +71,46 @@ def test_a_job_spends_once_and_nothing_is_no_loss(ledger):
         spend(ledger, 2, "0")
 
 
-def test_a_crash_at_every_byte_of_a_write_is_repaired(ledger):
+def test_a_crash_within_a_write_is_repaired(ledger):
     spend(ledger, 1)
     before = ledger.path.read_bytes()
     spend(ledger, 2)
     after = ledger.path.read_bytes()
-    for cut in range(len(before) + 1, len(after)):
+    last = len(after) - 1
+    for cut in (*range(len(before) + 1, last, 9), last - 1, last):
         ledger.path.write_bytes(after[:cut])
-        whole = cut == len(after) - 1
+        whole = cut == last
         assert len(ledger.entries()) == (2 if whole else 1)
         assert ledger.path.read_bytes() == (after if whole else before)
         spend(ledger, 3)
-        assert ledger.spent("d", "south") == (Fraction(3, 2) if whole else 1)
+        assert spent(ledger) == (Fraction(3, 2) if whole else 1)
     pieces = b"".join(path.read_bytes() for path in ledger.torn)
     assert pieces.endswith(after[len(before) : len(after) - 2])
+
+
+def test_a_ledger_that_was_read_before_is_checked_all_the_same(ledger):
+    """An object that has read the ledger answers as one that reads it for the first time."""
+    for number in range(3):
+        spend(ledger, number)
+    good = ledger.path.read_bytes()
+    lines = good.splitlines(keepends=True)
+    changed = [
+        good.replace(b'"1/2"', b'"0/2"', 1),
+        good[:-20] + b"x" * 19 + b"\n",
+        lines[2],
+        lines[0] + lines[2],
+    ]
+    for data in (*changed, b"".join(lines[:2]), b"", good, good + lines[2], lines[0], good):
+        ledger.path.write_bytes(data)
+        answers = []
+        for reader in (ledger, Ledger(ledger.path)):
+            try:
+                answers.append(reader.entries())
+            except LedgerError as error:
+                answers.append(error.what)
+        assert answers[0] == answers[1]
+        assert isinstance(answers[0], str) == (data in (*changed, good + lines[2]))
+    assert len(ledger.entries()) == 3
 
 
 @pytest.mark.parametrize("lines", [1, 2, 4])
@@ -100,7 +133,7 @@ def test_any_change_of_a_whole_line_breaks_the_chain(ledger, lines):
     for tampered in changed:
         ledger.path.write_bytes(tampered)
         with pytest.raises(LedgerError) as caught:
-            ledger.spent("d", "south")
+            spent(ledger)
         assert caught.value.mend
         with pytest.raises(LedgerError):
             spend(ledger, 99)
@@ -127,7 +160,7 @@ def test_threads_cannot_pass_the_limit_together(ledger):
 
     with ThreadPoolExecutor(12) as pool:
         assert sorted(pool.map(attempt, range(12))) == ["budget"] * 9 + ["spent"] * 3
-    assert ledger.spent("d", "south") == 3
+    assert spent(ledger) == 3
 
 
 def _attempts(path, first, start, passed):
@@ -151,7 +184,7 @@ def test_processes_cannot_pass_the_limit_together(ledger):
     for worker in workers:
         worker.join(60)
     assert passed.value == 4
-    assert ledger.spent("d", "south") == 4
+    assert spent(ledger) == 4
 
 
 KILLED = """
@@ -159,7 +192,9 @@ import os, signal, sys
 from fractions import Fraction
 from pathlib import Path
 from parties.ledger import book
+from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
+from smc.analyses.loss import Loss
 step = int(sys.argv[2])
 calls = 0
 def crash_before(function):
@@ -178,7 +213,8 @@ class Os:
         found = getattr(os, name)
         return crash_before(found) if name in ("write", "fsync", "close") else found
 book.os = Os()
-Ledger(Path(sys.argv[1])).spend("0" * 64, "d", "south", Fraction(1, 3), Fraction(1))
+third, whole = Loss(Fraction(1, 3)), Budget(Fraction(1))
+Ledger(Path(sys.argv[1])).spend("0" * 64, Account.of("d"), "d", "south", third, whole)
 print("spent", flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -195,11 +231,11 @@ def test_killed_at_every_step_of_a_write(ledger, step):
     assert done.returncode == -signal.SIGKILL
     announced = b"spent" in done.stdout
     assert announced == (step == 50)
-    spent = ledger.spent("d", "south")
-    assert spent in (0, Fraction(1, 3))
-    assert spent or not announced
+    before = spent(ledger)
+    assert before in (0, Fraction(1, 3))
+    assert before or not announced
     spend(ledger, 7, "1/3", "1")
-    assert ledger.spent("d", "south") == spent + Fraction(1, 3)
+    assert spent(ledger) == before + Fraction(1, 3)
 
 
 def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
@@ -214,7 +250,7 @@ def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
     with pytest.raises(LedgerError, match="No space"):
         spend(ledger, 2)
     monkeypatch.undo()
-    assert ledger.spent("d", "south") == Fraction(1, 2)
+    assert spent(ledger) == Fraction(1, 2)
     assert len(ledger.torn) == 1
 
 
@@ -229,7 +265,8 @@ DIGEST = bytes(range(32))
 
 def spending(role, digest=DIGEST, epsilon="1/2", limit="1"):
     peer = KEYS[role.other].public_key()
-    return Spending(digest, role, "d", role.other.value, Fraction(epsilon), Fraction(limit), KEYS[role], peer)
+    loss, budget = Loss(Fraction(epsilon)), Budget(Fraction(limit))
+    return Spending(digest, role, Account.of("d"), "d", role.other.value, loss, budget, KEYS[role], peer)
 
 
 def run_gates(tmp_path, alice, bob):
@@ -274,8 +311,8 @@ def test_if_one_cannot_pay_neither_passes_and_what_is_written_stays(tmp_path):
     ledgers, caught = run_gates(tmp_path, spending(Role.ALICE), spending(Role.BOB, limit="1/4"))
     assert isinstance(caught[Role.BOB], BudgetError)
     assert caught[Role.ALICE].stable_code == "peer-aborted"
-    assert ledgers[Role.ALICE].spent("d", "bob") == Fraction(1, 2)
-    assert ledgers[Role.BOB].spent("d", "alice") == 0
+    assert spent(ledgers[Role.ALICE], "d", "bob") == Fraction(1, 2)
+    assert spent(ledgers[Role.BOB], "d", "alice") == 0
 
 
 def test_a_signature_for_another_job_or_role_is_refused(tmp_path):
@@ -310,7 +347,7 @@ def test_a_flipped_bit_in_any_part_of_the_message_is_refused(tmp_path):
         there = Channel(peer)
         pieces = [bytearray(piece) for piece in (entry, seen, word)]
         pieces[part][5] ^= 1
-        there.send(Loss(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
+        there.send(Written(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
         ledger = Ledger(tmp_path / f"{part}.jsonl")
         with pytest.raises(ProtocolViolation):
             make_gate(ledger, spending(Role.ALICE))(Channel(own))
@@ -322,11 +359,24 @@ def test_a_silent_peer_leaves_the_loss_written(tmp_path):
     ledger = Ledger(tmp_path / "l.jsonl")
     with pytest.raises(PeerLost):
         make_gate(ledger, spending(Role.ALICE))(Channel(own))
-    assert ledger.spent("d", "bob") == Fraction(1, 2)
+    assert spent(ledger, "d", "bob") == Fraction(1, 2)
 
 
 def test_a_job_without_loss_has_an_open_gate(tmp_path):
     assert make_gate(Ledger(tmp_path / "l.jsonl"), spending(Role.ALICE, epsilon="0")) is open_gate
+
+
+@pytest.mark.parametrize("loss", [Loss(rho=Fraction(1, 100)), Loss(delta=Fraction(1, 2**40))])
+def test_a_loss_without_epsilon_passes_the_gate_and_is_spent(tmp_path, loss):
+    given = [replace(spending(role), loss=loss, budget=Budget(Fraction(3))) for role in Role]
+    ledgers, caught = run_gates(tmp_path, *given)
+    assert not caught
+    for role in Role:
+        assert [entry.event for entry in ledgers[role].entries()] == ["spent", "countersigned"]
+        assert ledgers[role].spent(Account.of("d"), role.other.value).loss == loss
+    short = [replace(one, job_digest=bytes(32), budget=Budget(Fraction(0), Fraction(0))) for one in given]
+    _, caught = run_gates(tmp_path, *short)
+    assert any(isinstance(error, BudgetError) for error in caught.values())
 
 
 def test_no_key_in_a_repr():

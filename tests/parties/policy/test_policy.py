@@ -10,9 +10,13 @@ from itertools import product
 import pytest
 
 from parties.errors import BudgetError, ConfigError, PolicyError
+from parties.ledger.accounting import Budget, Spent
 from parties.policy import EXAMPLE
+from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy, parse_policy
-from parties.policy.verdict import JobView, evaluate
+from parties.policy.verdict import evaluate
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.loss import Loss
 
 RULE = {
     "name": "r",
@@ -26,6 +30,7 @@ RULE = {
     "epsilon_total": "2",
     "minimum_rows": 10,
     "runs_per_day": 3,
+    "runs_total": 8,
     "max_seconds": 60,
     "approval": "auto",
 }
@@ -37,11 +42,12 @@ VIEW = {
     "columns": frozenset({"age"}),
     "recipients": frozenset({"self", "peer"}),
     "comparison_type": None,
-    "epsilon": Fraction(1, 2),
+    "loss": Loss(Fraction(1, 2)),
     "rows": 10,
     "seconds": 60,
-    "spent": Fraction(3, 2),
-    "runs": 2,
+    "spent": Spent() + Loss(Fraction(3, 2)),
+    "runs": Runs(2, 7),
+    "exact": False,
 }
 
 
@@ -63,14 +69,16 @@ def test_the_comment_of_the_example_is_a_valid_rule():
     plain = "\n".join(line.removeprefix("#").strip() for line in EXAMPLE.splitlines()[3:])
     rule = parse_policy(tomllib.loads(plain, parse_float=Decimal), "policy.toml").rules[0]
     assert rule.needs_person
-    assert rule.epsilon_total == 2
+    assert rule.budget == Budget(Fraction(2), Fraction(1, 2**30))
+    assert rule.exact_aggregates
+    assert rule.limits == Limits(10, Fraction(4, 5), 100, Fraction(50), 10)
 
 
 def test_a_job_at_every_limit_is_allowed():
     found = verdict([RULE])
     assert found.allowed
     assert not found.needs_person
-    assert found.epsilon_total == 2
+    assert found.budget == Budget(Fraction(2))
     found.require()
 
 
@@ -81,27 +89,29 @@ BREAKS = {
     "columns": frozenset({"age", "name"}),
     "rows": 9,
     "seconds": 61,
-    "runs": 3,
-    "epsilon": Fraction(501, 1000),
-    "spent": Fraction(1501, 1000),
+    "runs": Runs(3, 7),
+    "runs ever": Runs(0, 8),
+    "exact": True,
+    "loss": Loss(Fraction(501, 1000)),
+    "spent": Spent() + Loss(Fraction(1501, 1000)),
     "comparison_type": "SS-SS-PP",
 }
 
 
 @pytest.mark.parametrize("broken", BREAKS)
 def test_each_condition_alone_refuses(broken):
-    found = verdict([RULE], **{broken: BREAKS[broken]})
+    found = verdict([RULE], **{broken.split()[0]: BREAKS[broken]})
     assert not found.allowed
     assert all(reason.rule == "r" and reason.what and reason.mend for reason in found.reasons)
-    with pytest.raises(BudgetError if broken in ("epsilon", "spent") else PolicyError) as caught:
+    with pytest.raises(BudgetError if broken in ("loss", "spent") else PolicyError) as caught:
         found.require()
-    assert isinstance(caught.value, BudgetError) == (broken in ("epsilon", "spent"))
+    assert isinstance(caught.value, BudgetError) == (broken in ("loss", "spent"))
 
 
 def test_every_pair_of_conditions_refuses_with_both_reasons():
     for first, second in product(BREAKS, repeat=2):
-        if first < second:
-            found = verdict([RULE], **{first: BREAKS[first], second: BREAKS[second]})
+        if first.split()[0] < second.split()[0]:
+            found = verdict([RULE], **{key.split()[0]: BREAKS[key] for key in (first, second)})
             assert not found.allowed
             assert len(found.reasons) >= 2
 
@@ -150,8 +160,8 @@ def test_conditions_of_two_rules_do_not_add_up():
 
 def test_epsilon_is_zero_unless_given():
     rule = {key: value for key, value in RULE.items() if not key.startswith("epsilon")}
-    assert not verdict([rule], spent=Fraction(0)).allowed
-    assert verdict([rule], epsilon=Fraction(0)).allowed
+    assert not verdict([rule], spent=Spent()).allowed
+    assert verdict([rule], loss=Loss()).allowed
 
 
 def test_a_job_without_own_data_needs_no_data_set_or_rows():
@@ -159,8 +169,50 @@ def test_a_job_without_own_data_needs_no_data_set_or_rows():
 
 
 def test_the_budget_reason_shows_asked_spent_and_left():
-    found = verdict([RULE], spent=Fraction(7, 4))
-    assert "1/2 asked, 7/4 spent, 1/4 left" in found.reasons[0].what
+    found = verdict([RULE], spent=Spent() + Loss(Fraction(7, 4)))
+    assert "epsilon 1/2 asked, epsilon 7/4 spent, epsilon 1/4 left of 2" in found.reasons[0].what
+
+
+def test_deltas_are_limited_by_job_and_in_total():
+    loss = Loss(Fraction(1, 2), Fraction(1, 2**32))
+    assert verdict([RULE], loss=loss, spent=Spent()).allowed
+    small = RULE | {"delta_per_job": "2^-33"}
+    assert [reason.key for reason in verdict([small], loss=loss, spent=Spent()).reasons] == [
+        "epsilon_per_job"
+    ]
+    spent = Spent() + Loss(delta=Fraction(1, 2**30))
+    assert [reason.key for reason in verdict([RULE], loss=loss, spent=spent).reasons] == ["epsilon_total"]
+    assert verdict([RULE | {"delta_total": "1e-6"}], loss=loss, spent=spent).allowed
+
+
+def test_exact_figures_need_a_word_of_the_rule_and_carry_its_limits():
+    assert not verdict([RULE], exact=True, loss=Loss()).allowed
+    rule = RULE | {"exact_aggregates": True, "minimum_group": 5, "dominance": "0.8", "overlap": 12}
+    found = verdict([rule], exact=True, loss=Loss())
+    assert found.allowed
+    assert found.limits == Limits(5, Fraction(4, 5))
+    assert found.overlap == 12
+    assert verdict([rule | {"overlap": 2}], exact=True).overlap == 5
+    assert verdict([RULE], exact=False).limits == Limits()
+
+
+def test_the_limits_are_those_of_the_rule_that_allows():
+    strict = RULE | {"name": "strict", "minimum_group": 20, "approval": "person"}
+    assert verdict([strict, RULE]).limits == Limits()
+    assert verdict([strict, RULE | {"peers": ["west"]}]).limits == Limits(20)
+
+
+def test_every_condition_of_every_rule_is_told():
+    found = verdict([RULE, RULE | {"name": "s", "peers": ["west"]}], loss=Loss(Fraction(1, 2)))
+    keys = [condition.key for condition in found.conditions if condition.rule == "r"]
+    expected = {
+        "analyses", "peers", "datasets", "columns", "recipients", "minimum_rows", "max_seconds",
+        "runs_per_day", "runs_total", "epsilon_per_job", "epsilon_total",
+    }  # fmt: skip
+    assert set(keys) == expected
+    assert len(keys) == len(expected)
+    assert [c.key for c in found.conditions if not c.holds] == ["peers"]
+    assert all(bool(c.mend) is not c.holds and c.what for c in found.conditions)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +229,16 @@ def test_the_budget_reason_shows_asked_spent_and_left():
         ({"minimum_rows": -1}, "below 0"),
         ({"approval": "nobody"}, "approval"),
         ({"max_seconds": 0}, "below 1"),
+        ({"exact_aggregates": "yes"}, "exact_aggregates"),
+        ({"delta_total": "1"}, "not below 1"),
+        ({"delta_per_job": "2^30"}, "not a number"),
+        ({"dominance": "0"}, "dominance"),
+        ({"dominance": "1.01"}, "dominance"),
+        ({"dominance": "0.12345678"}, "too many digits"),
+        ({"maximum_ratio": "0.5"}, "maximum_ratio"),
+        ({"minimum_group": 1_000_001}, "above 1000000"),
+        ({"runs_total": -1}, "below 0"),
+        ({"minimum_persons": 5}, "minimum_persons"),
     ],
 )
 def test_a_wrong_rule_names_its_place(change, part):
@@ -196,4 +258,4 @@ def test_unknown_tables_and_repeated_names_are_errors():
 def test_exact_epsilon_from_any_spelling():
     for text in ("0.1", "1/10", Decimal("0.1")):
         rule = parse_policy({"rules": [RULE | {"epsilon_total": text}]}, "p").rules[0]
-        assert rule.epsilon_total == Fraction(1, 10)
+        assert rule.budget.epsilon == Fraction(1, 10)

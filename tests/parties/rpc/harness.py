@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.config import Address, Config, Keepalive, Limits, Peer
 from parties.errors import JobError
+from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.rpc.server import PeerServer
 from parties.session.directory import PeerDirectory
@@ -56,7 +57,6 @@ class Jobs:
     tasks: dict[str, SessionTask] = field(default_factory=dict)
     headers: list[SessionHeader] = field(default_factory=list)
     answer: Callable[[str, bytes], bytes] = lambda peer, body: peer.encode() + b":" + body
-    head: bytes = b"head"
 
     def propose(self, peer: str, contract: bytes) -> bytes:
         return self.answer(peer, contract)
@@ -72,9 +72,6 @@ class Jobs:
         if header.job_id not in self.tasks:
             raise JobError("There is no such job.", code="no-job")
         return self.tasks[header.job_id]
-
-    def ledger_head(self) -> bytes:
-        return self.head
 
     def stop(self) -> None:
         return
@@ -117,12 +114,13 @@ def listening(
     keepalive: Keepalive | None = None,
     terms: Terms | None = None,
     wrap: Wrap | None = None,
+    heads: Heads | None = None,
 ) -> Iterator[Party]:
     """A party whose port for peers is open."""
     config = configuration(own, {}, limits, keepalive)
     peers = {peer.name: peer for peer in known}
     extra = {} if wrap is None else {"wrap": wrap}
-    runner = SessionRunner(own, peers, limits, terms, **extra)
+    runner = SessionRunner(own, peers, limits, terms, heads=heads, **extra)
     jobs = Jobs()
     server = PeerServer(
         config.listen,
@@ -153,11 +151,12 @@ def dialling(
     keepalive: Keepalive | None = None,
     terms: Terms | None = None,
     wrap: Wrap | None = None,
+    heads: Heads | None = None,
 ) -> Iterator[PeerDirectory]:
     """The way of a party to its peer."""
     config = configuration(own, {peer.name: address}, limits, keepalive)
     extra = {} if wrap is None else {"wrap": wrap}
-    runner = SessionRunner(own, {peer.name: peer}, limits, terms, **extra)
+    runner = SessionRunner(own, {peer.name: peer}, limits, terms, heads=heads, **extra)
     directory = PeerDirectory(config, own, {peer.name: peer}, runner, terms)
     try:
         yield directory

@@ -167,14 +167,14 @@ def test_a_peer_that_knows_another_certificate():
 
 
 def test_another_version():
-    with child("echo", versions=(2, 3)) as (_, address):
-        with pytest.raises(VersionMismatch, match="1 to 1, the peer 2 to 3") as caught:
+    with child("echo", versions=(3, 4)) as (_, address):
+        with pytest.raises(VersionMismatch, match="2 to 2, the peer 3 to 4") as caught:
             run(address)
         assert "same release" in caught.value.mend
 
 
 def test_a_listener_refuses_another_version_itself():
-    terms = harness.Terms(oldest=2, newest=3)
+    terms = harness.Terms(oldest=3, newest=4)
     with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address, terms=terms) as directory:
         stream = directory._runner.stream("south")
         directory.client("south").open(stream)

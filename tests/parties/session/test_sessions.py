@@ -260,7 +260,10 @@ BAD_OPENINGS = {
     "odd job": (pb.Packet(opening=opening(job_id="../../x")), "protocol-violation"),
     "no role": (pb.Packet(opening=opening(role="carol")), "protocol-violation"),
     "short key": (pb.Packet(opening=opening(dialler_key=b"")), "protocol-violation"),
-    "later version": (pb.Packet(opening=opening(oldest_version=2, newest_version=9)), "version"),
+    "later version": (
+        pb.Packet(opening=opening(oldest_version=Terms().newest + 1, newest_version=9)),
+        "version",
+    ),
     "other parameters": (pb.Packet(opening=opening(parameters=bytes(32))), "version"),
     "other own key": (pb.Packet(opening=opening(dialler_key=bytes(32))), "keys"),
     "other listener key": (pb.Packet(opening=opening(listener_key=bytes(32))), "keys"),

@@ -69,6 +69,11 @@ class ControlStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Piece.FromString,
                 _registered_method=True)
+        self.Certificate = channel.unary_unary(
+                '/duetto.v1.Control/Certificate',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Report.FromString,
+                _registered_method=True)
         self.Cancel = channel.unary_unary(
                 '/duetto.v1.Control/Cancel',
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
@@ -143,6 +148,13 @@ class ControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Certificate(self, request, context):
+        """The signed certificate of a finished job.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Cancel(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -204,6 +216,11 @@ def add_ControlServicer_to_server(servicer, server):
                     servicer.Result,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Piece.SerializeToString,
+            ),
+            'Certificate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Certificate,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Report.SerializeToString,
             ),
             'Cancel': grpc.unary_unary_rpc_method_handler(
                     servicer.Cancel,
@@ -415,6 +432,33 @@ class Control:
             '/duetto.v1.Control/Result',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Piece.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Certificate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/Certificate',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Report.FromString,
             options,
             channel_credentials,
             insecure,

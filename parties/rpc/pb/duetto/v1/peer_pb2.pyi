@@ -6,13 +6,12 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Greeting(_message.Message):
-    __slots__ = ("oldest_version", "newest_version", "parameters", "party", "key", "ledger_head", "unix_ms", "release")
+    __slots__ = ("oldest_version", "newest_version", "parameters", "party", "key", "unix_ms", "release")
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     NEWEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     PARTY_FIELD_NUMBER: _ClassVar[int]
     KEY_FIELD_NUMBER: _ClassVar[int]
-    LEDGER_HEAD_FIELD_NUMBER: _ClassVar[int]
     UNIX_MS_FIELD_NUMBER: _ClassVar[int]
     RELEASE_FIELD_NUMBER: _ClassVar[int]
     oldest_version: int
@@ -20,10 +19,9 @@ class Greeting(_message.Message):
     parameters: bytes
     party: str
     key: bytes
-    ledger_head: bytes
     unix_ms: int
     release: str
-    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., party: _Optional[str] = ..., key: _Optional[bytes] = ..., ledger_head: _Optional[bytes] = ..., unix_ms: _Optional[int] = ..., release: _Optional[str] = ...) -> None: ...
+    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., party: _Optional[str] = ..., key: _Optional[bytes] = ..., unix_ms: _Optional[int] = ..., release: _Optional[str] = ...) -> None: ...
 
 class JobMessage(_message.Message):
     __slots__ = ("body",)
@@ -46,7 +44,7 @@ class Packet(_message.Message):
     def __init__(self, opening: _Optional[_Union[Opening, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., confirm: _Optional[_Union[Confirm, _Mapping]] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ...) -> None: ...
 
 class Opening(_message.Message):
-    __slots__ = ("oldest_version", "newest_version", "parameters", "nonce", "job_id", "job_digest", "role", "dialler_key", "listener_key")
+    __slots__ = ("oldest_version", "newest_version", "parameters", "nonce", "job_id", "job_digest", "role", "dialler_key", "listener_key", "ledgers")
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     NEWEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     PARAMETERS_FIELD_NUMBER: _ClassVar[int]
@@ -56,6 +54,7 @@ class Opening(_message.Message):
     ROLE_FIELD_NUMBER: _ClassVar[int]
     DIALLER_KEY_FIELD_NUMBER: _ClassVar[int]
     LISTENER_KEY_FIELD_NUMBER: _ClassVar[int]
+    LEDGERS_FIELD_NUMBER: _ClassVar[int]
     oldest_version: int
     newest_version: int
     parameters: bytes
@@ -65,17 +64,30 @@ class Opening(_message.Message):
     role: str
     dialler_key: bytes
     listener_key: bytes
-    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., nonce: _Optional[bytes] = ..., job_id: _Optional[str] = ..., job_digest: _Optional[bytes] = ..., role: _Optional[str] = ..., dialler_key: _Optional[bytes] = ..., listener_key: _Optional[bytes] = ...) -> None: ...
+    ledgers: Ledgers
+    def __init__(self, oldest_version: _Optional[int] = ..., newest_version: _Optional[int] = ..., parameters: _Optional[bytes] = ..., nonce: _Optional[bytes] = ..., job_id: _Optional[str] = ..., job_digest: _Optional[bytes] = ..., role: _Optional[str] = ..., dialler_key: _Optional[bytes] = ..., listener_key: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
+
+class Ledgers(_message.Message):
+    __slots__ = ("own", "seen", "signature")
+    OWN_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FIELD_NUMBER: _ClassVar[int]
+    SIGNATURE_FIELD_NUMBER: _ClassVar[int]
+    own: bytes
+    seen: bytes
+    signature: bytes
+    def __init__(self, own: _Optional[bytes] = ..., seen: _Optional[bytes] = ..., signature: _Optional[bytes] = ...) -> None: ...
 
 class Answer(_message.Message):
-    __slots__ = ("version", "nonce", "session_id")
+    __slots__ = ("version", "nonce", "session_id", "ledgers")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    LEDGERS_FIELD_NUMBER: _ClassVar[int]
     version: int
     nonce: bytes
     session_id: bytes
-    def __init__(self, version: _Optional[int] = ..., nonce: _Optional[bytes] = ..., session_id: _Optional[bytes] = ...) -> None: ...
+    ledgers: Ledgers
+    def __init__(self, version: _Optional[int] = ..., nonce: _Optional[bytes] = ..., session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
 
 class Confirm(_message.Message):
     __slots__ = ("session_id",)

@@ -70,7 +70,7 @@ class PeerServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Hello(self, request, context):
-        """Compares versions, parameters and keys, and shows each side's clock and ledger.
+        """Compares versions, parameters and keys, and shows each side's clock.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

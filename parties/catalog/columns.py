@@ -1,0 +1,162 @@
+"""Declared columns: type, bounds, and what is done where a cell holds nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+from parties.toml import StrictTable
+from smc.analyses.base import Schema
+
+TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciphertext")
+_SPLIT: Final = ("share", "ciphertext")
+"""Types of which each party holds a part, row by row."""
+_LENGTH: Final = 200
+_MOST_LENGTH: Final = 10_000
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_POWER: Final = re.compile(r"(\d{1,3})\^(\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDeclaration:
+    """One declared column.
+
+    Attributes:
+        name: the column's name in the source.
+        type: one of `TYPES`.
+        schema: what the peer may know of it.
+        missing: what a missing cell does: `error`, `drop` (its row is left out) or `impute`.
+        tokens: what a missing cell holds, other than nothing.
+        imputed: the text that stands for a missing cell, if that is what is done.
+        max_length: most characters of a text.
+        constant: the text of all cells, of a column that is not in the source; None if it is.
+    """
+
+    name: str
+    type: str
+    schema: Schema
+    missing: str = "error"
+    tokens: tuple[str, ...] = ()
+    imputed: str = field(default="", repr=False)
+    max_length: int = _LENGTH
+    constant: str | None = field(default=None, repr=False)
+
+
+def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
+    """Read the declaration of one column.
+
+    Whether an imputed or constant text fits type and bounds is for the caller to check, who has the parsers.
+
+    Raises:
+        DuettoError: of the table's class; the declaration is impossible.
+    """
+    kind = table.choice("type", TYPES)
+    schema = _schema(kind, table)
+    max_length = table.integer("max_length", _LENGTH, least=1) if kind == "text" else _LENGTH
+    if max_length > _MOST_LENGTH:
+        raise table.fail("max_length", f"is above {_MOST_LENGTH}", "Lower it.")
+    tokens = table.texts("missing_tokens", ())
+    if any(not token or token != token.strip() for token in tokens):
+        raise table.fail(
+            "missing_tokens",
+            "has one that is blank or has blanks around it",
+            "An empty cell is missing anyway.",
+        )
+    if not {*tokens}.isdisjoint(schema.categories):
+        raise table.fail("missing_tokens", "has a label of values", "Remove it from one of them.")
+    missing = table.choice("missing", ("error", "drop"), "error")
+    imputed = table.text("impute", "").strip()
+    if table.has("impute"):
+        if table.has("missing"):
+            raise table.fail("missing", "and impute say two things", "Keep one of them.")
+        missing = "impute"
+    if kind in _SPLIT and missing != "error":
+        raise table.fail(
+            "missing",
+            f"does not fit type {kind!r}",
+            "The other party holds the other half of the row: mend it.",
+        )
+    constant = table.text("constant", "").strip() if table.has("constant") else None
+    if constant is not None and (missing != "error" or tokens):
+        raise table.fail("constant", "leaves no cells that could be missing", "Keep one of them.")
+    table.close()
+    return ColumnDeclaration(name, kind, schema, missing, tokens, imputed, max_length, constant)
+
+
+def _schema(kind: str, table: StrictTable) -> Schema:
+    unit = table.text("unit", "")
+    if kind == "integer":
+        lower, upper = _bounds(table, table.integer)
+        return Schema("integer", lower=lower, upper=upper, unit=unit)
+    if kind == "date":
+        lower, upper = _bounds(table, lambda key: _day(table, key))
+        return Schema("integer", lower=lower, upper=upper, unit=unit or "days since 1970-01-01")
+    if kind == "decimal":
+        scale = table.integer("scale", least=0)
+        if scale > 18:
+            raise table.fail("scale", "is above 18", "Choose at most 18 digits after the point.")
+        lower, upper = _bounds(table, lambda key: _scaled(table, key, scale))
+        return Schema("decimal", scale, lower, upper, unit=unit)
+    if kind == "category":
+        values = table.texts("values")
+        if not values or any(not value.strip() or value != value.strip() for value in values):
+            raise table.fail(
+                "values", "is empty, or a label is blank or has blanks around it", "List the labels."
+            )
+        return Schema("category", lower=0, upper=len(values) - 1, categories=values, unit=unit)
+    if kind == "share":
+        return Schema("share", modulus=_modulus(table), unit=unit)
+    return Schema(kind, unit=unit)
+
+
+def _bounds(table: StrictTable, held: Any) -> tuple[int, int]:
+    lower, upper = held("lower"), held("upper")
+    if lower > upper:
+        raise table.fail("lower", "is above upper", "Exchange them.")
+    return lower, upper
+
+
+def _day(table: StrictTable, key: str) -> int:
+    value = table.raw(key)
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            value = None
+    if type(value) is not date:
+        raise table.fail(key, "is no date", "Write it as 1990-12-31.")
+    return value.toordinal() - _EPOCH
+
+
+def _scaled(table: StrictTable, key: str, scale: int) -> int:
+    value = table.raw(key)
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
+            raise ValueError
+        held = Decimal(value).scaleb(scale)
+        if held != held.to_integral_value():
+            raise ValueError
+        return int(held)
+    except (ValueError, ArithmeticError):
+        raise table.fail(key, f"is no number with {scale} digits after the point", "Correct it.") from None
+
+
+def _modulus(table: StrictTable) -> str:
+    text = table.text("modulus").strip()
+    if text in ("alice", "bob"):
+        return text
+    power = _POWER.fullmatch(text)
+    if power and 0 < int(power[2]) <= 8192:
+        value = int(power[1]) ** int(power[2])
+    elif text.isascii() and text.isdigit() and len(text) <= 2500:
+        value = int(text)
+    else:
+        value = 0
+    if value < 2:
+        raise table.fail(
+            "modulus", "is none", 'Write "2", "2^64", an integer, or "alice" or "bob" for a Paillier N.'
+        )
+    return str(value)

@@ -1,0 +1,128 @@
+"""The certificate of a finished job, as its party makes it.
+
+It names the contract with both signatures, the entry of the ledger with the peer's countersignature, the
+noise, what the run cost, and the program. It holds no row counts and nothing of the result but a commitment,
+since a digest alone would let anybody try out small tables: SHA-256 over 32 random bytes, the salt, and the
+result. Who shows the result with its salt lets others check that it is the one of the job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.certificates.program import program
+from parties.jobs import canonical
+from parties.jobs.store import Record
+from parties.ledger.entries import COUNTERSIGNED, SPENT, Entry
+from parties.pki.identity import PeerIdentity
+from parties.pki.signing import key_text
+from smc.analyses.loss import Loss
+
+FORMAT: Final = 1
+SALT_BYTES: Final = 32
+
+_SIGNATURE = b"duetto result certificate v1\0"
+_COMMITMENT = b"duetto result commitment v1\0"
+_NOISE = ("guarantee", "neighbours", "mechanism", "epsilon", "delta", "rho", "queries", "engine")
+"""What a certificate tells of an outcome's details: what follows from parameters and declarations."""
+
+RESULT = ("tables", "notes", "details")
+
+
+def certify(
+    record: Record,
+    signing: Ed25519PrivateKey,
+    peer: PeerIdentity,
+    *,
+    loss: Loss,
+    entries: Sequence[Entry],
+    outcome: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    finished: str,
+    salt: bytes,
+) -> dict[str, Any]:
+    """The signed certificate of a job, as plain JSON values.
+
+    Args:
+        record: the job, with both signatures.
+        signing: the own signing key.
+        peer: the peer's public keys.
+        loss: the privacy loss of the job.
+        entries: the own ledger's entries of the job.
+        outcome: the own outcome as plain JSON values, see `smc.analyses.base.Outcome`.
+        facts: what the run cost.
+        finished: when it ended, RFC 3339 in UTC.
+        salt: `SALT_BYTES` random bytes, to be kept with the result.
+    """
+    contract, role = record.contract, record.role
+    spec = contract.spec
+    keys = {role.value: key_text(signing.public_key()), role.other.value: key_text(peer.signing)}
+    signatures = {role.value: record.own_signature.hex(), role.other.value: record.peer_signature.hex()}
+    received = role in spec.recipients
+    body = {
+        "format": FORMAT,
+        "job_id": record.job_id,
+        "digest": contract.digest.hex(),
+        "party": spec.side(role).party,
+        "role": role.value,
+        "peer": record.peer,
+        "keys": keys,
+        "contract": json.loads(contract.encode()),
+        "signatures": signatures,
+        "loss": {"epsilon": str(loss.epsilon), "delta": str(loss.delta), "rho": str(loss.rho)},
+        "ledger": _ledger(entries),
+        "result": {"received": received, "commitment": commitment(outcome, salt) if received else ""},
+        "noise": {name: _plain(outcome["details"][name]) for name in _NOISE if name in outcome["details"]},
+        "run": {
+            "started": record.started,
+            "finished": finished,
+            "seconds": str(facts["seconds"]),
+            **{name: facts[name] for name in ("rounds", "sent", "received", "route")},
+        },
+        "program": program(),
+    }
+    return {"certificate": body, "signature": signing.sign(signed_text(body)).hex()}
+
+
+def signed_text(body: Mapping[str, Any]) -> bytes:
+    """What the party signs of a certificate.
+
+    Raises:
+        TypeError: there is something in it that has no canonical form.
+        ValueError: it is nested too deeply.
+    """
+    return _SIGNATURE + hashlib.sha256(canonical.encode(dict(body))).digest()
+
+
+def commitment(outcome: Mapping[str, Any], salt: bytes) -> str:
+    """The commitment to a result, hexadecimal.
+
+    Args:
+        outcome: `tables`, by name or as a list, `notes` and `details`, plain JSON values.
+        salt: the random bytes.
+    """
+    tables = outcome["tables"]
+    if not isinstance(tables, Mapping):
+        tables = {table["name"]: table["columns"] for table in tables}
+    result = {"tables": tables, "notes": outcome["notes"], "details": outcome["details"]}
+    text = json.dumps(result, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(_COMMITMENT + salt + text.encode()).hexdigest()
+
+
+def _ledger(entries: Sequence[Entry]) -> dict[str, Any] | None:
+    by_event = {entry.event: entry.document() for entry in entries}
+    return {event: by_event.get(event) for event in (SPENT, COUNTERSIGNED)} if by_event else None
+
+
+def _plain(value: Any) -> Any:
+    """The value without floats, which have no canonical form; they become texts."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value if value is None or isinstance(value, str | bool | int) else str(value)

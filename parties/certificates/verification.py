@@ -1,0 +1,279 @@
+"""Checks certificates without daemon, configuration or network: what holds, and by whose keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from parties.certificates.document import FORMAT, RESULT, SALT_BYTES, commitment, signed_text
+from parties.errors import JobError
+from parties.jobs import canonical
+from parties.jobs import contract as contracts
+from parties.ledger.entries import COUNTERSIGNED, SPENT, Entry, parse_document
+from parties.ledger.export import is_countersigned
+from parties.pki.signing import key_text, parse_key
+from smc.analyses.loss import Loss
+from smc.errors import DuettoError
+from smc.forms import Role
+
+CERTIFICATE_BYTES: Final = 64 << 20
+"""The longest file; most of it can only be an attached result."""
+
+_FORM: Final[dict[str, type | tuple[type, ...]]] = {
+    **dict.fromkeys(("job_id", "digest", "party", "role", "peer"), str),
+    **dict.fromkeys(("keys", "contract", "signatures", "loss", "result", "noise", "run", "program"), dict),
+    "format": int,
+    "ledger": (dict, type(None)),
+}
+_RUN = {
+    "started": str,
+    "finished": str,
+    "seconds": str,
+    "rounds": int,
+    "sent": int,
+    "received": int,
+    "route": str,
+}
+_PROGRAM = {"duetto": str, "wire": int, "suite": int, "python": str, "code": str}
+_FRACTION = re.compile(r"[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
+_SIGNATURE = re.compile(r"[0-9a-f]{128}")
+_ROLES = frozenset(role.value for role in Role)
+
+
+class CertificateError(JobError):
+    """A certificate or a result does not hold; ask the party that made it for a new one."""
+
+    code = "certificate"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A certificate whose signatures and statements all fit together.
+
+    Attributes:
+        body: all that it states, plain JSON values.
+        role: the role of the party that made it.
+        keys: the parties' signing keys, as it states them.
+        loss: the privacy loss.
+        spent: the entry of the party's ledger; None if nothing was spent.
+        countersigned: the entry that holds the peer's signature for its own entry.
+        result: the result that is attached; None without.
+    """
+
+    body: Mapping[str, Any]
+    role: Role
+    keys: Mapping[Role, Ed25519PublicKey]
+    loss: Loss
+    spent: Entry | None
+    countersigned: Entry | None
+    result: Mapping[str, Any] | None
+
+    def name(self, role: Role) -> str:
+        """The name of the party in a role."""
+        return str(self.body["party"] if role is self.role else self.body["peer"])
+
+    @property
+    def received(self) -> bool:
+        """Whether the party received a result."""
+        return bool(self.body["result"]["received"])
+
+    def confirm(self, key: Ed25519PublicKey, role: Role) -> None:
+        """Check that the party in a role signs with a key that is known to be its own.
+
+        Raises:
+            CertificateError: it does not.
+        """
+        if key_text(key) != key_text(self.keys[role]):
+            raise CertificateError(
+                f"The certificate names another signing key of {self.name(role)!r} than the one given.",
+                "It is not by that party, or the party has made new keys since.",
+            )
+
+    def check_result(self, result: Any) -> None:
+        """Check that a result is the one of this job.
+
+        Args:
+            result: a document with `tables`, `notes`, `details` and `salt`, as `duetto job result`
+                prints it with `--json`.
+
+        Raises:
+            CertificateError: it is another one, or no result at all.
+        """
+        if not self.received:
+            raise CertificateError("The certificate says that its party received no result.")
+        try:
+            salt = bytes.fromhex(result["salt"])
+            found = commitment(result, salt) if len(salt) == SALT_BYTES else ""
+        except (KeyError, TypeError, ValueError, RecursionError):
+            raise CertificateError(
+                "The result is not in the form of `duetto job result --json`.",
+                f"It needs {', '.join(RESULT)} and salt.",
+            ) from None
+        if found != self.body["result"]["commitment"]:
+            raise CertificateError("The result is not the one of this certificate: it was changed.")
+
+
+def read_certificate(data: bytes) -> Certificate:
+    """Read a certificate and check that all of it fits together.
+
+    Raises:
+        CertificateError: something does not; says what.
+    """
+    document = _parse(data)
+    if not {"certificate", "signature"} <= set(document) <= {"certificate", "signature", "result"}:
+        raise _malformed()
+    body = document["certificate"]
+    _check_form(body)
+    try:
+        role = Role(body["role"])
+        keys = {Role(name): parse_key(text) for name, text in body["keys"].items()}
+        signature, text = _signature(document["signature"]), signed_text(body)
+    except (ValueError, TypeError, DuettoError):
+        raise _malformed() from None
+    if not _signed(keys[role], signature, text):
+        raise CertificateError(
+            "The signature under the certificate is not valid: it was changed after it was made."
+        )
+    _check_contract(body, role, keys)
+    loss, spent, countersigned = _check_ledger(body, role, keys)
+    certificate = Certificate(body, role, keys, loss, spent, countersigned, document.get("result"))
+    if certificate.result is not None:
+        certificate.check_result(certificate.result)
+    return certificate
+
+
+def read_result(data: bytes) -> Any:
+    """Read a result that was written by `duetto job result --json`.
+
+    Raises:
+        CertificateError: it is no JSON.
+    """
+    return _parse(data)
+
+
+def _check_contract(body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]) -> None:
+    digest = contracts.digest_of(canonical.encode(body["contract"]))
+    if digest.hex() != body["digest"]:
+        raise CertificateError("The contract in the certificate is not the one of its digest.")
+    for one in Role:
+        signature = _signature(body["signatures"][one.value])
+        if not _signed(keys[one], signature, contracts.signed_text(digest, one)):
+            raise CertificateError(f"The signature of {one.value} under the contract is not valid.")
+    try:
+        job = body["contract"]["spec"]["job"]
+        named = {one: job[one.value] for one in Role}
+        recipients = list(job["recipients"])
+    except (KeyError, TypeError):
+        raise _malformed() from None
+    if named != {role: body["party"], role.other: body["peer"]}:
+        raise CertificateError("The contract is between other parties than the certificate says.")
+    result = body["result"]
+    if result["received"] != (role.value in recipients) or bool(result["commitment"]) != result["received"]:
+        raise CertificateError("The contract names other recipients than the certificate says.")
+
+
+def _check_ledger(
+    body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]
+) -> tuple[Loss, Entry | None, Entry | None]:
+    loss = Loss(*(Fraction(body["loss"][name]) for name in ("epsilon", "delta", "rho")))
+    ledger = body["ledger"]
+    if ledger is None:
+        if loss:
+            raise CertificateError("The certificate states a privacy loss without the entry of the ledger.")
+        return loss, None, None
+    try:
+        spent, countersigned = (parse_document(ledger[event]) for event in (SPENT, COUNTERSIGNED))
+        dataset = body["contract"]["spec"][role.value]["dataset"]
+    except (KeyError, TypeError, ValueError):
+        raise CertificateError("The entries of the ledger in the certificate cannot be read.") from None
+    about = (body["digest"], body["peer"], dataset)
+    if not all(
+        entry.is_sealed and (entry.job, entry.peer, entry.dataset) == about
+        for entry in (spent, countersigned)
+    ):
+        raise CertificateError("The entries of the ledger are not those of this job.")
+    if (spent.event, countersigned.event) != (SPENT, COUNTERSIGNED) or spent.loss != loss:
+        raise CertificateError("The ledger tells another privacy loss than the certificate.")
+    if (
+        countersigned.subject != spent.hash
+        or countersigned.sequence <= spent.sequence
+        or countersigned.peer_role != role.other.value
+        or not is_countersigned(countersigned, keys[role.other], ())
+    ):
+        raise CertificateError("The peer's signature for its own ledger entry is not valid.")
+    return loss, spent, countersigned
+
+
+def _check_form(body: Any) -> None:
+    """Check names and types of all that is read from a certificate."""
+    if not isinstance(body, dict) or body.get("format") != FORMAT:
+        raise CertificateError(
+            f"The file is no certificate of format {FORMAT}.", "Use the release that made it."
+        )
+    if not _has(body, _FORM) or not _has(body["run"], _RUN) or not _has(body["program"], _PROGRAM):
+        raise _malformed()
+    if not _has(body["result"], {"received": bool, "commitment": str}):
+        raise _malformed()
+    for name in ("keys", "signatures"):
+        if set(body[name]) != _ROLES or not all(isinstance(text, str) for text in body[name].values()):
+            raise _malformed()
+    loss = body["loss"]
+    if not _has(loss, dict.fromkeys(("epsilon", "delta", "rho"), str)):
+        raise _malformed()
+    if not all(_FRACTION.fullmatch(text) and str(Fraction(text)) == text for text in loss.values()):
+        raise _malformed()
+    if body["ledger"] is not None and set(body["ledger"]) != {SPENT, COUNTERSIGNED}:
+        raise _malformed()
+
+
+def _has(document: Any, form: Mapping[str, type | tuple[type, ...]]) -> bool:
+    if not isinstance(document, dict) or set(document) != set(form):
+        return False
+    return all(
+        isinstance(document[name], wanted) and (wanted is bool or not isinstance(document[name], bool))
+        for name, wanted in form.items()
+    )
+
+
+def _signature(text: Any) -> bytes:
+    if not isinstance(text, str) or not _SIGNATURE.fullmatch(text):
+        raise _malformed()
+    return bytes.fromhex(text)
+
+
+def _signed(key: Ed25519PublicKey, signature: bytes, text: bytes) -> bool:
+    try:
+        key.verify(signature, text)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(data.decode(), object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        raise CertificateError("The file is no JSON, or names something twice.") from None
+    if not isinstance(document, dict):
+        raise _malformed()
+    return document
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _malformed() -> CertificateError:
+    return CertificateError(
+        "The certificate is malformed.", "Ask the party for the file that `duetto job certificate` wrote."
+    )

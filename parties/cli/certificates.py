@@ -1,0 +1,185 @@
+"""Commands about result certificates: get one, and check one offline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from parties.certificates.program import program
+from parties.certificates.verification import (
+    CERTIFICATE_BYTES,
+    Certificate,
+    CertificateError,
+    read_certificate,
+    read_result,
+)
+from parties.cli.keys import trust_options, trusted
+from parties.cli.options import config_option
+from parties.cli.output import emit, json_option, talk
+from parties.client import Party
+from parties.ledger.accounting import described
+from parties.pki.files import write_atomically
+from parties.pki.signing import key_text
+from smc.errors import UsageError
+from smc.forms import Role
+
+
+@click.command()
+@click.argument("job_id")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; else stdout.")
+@click.option("--with-result", is_flag=True, help="Attach the own result: whoever has the file can read it.")
+@config_option
+@json_option
+def certificate(
+    job_id: str, output: Path | None, config_path: Path | None, *, with_result: bool, as_json: bool
+) -> None:
+    """Write the signed certificate of a finished job."""
+    with Party(config_path) as party:
+        job = party.job(job_id)
+        document = job.certificate()
+        if with_result:
+            got = job.result()
+            document["result"] = {
+                "tables": got.tables,
+                "notes": list(got.notes),
+                "details": got.details,
+                "salt": got.salt,
+            }
+    if output is None:
+        emit(document, lambda out: out.print_json(json.dumps(document), indent=2), as_json=as_json)
+        return
+    try:
+        write_atomically(output, json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
+    except OSError as problem:
+        raise UsageError(f"{output} cannot be written: {type(problem).__name__}.", "Name a file.") from None
+    emit(
+        {"job_id": document["certificate"]["job_id"], "file": str(output), "with_result": with_result},
+        lambda out: out.print(f"Written to {output}.", soft_wrap=True),
+        as_json=as_json,
+    )
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--result",
+    "result_path",
+    type=click.Path(path_type=Path),
+    help="Check also that this is the result: output of `duetto job result --json`.",
+)
+@trust_options
+@json_option
+def verify(
+    file: Path,
+    result_path: Path | None,
+    keys: tuple[str, ...],
+    pairs: tuple[Path, ...],
+    *,
+    any_key: bool,
+    as_json: bool,
+) -> None:
+    """Check the certificate in FILE; needs no daemon, configuration or network."""
+    found = read_certificate(_read(file))
+    given = trusted(keys, pairs, any_key=any_key)
+    maker, peer = found.name(found.role), found.name(found.role.other)
+    given.require(maker, [peer])
+    confirmed = {}
+    for role, name in ((found.role, maker), (found.role.other, peer)):
+        for key in given.of(name, is_maker=role is found.role):
+            found.confirm(key, role)
+        confirmed[name] = bool(given.of(name, is_maker=role is found.role))
+    if result_path is not None:
+        found.check_result(read_result(_read(result_path)))
+    checked = result_path is not None or found.result is not None
+    emit(
+        _report(found, confirmed, result_checked=checked),
+        lambda out: _print(out, found, confirmed, result_checked=checked),
+        as_json=as_json,
+    )
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(CERTIFICATE_BYTES + 1)
+    except OSError as problem:
+        raise UsageError(f"{path} cannot be read: {type(problem).__name__}.", "Name a file.") from None
+    if len(data) > CERTIFICATE_BYTES:
+        raise CertificateError(f"{path} is longer than {CERTIFICATE_BYTES} bytes.")
+    return data
+
+
+def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: bool) -> dict[str, Any]:
+    body = found.body
+    return {
+        "valid": True,
+        "parties": {
+            found.name(role): {
+                "role": role.value,
+                "key": key_text(found.keys[role]),
+                "key_confirmed": confirmed[found.name(role)],
+            }
+            for role in Role
+        },
+        "result_received": found.received,
+        "result_checked": result_checked,
+        "countersigned": found.countersigned is not None,
+        "same_code": _same_code(found),
+        "certificate": body,
+    }
+
+
+def _print(out: Console, found: Certificate, confirmed: dict[str, bool], *, result_checked: bool) -> None:
+    body = found.body
+    spec, run, made = body["contract"]["spec"], body["run"], body["program"]
+    maker, peer = found.name(found.role), found.name(found.role.other)
+
+    def say(text: str) -> None:
+        out.print(text, soft_wrap=True)
+
+    doubt = "" if confirmed[maker] else f", if the key in it is that of {maker}"
+    say(f"The certificate of job {body['job_id']} by {maker} is valid{doubt}.")
+    title = f" ({spec['job']['title']})" if spec["job"].get("title") else ""
+    say(f"what:      {spec['job']['analysis']}{title}, {maker} as {found.role.value} with {peer}")
+    say(f"when:      {run['started']} to {run['finished']}, by the clock of {maker}")
+    say(f"contract:  {body['digest']}, signed by both")
+    say(f"loss:      {_loss_text(found)}")
+    for name in ("guarantee", "mechanism"):
+        if name in body["noise"]:
+            say(f"{name + ':':<11}{body['noise'][name]}")
+    say(f"result:    {_result_text(found, result_checked=result_checked)}")
+    say(f"cost:      {run['rounds']} rounds, {run['sent']} bytes sent, {run['received']} received")
+    same = "the code that is installed here" if _same_code(found) else "other code than is installed here"
+    say(f"program:   duetto {made['duetto']}, Python {made['python']}; {same} ({made['code'][:16]})")
+    for role in (found.role, found.role.other):
+        name = found.name(role)
+        how = "confirmed" if confirmed[name] else "as the certificate says, not confirmed (see --pair)"
+        say(f"key:       {name} {key_text(found.keys[role])}, {how}")
+    if not confirmed[maker]:
+        talk("Nobody has said whose keys these are: anybody can have made such a file.")
+
+
+def _loss_text(found: Certificate) -> str:
+    if found.spent is None or found.countersigned is None:
+        return "none: nothing was released under differential privacy"
+    peer = found.name(found.role.other)
+    return (
+        f"{described(found.loss)}; entry {found.spent.sequence} of the ledger, countersigned by {peer} "
+        f"with its own entry {found.countersigned.peer_sequence}"
+    )
+
+
+def _result_text(found: Certificate, *, result_checked: bool) -> str:
+    if not found.received:
+        return "none was received, as the contract says"
+    if result_checked:
+        return "received; the one given is the one of this job"
+    return "received; not compared (give --result)"
+
+
+def _same_code(found: Certificate) -> bool:
+    return bool(found.body["program"]["code"] == program()["code"])

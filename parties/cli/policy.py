@@ -1,0 +1,162 @@
+"""Commands about what the own party allows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from parties.cli.data import local_examiner
+from parties.cli.options import config_option
+from parties.cli.output import emit, json_option, table
+from parties.client import job_text
+from parties.config import load
+from parties.disclosure.history import History
+from parties.errors import REFUSED
+from parties.jobs.contract import limits_document
+from parties.jobs.reports import check_report
+from parties.ledger.accounting import Budget
+from parties.policy.rules import Rule, load_policy
+from smc.analyses.disclosure.limits import Limits
+
+
+@click.group()
+def policy() -> None:
+    """What the own party allows."""
+
+
+@policy.command()
+@config_option
+@json_option
+def check(config_path: Path | None, as_json: bool) -> None:
+    """Read the policy and say whether it is in due form."""
+    path = load(config_path).policy
+    names = [rule.name for rule in load_policy(path).rules]
+    text = f"{path.name}: {len(names)} rules, in due form." if names else f"{path.name} allows nothing."
+    emit({"rules": names}, lambda out: out.print(text, soft_wrap=True), as_json=as_json)
+
+
+@policy.command()
+@click.argument("name", required=False)
+@config_option
+@json_option
+def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
+    """Show the rules, or rule NAME, with what holds where nothing is written."""
+    rules = [rule for rule in load_policy(load(config_path).policy).rules if name in (None, rule.name)]
+    shown = [_document(rule) for rule in rules]
+
+    def human(out: Console) -> None:
+        for entry in shown:
+            cells = [(key, _cell(value)) for key, value in entry.items() if key != "name"]
+            out.print(table(f"rule {entry['name']!r}", ("entry", "value"), cells))
+        if not shown:
+            out.print(
+                "Nothing is allowed." if name is None else f"There is no rule {name!r}.", soft_wrap=True
+            )
+
+    emit({"rules": shown}, human, as_json=as_json)
+
+
+@policy.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@config_option
+@json_option
+def test(file: Path, config_path: Path | None, as_json: bool) -> None:
+    """Hold the job in FILE against every condition of every rule; needs no daemon."""
+    report = check_report(local_examiner(load(config_path)), job_text(file))
+    verdict, overlap = report["verdict"], report["overlap"]
+    allowed = verdict["allowed"] and overlap is None
+
+    def human(out: Console) -> None:
+        by_rule: dict[str, list[dict[str, Any]]] = {}
+        for condition in verdict["conditions"]:
+            by_rule.setdefault(condition["rule"], []).append(condition)
+        named = {rule for rule, found in by_rule.items() if _is_met(found, "analyses")}
+        for rule, found in by_rule.items():
+            if named and rule not in named:
+                out.print(f"rule {rule!r}: {found[0]['what']}.", soft_wrap=True)
+                continue
+            rows = [(c["key"], "yes" if c["holds"] else "NO", c["what"]) for c in found]
+            out.print(table(f"rule {rule!r}", ("condition", "holds", "how it stands"), rows))
+            for condition in found:
+                if not condition["holds"]:
+                    out.print(f"{condition['key']}: {condition['mend']}", soft_wrap=True)
+        if overlap is not None:
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
+        print_verdict(out, verdict)
+
+    emit({"verdict": verdict, "overlap": overlap, "exact": report["exact"]}, human, as_json=as_json)
+    if not allowed:
+        raise SystemExit(REFUSED)
+
+
+@policy.command()
+@config_option
+@json_option
+def history(config_path: Path | None, as_json: bool) -> None:
+    """List the jobs with exact figures, with which later ones are compared; persons are kept as hashes."""
+    records = History(load(config_path).home).records()
+    heads = ("time", "job", "peer", "dataset", "account", "persons")
+    rows = [{head: getattr(record, head) for head in heads} for record in records]
+    emit(
+        {"jobs": rows},
+        lambda out: out.print(table("exact jobs", heads, [list(row.values()) for row in rows])),
+        as_json=as_json,
+    )
+
+
+def print_verdict(out: Console, verdict: dict[str, Any]) -> None:
+    """Say who decides on a job, and which limits go into its contract."""
+    if not verdict["allowed"]:
+        out.print("No rule allows the job.", soft_wrap=True)
+        return
+    how = "a person has to approve it" if verdict["needs_person"] else "nobody has to approve it"
+    out.print(f"Allowed by rule {verdict['rule']!r}; {how}.", soft_wrap=True)
+    out.print(f"Own limits on results: {limits_text(verdict['limits'])}.", soft_wrap=True)
+
+
+def limits_text(limits: dict[str, Any] | None) -> str:
+    """Limits for people, without those that limit nothing."""
+    usual = limits_document(Limits())
+    found = [f"{key} {value}" for key, value in (limits or {}).items() if usual and value != usual[key]]
+    return ", ".join(found) or "none"
+
+
+COMMANDS: tuple[click.Command, ...] = (policy,)
+
+
+def _is_met(conditions: list[dict[str, Any]], key: str) -> bool:
+    return any(condition["key"] == key and condition["holds"] for condition in conditions)
+
+
+def _document(rule: Rule) -> dict[str, Any]:
+    """A rule as plain JSON values, by the names that it has in the file."""
+    document: dict[str, Any] = {}
+    for field in fields(Rule):
+        value = getattr(rule, field.name)
+        if isinstance(value, Budget):
+            suffix = "per_job" if field.name == "per_job" else "total"
+            document |= {f"epsilon_{suffix}": str(value.epsilon), f"delta_{suffix}": str(value.delta)}
+        elif isinstance(value, Limits):
+            document |= limits_document(value) or {}
+        elif field.name == "needs_person":
+            document["approval"] = "person" if value else "auto"
+        else:
+            document[field.name] = sorted(value) if isinstance(value, frozenset) else value
+    return document
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return ", ".join(value)
+    if isinstance(value, str) and value.startswith("1/") and _is_power(Fraction(value).denominator):
+        return f"2^-{Fraction(value).denominator.bit_length() - 1}"
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _is_power(number: int) -> bool:
+    return number > 1 << 10 and number & (number - 1) == 0

@@ -1,0 +1,146 @@
+"""How the losses of jobs add up: whose they are, what they come to, and what may be spent.
+
+Losses on the same people compose sequentially. Accounts of different populations are about different people
+and compose in parallel: what holds for one person is the guarantee of the account that the person is in.
+
+References: Bun and Steinke, Concentrated differential privacy, TCC 2016: propositions 1.3 (zCDP implies
+differential privacy), 1.4 (epsilon implies epsilon**2/2-zCDP), lemma 1.7 (composition), section 8 (the
+same up to a delta); Dwork and Roth, The algorithmic foundations of differential privacy, 2014, section 3.5;
+McSherry, Privacy integrated queries, SIGMOD 2009, theorem 4 (parallel composition); Whitehouse, Ramdas,
+Rogers and Wu, Fully-adaptive composition in differential privacy, ICML 2023 (losses chosen in view of
+earlier results).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from parties.errors import BudgetError
+from smc.analyses.loss import Loss
+
+DELTA_TOTAL: Final = Fraction(1, 2**30)
+"""The delta at which losses are totalled unless a rule names another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The people whose losses are summed.
+
+    Attributes:
+        name: of the population, or of the data set that has one of its own.
+        datasets: the own data sets about these people, so that entries from before a change of the catalog
+            keep counting.
+    """
+
+    name: str
+    datasets: frozenset[str]
+
+    @classmethod
+    def of(cls, dataset: str) -> Account:
+        """The account of a data set whose people are in no other."""
+        return cls(dataset, frozenset({dataset}))
+
+    def covers(self, account: str, dataset: str) -> bool:
+        """Whether a loss that was written for that account and data set is one of these people."""
+        return account == self.name or dataset in self.datasets
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent on an account towards a peer.
+
+    Attributes:
+        epsilon: the largest epsilon in total.
+        delta: at this delta.
+    """
+
+    epsilon: Fraction
+    delta: Fraction = DELTA_TOTAL
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Losses of several jobs, composed.
+
+    Attributes:
+        loss: their sum.
+        squares: the sum of the squares of their epsilons.
+    """
+
+    loss: Loss = field(default_factory=Loss)
+    squares: Fraction = Fraction(0)
+
+    def __add__(self, loss: Loss) -> Spent:
+        return Spent(self.loss + loss, self.squares + loss.epsilon**2)
+
+    def __bool__(self) -> bool:
+        return bool(self.loss)
+
+    def epsilon_at(self, delta: Fraction) -> Fraction:
+        """The least epsilon that is known for all jobs together, rounded up by less than 2e-12.
+
+        It is the smaller of two bounds: the sum of the epsilons, with the Gaussian noise turned into an
+        epsilon at what the jobs leave of delta; and everything as zCDP, where many small epsilons come to
+        about the root of their number. Both hold for losses fixed in advance. For losses chosen in view of
+        earlier results the second holds, and the first where no Gaussian noise is in it.
+
+        Args:
+            delta: the whole delta, in [0, 1).
+
+        Raises:
+            BudgetError: the jobs' own deltas leave nothing of it.
+        """
+        if self.loss.delta > delta or (self.loss.delta == delta and self.loss.rho):
+            raise BudgetError(
+                f"The jobs take delta {float(self.loss.delta):.3g} of {float(delta):.3g} in total.",
+                "Allow a larger delta_total; what is spent does not come back.",
+            )
+        summed = self.loss.epsilon_at(delta)
+        if not self.squares or self.loss.delta == delta:
+            return summed
+        concentrated = Loss(delta=self.loss.delta, rho=self.loss.rho + self.squares / 2)
+        return min(summed, concentrated.epsilon_at(delta))
+
+    def check(self, budget: Budget, asked: Loss, of: str) -> None:
+        """Check that a further loss fits into a budget.
+
+        Args:
+            budget: what may be spent.
+            asked: the further loss.
+            of: account and peer, for the message.
+
+        Raises:
+            BudgetError: it does not fit.
+        """
+        total = (self + asked).epsilon_at(budget.delta)
+        if total > budget.epsilon:
+            raise BudgetError(
+                f"{of}: {described(asked)} asked, which with {shown(self.epsilon_at(budget.delta))} spent "
+                f"makes epsilon {shown(total)} of {shown(budget.epsilon)} at delta {shown(budget.delta)}.",
+                "Ask for less; what is spent does not come back.",
+            )
+
+
+def described(loss: Loss) -> str:
+    """A loss for people: `epsilon 1/2, delta 3.5e-11`."""
+    parts = (("epsilon", loss.epsilon), ("rho", loss.rho), ("delta", loss.delta))
+    return ", ".join(f"{name} {shown(value)}" for name, value in parts if value) or "nothing"
+
+
+def shown(value: Fraction) -> str:
+    """A number for people: exact if that is short, else the next larger one of six digits."""
+    text = str(value)
+    if len(text) <= 8:
+        return text
+    if value.numerator == 1 and value.denominator.bit_count() == 1:
+        return f"2^-{value.denominator.bit_length() - 1}"
+    scale = Fraction(10) ** (5 - _exponent(value))
+    return f"{float(Fraction(-(-value * scale // 1)) / scale):.6g}"
+
+
+def _exponent(value: Fraction) -> int:
+    """The greatest e with 10**e <= value, for a positive value."""
+    exponent = len(str(value.numerator)) - len(str(value.denominator))
+    return exponent if Fraction(10) ** exponent <= value else exponent - 1

@@ -1,0 +1,219 @@
+"""A ledger for auditors: a file that can be checked without the party, its keys or its peers.
+
+The file has one JSON object a line: a header with the names and public signing keys of the party and its
+peers, the entries as the ledger has them, and a seal, the party's signature over all lines before it.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from parties.errors import DataError
+from parties.ledger.entries import (
+    COUNTERSIGNED,
+    HEAD_BYTES,
+    NOTHING,
+    SPENT,
+    Entry,
+    LedgerError,
+    check_chain,
+    pack,
+    parse_line,
+)
+from parties.ledger.gate import is_signed
+from parties.pki.signing import key_text, parse_key
+from smc.errors import DuettoError
+from smc.forms import Role
+
+FORMAT: Final = 1
+
+_DOMAIN = b"duetto ledger export v1\0"
+_HEADER = {"duetto_ledger": int, "party": str, "signing": str, "time": str, "entries": int, "peers": dict}
+_MEND = "Ask the party for a new export made by `duetto ledger export`."
+
+Keys = Mapping[str, Sequence[Ed25519PublicKey]]
+"""Signing keys by the name of the party; several where one was paired anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A checked export.
+
+    Attributes:
+        party: whose ledger it is.
+        key: the signing key by which it is sealed.
+        time: when it was made, as the party says.
+        entries: all entries; their chain is whole.
+        peers: the peers' signing keys as the party says.
+    """
+
+    party: str
+    key: Ed25519PublicKey
+    time: str
+    entries: tuple[Entry, ...]
+    peers: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class Countersignatures:
+    """What the peers have signed of a ledger.
+
+    Attributes:
+        valid: numbers of the entries with a valid signature of the peer.
+        invalid: numbers of the entries whose signature no given key of the peer has made.
+        missing: numbers of the losses for which no peer has signed: their jobs ended at the gate.
+    """
+
+    valid: tuple[int, ...]
+    invalid: tuple[int, ...]
+    missing: tuple[int, ...]
+
+
+def write_export(
+    party: str, signing: Ed25519PrivateKey, entries: Sequence[Entry], peers: Keys, time: str
+) -> bytes:
+    """The export of a ledger.
+
+    Args:
+        party: the own name.
+        signing: the own signing key.
+        entries: all entries of the ledger.
+        peers: the peers' signing keys.
+        time: the time now, RFC 3339 in UTC.
+    """
+    header = {
+        "duetto_ledger": FORMAT,
+        "party": party,
+        "signing": key_text(signing.public_key()),
+        "time": time,
+        "entries": len(entries),
+        "peers": {name: [key_text(key) for key in keys] for name, keys in peers.items()},
+    }
+    body = _line(header) + b"".join(entry.line() for entry in entries)
+    return body + _line({"seal": signing.sign(_sealed(body)).hex()})
+
+
+def write_csv(entries: Iterable[Entry]) -> str:
+    """The entries as a table for spreadsheets; only the export can be verified."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, [field.name for field in fields(Entry)], restval="")
+    writer.writeheader()
+    writer.writerows(entry.document() for entry in entries)
+    return text.getvalue()
+
+
+def read_export(data: bytes) -> Export:
+    """Read an export and check its form, its seal and the chain of its entries.
+
+    Raises:
+        DataError: something is wrong with it; says what.
+    """
+    body, newline, seal = data.removesuffix(b"\n").rpartition(b"\n")
+    body += newline
+    try:
+        header, *lines = body.splitlines()
+        head = json.loads(header)
+        if not isinstance(head, dict) or {name: type(value) for name, value in head.items()} != _HEADER:
+            raise ValueError
+        if head["duetto_ledger"] != FORMAT:
+            raise DataError(f"The export is not of format {FORMAT}.", "Use the release that made it.")
+        key = parse_key(head["signing"])
+        peers = {name: [parse_key(text) for text in texts] for name, texts in head["peers"].items()}
+        signature = bytes.fromhex(json.loads(seal)["seal"])
+    except DataError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, DuettoError):
+        raise DataError("The file is no export of a ledger.", _MEND) from None
+    try:
+        key.verify(signature, _sealed(body))
+    except InvalidSignature:
+        raise DataError(
+            "The seal of the export is not valid: it was changed after it was made.", _MEND
+        ) from None
+    if len(lines) != head["entries"]:
+        raise DataError("The export lacks entries that its header counts.", _MEND)
+    return Export(head["party"], key, head["time"], _entries(lines), peers)
+
+
+def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersignatures:
+    """Check what the peers have signed.
+
+    Args:
+        entries: all entries of a ledger.
+        peers: the peers' signing keys.
+    """
+    spent = {entry.hash: entry for entry in entries if entry.event == SPENT}
+    signed = Counter(entry.subject for entry in entries if entry.event == COUNTERSIGNED)
+    valid: list[int] = []
+    invalid: list[int] = []
+    for entry in entries:
+        if entry.event == COUNTERSIGNED:
+            subject = spent.get(entry.subject)
+            fits = subject is not None and (subject.job, subject.peer) == (entry.job, entry.peer)
+            keys = peers.get(entry.peer, ())
+            good = fits and any(is_countersigned(entry, key, entries) for key in keys)
+            (valid if good else invalid).append(entry.sequence)
+    missing = tuple(entry.sequence for entry in spent.values() if not signed[entry.hash])
+    return Countersignatures(tuple(valid), tuple(invalid), missing)
+
+
+def is_countersigned(entry: Entry, key: Ed25519PublicKey, entries: Sequence[Entry]) -> bool:
+    """Whether the holder of a key has signed a countersignature.
+
+    Args:
+        entry: the countersignature.
+        key: the peer's signing key.
+        entries: the own entries before it, of which it may have signed one as seen; used for entries of
+            format 1, which do not say which.
+    """
+    try:
+        job, signature = bytes.fromhex(entry.job), bytes.fromhex(entry.signature)
+        theirs = pack(entry.peer_sequence, entry.peer_hash)
+        given = [(Role(entry.peer_role), bytes.fromhex(entry.peer_seen))] if entry.format > 1 else None
+    except (ValueError, OverflowError):
+        return False
+    signed = given or _candidates(entry, entries)
+    return any(
+        len(seen) == HEAD_BYTES and is_signed(key, job, role, theirs, seen, signature)
+        for role, seen in signed
+    )
+
+
+def _candidates(entry: Entry, entries: Sequence[Entry]) -> Iterator[tuple[Role, bytes]]:
+    """The roles and heads that a peer can have signed with an entry of format 1, the likeliest first."""
+    for number in reversed(range(entry.sequence)):
+        before = entries[number]
+        if (before.peer, before.event) == (entry.peer, SPENT):
+            yield from ((role, pack(before.sequence, before.hash)) for role in Role)
+    yield from ((role, pack(*NOTHING)) for role in Role)
+
+
+def _entries(lines: Sequence[bytes]) -> tuple[Entry, ...]:
+    try:
+        entries = tuple(map(parse_line, lines))
+        check_chain(entries)
+    except (ValueError, RecursionError):
+        raise DataError("An entry of the export cannot be read.", _MEND) from None
+    except LedgerError as error:
+        raise DataError(
+            error.what, "Ask the party for its ledger; compare it with its peers' copies."
+        ) from None
+    return entries
+
+
+def _sealed(body: bytes) -> bytes:
+    return _DOMAIN + hashlib.sha256(body).digest()
+
+
+def _line(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,179 @@
+"""The heads of both ledgers, shown at the beginning of every session, so that an old copy is noticed.
+
+    one side                                          other side
+      own head, newest head seen of yours  -------->    is what was seen in the own ledger?
+      is what was seen in the own ledger?  <--------    own head, newest head seen of yours
+
+A party whose ledger lacks what its peer has seen was restored from an old copy: it computes with nobody
+until the newest copy is back. What a side says is signed and kept by the other, as evidence.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from parties.ledger.book import Ledger, open_ledger
+from parties.ledger.entries import GENESIS, HEAD_BYTES, NOTHING, LedgerError, pack, unpack
+from parties.pki.files import PRIVATE, write_atomically
+from smc.errors import ProtocolViolation
+
+SIGNATURE_BYTES: Final = 64
+
+_DOMAIN = b"duetto ledger heads v1\0"
+_HEAD = re.compile(rf"[0-9a-f]{{{2 * HEAD_BYTES}}}")
+_SIGNATURE = re.compile(rf"[0-9a-f]{{{2 * SIGNATURE_BYTES}}}")
+_LOG = logging.getLogger("duetto.ledger")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One party's word about both ledgers.
+
+    Attributes:
+        own: number (8 bytes, big-endian) and hash (32 bytes) of the last entry of its ledger; zeros if it
+            has none.
+        seen: the same of the newest entry of the receiver's ledger that it has seen.
+        signature: its Ed25519 signature, 64 bytes.
+    """
+
+    own: bytes
+    seen: bytes
+    signature: bytes = field(repr=False)
+
+
+class Heads:
+    """What a party says of its ledger and keeps of its peers'. Thread-safe; one process.
+
+    Args:
+        name: the own name.
+        signing: the own signing key.
+        ledger: the own ledger.
+        path: the file in which the heads of the peers are kept.
+    """
+
+    def __init__(self, name: str, signing: Ed25519PrivateKey, ledger: Ledger, path: Path) -> None:
+        self._name = name
+        self._signing = signing
+        self._ledger = ledger
+        self._path = path
+        self._lock = threading.Lock()
+
+    def statement(self, peer: str) -> Statement:
+        """What the peer is told.
+
+        Raises:
+            LedgerError: the own ledger is broken, or the kept heads are.
+        """
+        head = self._ledger.head()
+        own = pack(head.sequence, head.hash) if head else pack(*NOTHING)
+        seen = pack(*self.seen(peer))
+        return Statement(own, seen, self._signing.sign(_signed_text(self._name, peer, own, seen)))
+
+    def check_own(self, peer: str, key: Ed25519PublicKey, said: Statement) -> None:
+        """Check what a peer says of the own ledger.
+
+        Raises:
+            LedgerError: the own ledger lacks an entry that the peer has seen.
+            ProtocolViolation: the statement is malformed or not signed by the peer.
+        """
+        if (len(said.own), len(said.seen)) != (HEAD_BYTES, HEAD_BYTES):
+            raise ProtocolViolation(f"What {peer} says of the ledgers is malformed.")
+        try:
+            key.verify(said.signature, _signed_text(peer, self._name, said.own, said.seen))
+        except InvalidSignature:
+            raise ProtocolViolation(f"What {peer} says of the ledgers is not signed by it.") from None
+        if any(said.seen):
+            try:
+                self._ledger.require(*unpack(said.seen))
+            except LedgerError as error:
+                _LOG.error("session with %s refused: %s", peer, error)
+                raise
+
+    def check_peer(self, peer: str, said: Statement) -> None:
+        """Check that the peer's ledger has not gone back, and keep its head.
+
+        Args:
+            peer: the peer.
+            said: its statement, of which `check_own` has been passed.
+
+        Raises:
+            LedgerError: it is older than what was seen of it, or the head cannot be kept.
+        """
+        number, entry_hash = unpack(said.own)
+        with self._lock:
+            last, last_hash = self.seen(peer)
+            if number < last or (number == last and last_hash not in (GENESIS, entry_hash)):
+                _LOG.error(
+                    "session refused: the ledger of %s is older than entry %d, seen before", peer, last
+                )
+                raise LedgerError(
+                    f"The ledger of {peer!r} is older than what this party has seen of it.",
+                    "Ask that party to bring back the newest copy of its ledger.",
+                    code="peer-ledger",
+                )
+            if (number, entry_hash) != (last, last_hash):
+                self._keep(peer, said)
+
+    def seen(self, peer: str) -> tuple[int, str]:
+        """Number and hash of the newest entry of the peer's ledger that this party has seen.
+
+        Raises:
+            LedgerError: the own ledger or the file of the heads is broken.
+        """
+        kept = self._kept().get(peer)
+        found = [unpack(bytes.fromhex(kept["own"]))] if kept else []
+        return max([*found, self._ledger.last_seen(peer) or NOTHING])
+
+    def _kept(self) -> dict[str, dict[str, str]]:
+        try:
+            document = json.loads(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as problem:
+            raise self._broken(type(problem).__name__) from None
+        if not isinstance(document, dict) or not all(map(_is_statement, document.values())):
+            raise self._broken("it holds something else")
+        return document
+
+    def _keep(self, peer: str, said: Statement) -> None:
+        entry = {"own": said.own.hex(), "seen": said.seen.hex(), "signature": said.signature.hex()}
+        text = json.dumps(self._kept() | {peer: entry}, indent=1, sort_keys=True)
+        try:
+            write_atomically(self._path, text.encode() + b"\n", PRIVATE)
+        except OSError as problem:
+            raise self._broken(type(problem).__name__) from None
+
+    def _broken(self, why: str) -> LedgerError:
+        return LedgerError(
+            f"The heads of the peers' ledgers in {self._path.name} cannot be read or written: {why}.",
+            "Restore the file, or delete it; the ledger itself remembers what the peers have signed.",
+        )
+
+
+def open_heads(home: Path, name: str, signing: Ed25519PrivateKey) -> Heads:
+    """What the party of that folder, name and key says and keeps of ledgers."""
+    return Heads(name, signing, open_ledger(home), home / "heads.json")
+
+
+def _signed_text(speaker: str, hearer: str, own: bytes, seen: bytes) -> bytes:
+    names = [name.encode() for name in (speaker, hearer)]
+    return _DOMAIN + b"".join(len(name).to_bytes(4, "big") + name for name in names) + own + seen
+
+
+def _is_statement(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and set(entry) == {"own", "seen", "signature"}
+        and all(isinstance(value, str) for value in entry.values())
+        and all(_HEAD.fullmatch(entry[name]) is not None for name in ("own", "seen"))
+        and _SIGNATURE.fullmatch(entry["signature"]) is not None
+    )

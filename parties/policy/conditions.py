@@ -1,0 +1,181 @@
+"""The conditions of a rule, one by one, as a job meets or misses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from fractions import Fraction
+
+from parties.errors import BudgetError
+from parties.ledger.accounting import Budget, Spent, described, shown
+from parties.policy.rules import Rule
+from parties.toml import near
+from smc.analyses.loss import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How often a data set was used with a peer.
+
+    Attributes:
+        day: in the last 24 hours.
+        ever: at all.
+    """
+
+    day: int = 0
+    ever: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """What a policy looks at.
+
+    Attributes:
+        analysis: name of the analysis.
+        peer: the other party.
+        dataset: the own data set; empty if the job uses none.
+        columns: the own catalog columns in use.
+        recipients: who gets results, among `self` and `peer`.
+        comparison_type: the type `XX-YY-DD`, or None for other analyses.
+        loss: the privacy loss of the job.
+        rows: rows of the own data set; None before it has been read, which leaves that condition open.
+        seconds: deadline of the job.
+        spent: what has been spent on the data set's account towards this peer.
+        runs: earlier runs of this data set with this peer.
+        exact: whether figures about several persons are released without noise.
+    """
+
+    analysis: str
+    peer: str
+    dataset: str
+    columns: frozenset[str]
+    recipients: frozenset[str]
+    comparison_type: str | None
+    loss: Loss
+    rows: int | None
+    seconds: int
+    spent: Spent
+    runs: Runs
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition of a rule, held against a job.
+
+    Attributes:
+        rule: the rule's name.
+        key: the rule's entry.
+        holds: whether the job meets it.
+        code: `policy` or `budget`.
+        what: how job and rule stand, or what does not fit.
+        mend: what would make it fit; empty if it holds.
+    """
+
+    rule: str
+    key: str
+    holds: bool
+    code: str
+    what: str
+    mend: str = ""
+
+
+def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
+    """All conditions of a rule that bear on a job."""
+
+    def names(key: str, asked: Sequence[str], known: AbstractSet[str]) -> Condition:
+        missing = [name for name in asked if name not in known and "*" not in known]
+        if not missing:
+            return met(key, f"{', '.join(map(repr, asked)) or 'nothing'} asked")
+        hint = near(missing[0], sorted(known))
+        what = f"{', '.join(map(repr, missing))} {'is' if len(missing) == 1 else 'are'} not among {key}"
+        return missed(key, what, f"Add {missing[0]!r} to {key}. {hint}")
+
+    def met(key: str, what: str) -> Condition:
+        return Condition(rule.name, key, True, "policy", what)
+
+    def missed(key: str, what: str, mend: str) -> Condition:
+        return Condition(rule.name, key, False, "policy", what, mend)
+
+    def most(key: str, value: int, limit: int, unit: str, mend: str) -> Condition:
+        if value <= limit:
+            return met(key, f"{value} of at most {limit} {unit}")
+        return missed(key, f"{value} {unit} are over {key} {limit}", mend)
+
+    yield names("analyses", [view.analysis], rule.analyses)
+    yield names("peers", [view.peer], rule.peers)
+    if view.dataset:
+        yield names("datasets", [view.dataset], rule.datasets)
+        yield names("columns", sorted(view.columns), rule.columns)
+    outside = sorted(view.recipients - rule.recipients)
+    if outside:
+        yield missed("recipients", f"{outside[0]} may not get results", f"Add {outside[0]!r} to recipients.")
+    else:
+        yield met("recipients", " and ".join(sorted(view.recipients)) or "nobody")
+    kind = view.comparison_type
+    if kind is not None and rule.types is not None:
+        fits = any(_fits(pattern, kind) for pattern in rule.types)
+        yield (
+            met("types", kind)
+            if fits
+            else missed("types", f"type {kind} is not among types", "Add a pattern to types.")
+        )
+    if view.dataset and view.rows is not None and rule.minimum_rows:
+        if view.rows < rule.minimum_rows:
+            what = f"the data set has fewer than {rule.minimum_rows} rows"
+            yield missed("minimum_rows", what, "Use more rows.")
+        else:
+            yield met("minimum_rows", f"at least {rule.minimum_rows} rows")
+    yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
+    if rule.runs_per_day is not None:
+        again = "Try again tomorrow."
+        yield most("runs_per_day", view.runs.day + 1, rule.runs_per_day, "runs in 24 hours", again)
+    if rule.runs_total is not None:
+        over = "Raise runs_total, if results of so many runs may lie side by side."
+        yield most("runs_total", view.runs.ever + 1, rule.runs_total, "runs", over)
+    if view.exact and not rule.exact_aggregates:
+        yield missed(
+            "exact_aggregates",
+            "the results are exact figures about several persons",
+            "Add noise to the job (epsilon), or set exact_aggregates = true.",
+        )
+    elif view.exact:
+        yield met("exact_aggregates", "exact figures about several persons are allowed")
+    if view.loss:
+        yield from _losses(rule, view)
+
+
+def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
+    asked = described(view.loss)
+    alone = _epsilon(Spent() + view.loss, rule.per_job)
+    limit = f"{shown(rule.per_job.epsilon)} at delta {shown(rule.per_job.delta)}"
+    if alone is None or alone > rule.per_job.epsilon:
+        what = f"{asked} is over epsilon_per_job {limit}"
+        yield Condition(rule.name, "epsilon_per_job", False, "budget", what, "Ask for less.")
+    else:
+        yield Condition(rule.name, "epsilon_per_job", True, "budget", f"{asked} of at most {limit}")
+    total = _epsilon(view.spent + view.loss, rule.budget)
+    spent = _epsilon(view.spent, rule.budget)
+    left = Fraction(0) if spent is None else max(Fraction(0), rule.budget.epsilon - spent)
+    gone = "all" if spent is None else f"epsilon {shown(spent)}"
+    what = (
+        f"{asked} asked, {gone} spent, epsilon {shown(left)} left of {shown(rule.budget.epsilon)} "
+        f"at delta {shown(rule.budget.delta)} in total"
+    )
+    fits = total is not None and total <= rule.budget.epsilon
+    mend = "" if fits else "Ask for less; what is spent does not come back."
+    yield Condition(rule.name, "epsilon_total", fits, "budget", what, mend)
+
+
+def _epsilon(spent: Spent, budget: Budget) -> Fraction | None:
+    """Losses as an epsilon at the budget's delta; None if their own deltas leave nothing of it."""
+    try:
+        return spent.epsilon_at(budget.delta)
+    except BudgetError:
+        return None
+
+
+def _fits(pattern: str, comparison_type: str) -> bool:
+    forms = comparison_type.replace("[bits]", "").split("-")
+    return all(part in ("*", form) for part, form in zip(pattern.split("-"), forms, strict=True))

@@ -1,0 +1,125 @@
+"""Whom rows are about: keys, persons, their hashes, populations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tomli_w
+
+from parties.catalog import sources
+from parties.catalog.declaration import load_catalog
+from parties.catalog.loading import load
+from parties.errors import ConfigError, DataError
+from tests.parties.catalog.declared import NUMBER, TEXT, dataset
+
+ROWS = "id,visit,x\nb,1,10\na,1,20\nb ,2,30\n c,1,40\na,3,50\n"
+SECRET = bytes(range(32))
+
+
+def hashes(folder, rows, secret=SECRET, columns=("x",), **fields):
+    return load(dataset(folder, rows, {"x": NUMBER, "visit": NUMBER}, **fields), columns, secret).identities
+
+
+@pytest.mark.parametrize("batch", [1, 2, 1 << 11])
+def test_rows_of_a_person_have_the_same_dense_number(tmp_path, monkeypatch, batch):
+    monkeypatch.setattr(sources, "_BATCH", batch)
+    loaded = load(dataset(tmp_path, ROWS, {"x": NUMBER}, person="id"), ["x"])
+    assert loaded.persons.tolist() == [0, 1, 0, 2, 1]
+    assert loaded.persons.dtype == np.int64
+    assert loaded.people == 3
+    pairs = load(dataset(tmp_path, ROWS, {"x": NUMBER}, person=["id", "visit"]), ["x"])
+    assert pairs.persons.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_without_a_person_column_each_row_is_one(tmp_path):
+    loaded = load(dataset(tmp_path, ROWS, {"x": NUMBER}), ["x"])
+    assert loaded.persons is None
+    assert loaded.people == 5
+
+
+def test_numbers_are_dense_over_the_rows_that_stay(tmp_path):
+    rows = ROWS.replace("b,1,10", "b,1,").replace("b ,2,30", "b,2,")
+    loaded = load(dataset(tmp_path, rows, {"x": NUMBER | {"missing": "drop"}}, person="id"), ["x"])
+    assert loaded.persons.tolist() == [0, 1, 0]
+    assert loaded.people == 2
+    nobody = load(dataset(tmp_path, "id,x\na,\n", {"x": NUMBER | {"missing": "drop"}}, person="id"), ["x"])
+    assert (nobody.rows, nobody.people) == (0, 0)
+
+
+def test_a_person_that_is_not_named(tmp_path):
+    rows = "id,x\na,1\n,2\n"
+    with pytest.raises(DataError, match=r"row 2 \(line 3\): the person cell of column 'id' is empty"):
+        load(dataset(tmp_path, rows, {"x": NUMBER}, person="id"), ["x"])
+    drops = {"x": NUMBER, "id": TEXT | {"missing": "drop"}}
+    for field in ("key", "person"):
+        loaded = load(dataset(tmp_path, rows, drops, **{field: "id"}), ["x"])
+        assert loaded.columns["x"].integers == [1]
+        assert loaded.dropped == {"id": 1}
+
+
+def test_composed_and_decomposed_letters_are_the_same_person_and_key(tmp_path):
+    rows = "id,x\nZo\u00eb,1\nZoe\u0308,2\n"
+    assert load(dataset(tmp_path, rows, {"x": NUMBER}, person="id"), ["x"]).people == 1
+    with pytest.raises(DataError, match=r"row 2 \(line 3\).*came before, in row 1 \(line 2\)"):
+        load(dataset(tmp_path, rows, {"x": NUMBER}, key="id"), ["x"])
+
+
+@pytest.mark.parametrize("batch", [1, 3, 1 << 11])
+@pytest.mark.parametrize("twin", [0, 4, 6])
+def test_a_repeated_key_is_found_across_batches_with_both_lines(tmp_path, monkeypatch, batch, twin):
+    monkeypatch.setattr(sources, "_BATCH", batch)
+    cells = [f'"k\n{number}",1' for number in range(8)]
+    cells[7] = cells[twin]
+    found = dataset(tmp_path, "id,x\n" + "\n".join(cells) + "\n", {"x": NUMBER}, key="id")
+    lines = rf"row 8 \(line 17\).*in row {twin + 1} \(line {2 * twin + 3}\)"
+    with pytest.raises(DataError, match=lines):
+        load(found, ["x"])
+
+
+def test_hashes_are_of_persons_else_of_keys_else_of_rows(tmp_path):
+    persons = hashes(tmp_path, ROWS, person="id")
+    assert persons.shape == (3,)
+    assert persons.dtype.itemsize == 16
+    assert len(np.unique(persons)) == 3
+    keys = hashes(tmp_path, ROWS, key=["id", "visit"])
+    assert len(np.unique(keys)) == 5
+    rows = hashes(tmp_path, "x,visit\n1,1\n1,1\n1,2\n")
+    assert len(np.unique(rows)) == 3
+    assert load(dataset(tmp_path, ROWS, {"x": NUMBER}), ["x"]).identities is None
+
+
+def test_hashes_are_stable_and_depend_on_the_secret(tmp_path):
+    first = hashes(tmp_path, ROWS, person="id")
+    moved = hashes(tmp_path, "visit,x,id\n1,7,c\n1,8,a\n2,9,b\n", person="id")
+    assert set(first.tolist()) == set(moved.tolist())
+    assert not set(first.tolist()) & set(hashes(tmp_path, ROWS, b"z" * 32, person="id").tolist())
+    left = hashes(tmp_path, ROWS.replace(" c,1,40\n", ""), person="id")
+    assert np.setdiff1d(first, left).shape == (1,)
+
+
+def test_hashes_of_rows_see_columns_that_the_job_does_not_use(tmp_path):
+    first = hashes(tmp_path, "x,visit\n1,1\n2,2\n")
+    second = hashes(tmp_path, "x,visit\n1,1\n2,3\n")
+    assert np.intersect1d(first, second).shape == (1,)
+
+
+def test_hashes_of_several_cells_keep_them_apart(tmp_path):
+    found = hashes(tmp_path, "id,visit,x\na,12,1\na1,2,1\n", key=["id", "visit"])
+    assert len(np.unique(found)) == 2
+
+
+def populations(folder, **named):
+    declared = {
+        name: {"source": "d.csv", "columns": {"x": NUMBER}} | ({"population": found} if found else {})
+        for name, found in named.items()
+    }
+    (folder / "catalog.toml").write_text(tomli_w.dumps({"datasets": declared}))
+    return {name: d.population for name, d in load_catalog(folder / "catalog.toml").datasets.items()}
+
+
+def test_populations(tmp_path):
+    assert populations(tmp_path, a="", b="a", c="town") == {"a": "a", "b": "a", "c": "town"}
+    with pytest.raises(ConfigError, match=r"data set b: its population 'a'.*'town'"):
+        populations(tmp_path, a="town", b="a")
+    with pytest.raises(ConfigError, match="plain word"):
+        populations(tmp_path, a="a town")

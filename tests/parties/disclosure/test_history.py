@@ -1,0 +1,221 @@
+"""Differencing: sets of persons that differ in a few are refused, whatever happened to the file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parties.catalog.persons import identities
+from parties.disclosure.history import Attendance, History, HistoryError, OverlapError, difference, persons_of
+from parties.errors import ConfigError
+from parties.ledger.accounting import Account
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def history(tmp_path):
+    (tmp_path / "keys").mkdir(mode=0o700)
+    return History(tmp_path, lambda: "2024-01-01T00:00:00Z")
+
+
+def people(history, names):
+    return persons_of(identities([str(name) for name in names], history.secret()))
+
+
+def job(history, names, minimum=3, **changes):
+    usual = {"job": "00ff", "account": Account.of("patients"), "dataset": "patients", "peer": "south"}
+    return Attendance(**(usual | changes), persons=people(history, names), minimum=minimum)
+
+
+def test_with_and_without_a_person_is_refused(history):
+    history.record(job(history, range(100), job="aaaa"))
+    for names in (range(99), range(101), [*range(99), "new"], range(1, 100)):
+        with pytest.raises(OverlapError, match="aaaa"):
+            history.check(job(history, names))
+        with pytest.raises(OverlapError):
+            history.record(job(history, names))
+    assert [record.job for record in history.records()] == ["aaaa"]
+
+
+def test_equal_sets_and_those_that_differ_enough_are_allowed(history):
+    history.record(job(history, range(100)))
+    for names in (
+        range(100),
+        reversed(range(100)),
+        range(97),
+        range(103),
+        [*range(98), "x", "y"],
+        range(200, 300),
+    ):
+        history.check(job(history, names))
+    history.record(job(history, range(100)))
+    first, second = history.records()
+    assert (first.stored, second.stored) == (100, 0)
+    assert first.digest == second.digest
+
+
+def test_every_earlier_job_counts_not_the_last_one_only(history):
+    for names in (range(100), range(200, 300), range(400, 500)):
+        history.record(job(history, names))
+    for start in (0, 200, 400):
+        with pytest.raises(OverlapError):
+            history.check(job(history, range(start + 1, start + 100)))
+
+
+def test_other_peers_and_other_people_are_apart_but_a_population_is_one(history):
+    history.record(job(history, range(100)))
+    history.check(job(history, range(99), peer="west"))
+    history.check(job(history, range(99), dataset="staff", account=Account.of("staff")))
+    both = Account("city", frozenset({"patients", "visits"}))
+    with pytest.raises(OverlapError):
+        history.check(job(history, range(99), dataset="visits", account=both))
+
+
+def test_no_minimum_refuses_nothing(history):
+    history.record(job(history, range(100)))
+    for minimum in (0, 1):
+        history.check(job(history, range(99), minimum))
+
+
+@given(st.sets(st.integers(0, 12)), st.sets(st.integers(0, 12)))
+def test_the_difference_is_the_symmetric_one(one, other):
+    first, second = (np.array(sorted(s), dtype=np.uint64) for s in (one, other))
+    assert difference(first, second) == len(one ^ other)
+
+
+def test_nothing_but_hashes_under_the_secret_is_kept(history, tmp_path):
+    history.record(job(history, ["anna", "bert"]))
+    data = history.path.read_bytes()
+    assert b"anna" not in data
+    assert history.path.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "keys" / "exact-jobs.key").stat().st_mode & 0o777 == 0o600
+    other = identities(["anna"], bytes(32))
+    assert persons_of(other).astype("<u8").tobytes() not in data
+
+
+def test_a_record_that_a_crash_cut_off_does_not_count_at_any_length(history):
+    history.record(job(history, range(10)))
+    whole = history.path.read_bytes()
+    history.record(job(history, range(20, 30)))
+    both = history.path.read_bytes()
+    for cut in range(len(whole), len(both)):
+        history.path.write_bytes(both[:cut])
+        assert len(history.records()) == 1
+        history.check(job(history, range(20, 29)))
+        with pytest.raises(OverlapError):
+            history.check(job(history, range(9)))
+        history.record(job(history, range(40, 50)))
+        assert len(history.records()) == 2
+        with pytest.raises(OverlapError):
+            history.check(job(history, range(40, 49)))
+
+
+def test_damage_before_the_end_is_never_taken_for_a_crash(history):
+    history.record(job(history, range(10)))
+    first = history.path.stat().st_size
+    history.record(job(history, range(20, 30)))
+    good = bytearray(history.path.read_bytes())
+    refused = 0
+    for place in range(first):
+        spoiled = bytearray(good)
+        spoiled[place] ^= 1
+        history.path.write_bytes(spoiled)
+        with pytest.raises((HistoryError, OverlapError)):
+            history.check(job(history, [*range(9)]))
+        refused += 1
+    assert refused == first
+    head, rest = bytes(good).split(b"\n", 1)
+    longer = json.dumps(json.loads(head) | {"persons": 999, "stored": 999}).encode()
+    history.path.write_bytes(longer + b"\n" + rest)
+    with pytest.raises(HistoryError):
+        history.records()
+
+
+def test_a_lost_or_exchanged_secret_is_noticed(history, tmp_path):
+    history.record(job(history, range(100)))
+    key = tmp_path / "keys" / "exact-jobs.key"
+    old = key.read_bytes()
+    key.unlink()
+    with pytest.raises(HistoryError, match="lost"):
+        history.secret()
+    key.touch(0o600)
+    key.write_bytes(bytes(32))
+    with pytest.raises(HistoryError, match="not the secret"):
+        history.check(job(history, range(99)))
+    key.write_bytes(old[:31])
+    with pytest.raises(HistoryError, match="damaged"):
+        history.secret()
+
+
+def test_a_file_that_others_may_read_is_refused(history):
+    history.record(job(history, range(3)))
+    history.path.chmod(0o644)
+    with pytest.raises(ConfigError, match="open to other users"):
+        history.records()
+
+
+def test_of_two_jobs_at_once_only_one_gets_through(history):
+    start = threading.Barrier(8)
+    refused = []
+
+    def run(number):
+        attendance = job(history, [n for n in range(100) if n != number])
+        start.wait(10)
+        try:
+            history.record(attendance)
+        except OverlapError:
+            refused.append(number)
+
+    history.secret()
+    threads = [threading.Thread(target=run, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(refused) == 7
+    assert len(history.records()) == 1
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from parties.disclosure.history import Attendance, History, OverlapError, persons_of
+from parties.catalog.persons import identities
+from parties.ledger.accounting import Account
+history = History(Path(sys.argv[1]))
+names = [str(n) for n in range(100) if n != int(sys.argv[2])]
+persons = persons_of(identities(names, history.secret()))
+try:
+    history.record(Attendance("aa", Account.of("p"), "p", "south", persons, 3))
+except OverlapError:
+    sys.exit(77)
+"""
+
+
+def test_processes_see_each_other(history, tmp_path):
+    history.secret()
+    children = [
+        subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path), str(number)], cwd=REPOSITORY)
+        for number in range(3)
+    ]
+    assert sorted(child.wait(60) for child in children) == [0, 77, 77]
+    assert len(history.records()) == 1
+
+
+def test_the_gate_keeps_the_persons_before_it_goes_on(history):
+    told = []
+    gate = history.gate(job(history, range(5)), lambda channel: told.append(len(history.records())))
+    gate(None)
+    assert told == [1]
+    with pytest.raises(OverlapError):
+        history.gate(job(history, range(4)), lambda channel: told.append("opened"))(None)
+    assert told == [1]

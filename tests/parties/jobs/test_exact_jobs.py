@@ -1,0 +1,137 @@
+"""Jobs with exact figures: a word of the policy, agreed limits, and no job that singles a person out."""
+
+from __future__ import annotations
+
+import pytest
+
+from parties.disclosure.history import OverlapError
+from parties.errors import JobError, PeerRefused, PolicyError
+from parties.jobs.reports import check_report
+from parties.jobs.state import State
+from smc.analyses.disclosure.limits import Limits
+from tests.parties.jobs.joined import job_file, wait_final
+
+EXACT = 'exact_aggregates = true\nminimum_group = 3\napproval = "auto"'
+
+
+def exact(pair, north=EXACT, south=EXACT):
+    """Both analyses are exact, under these lines of both policies."""
+    for name, lines in (("north", north), ("south", south)):
+        pair.analysis[name].is_exact = True
+        pair.allow(name)
+        path = pair.folder / name / "policy.toml"
+        path.write_text(path.read_text().replace('approval = "auto"', lines))
+        rows(pair, name, range(20))
+
+
+def rows(pair, name, values):
+    cells = "".join(f"{value}\n" for value in values)
+    (pair.folder / name / "numbers.csv").write_text("value\n" + cells)
+
+
+def finished(pair):
+    job_id = pair.north.submit(job_file()).job_id
+    states = [wait_final(manager, job_id).state for manager in (pair.north, pair.south)]
+    assert states == [State.FINISHED, State.FINISHED]
+    return job_id
+
+
+def test_exact_figures_are_refused_unless_a_rule_allows_them(pair):
+    exact(pair, north='approval = "auto"')
+    with pytest.raises(PolicyError, match="exact figures"):
+        pair.north.submit(job_file())
+    exact(pair, south='approval = "auto"')
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(job_file())
+    assert caught.value.stable_code == "policy"
+
+
+def test_both_limits_stand_in_the_contract_and_the_stricter_ones_in_the_run(pair):
+    seen = {}
+    exact(pair, north=EXACT + '\ndominance = "0.8"', south=EXACT.replace("= 3", "= 7") + "\nminimum_set = 4")
+    for name, analysis in pair.analysis.items():
+        run = analysis.run
+
+        def spy(session, parameters, data, recipients, release, name=name, run=run):
+            seen[name] = release.limits
+            return run(session, parameters, data, recipients, release)
+
+        analysis.run = spy
+    job_id = finished(pair)
+    assert seen["north"] == seen["south"]
+    assert (seen["north"].minimum_group, str(seen["north"].dominance), seen["north"].minimum_set) == (
+        7,
+        "4/5",
+        4,
+    )
+    contracts = [manager.store.get(job_id).contract for manager in (pair.north, pair.south)]
+    assert contracts[0].encode() == contracts[1].encode()
+    assert {role.value: limits.minimum_group for role, limits in contracts[0].limits.items()} == {
+        "alice": 3,
+        "bob": 7,
+    }
+
+
+def test_with_and_without_one_row_is_refused_before_anything_is_proposed(pair):
+    exact(pair)
+    job_id = finished(pair)
+    rows(pair, "north", range(19))
+    said = len(pair.network.said)
+    with pytest.raises(OverlapError) as caught:
+        pair.north.submit(job_file())
+    assert job_id in caught.value.what
+    assert len(pair.network.said) == said
+    report = check_report(pair.north._examiner, job_file())
+    assert report["overlap"]["code"] == "overlap"
+    rows(pair, "north", range(16))
+    finished(pair)
+    assert len(pair.north._examiner.history.records()) == 2
+
+
+def test_the_other_side_refuses_for_its_own_persons_and_tells_a_code_only(pair):
+    exact(pair)
+    finished(pair)
+    rows(pair, "south", range(19))
+    with pytest.raises(PeerRefused) as caught:
+        pair.north.submit(job_file())
+    assert caught.value.stable_code == "overlap"
+    assert pair.north.store.all()[0].state is State.DENIED
+    assert len(pair.south._examiner.history.records()) == 1
+
+
+def test_the_same_rows_may_run_again_until_runs_total(pair):
+    exact(pair, north=EXACT + "\nruns_total = 2")
+    finished(pair)
+    finished(pair)
+    with pytest.raises(PolicyError, match="runs_total"):
+        pair.north.submit(job_file())
+
+
+def test_jobs_without_exact_figures_leave_no_trace_in_the_history(pair):
+    exact(pair)
+    for analysis in pair.analysis.values():
+        analysis.is_exact = False
+    finished(pair)
+    assert pair.north._examiner.history.records() == ()
+
+
+def test_an_exact_job_that_opens_past_the_gate_gives_no_result(pair):
+    exact(pair)
+    for analysis in pair.analysis.values():
+        analysis.skip_gate = True
+    job_id = pair.north.submit(job_file()).job_id
+    assert wait_final(pair.north, job_id).error_code in ("gate", "peer-aborted")
+
+
+def test_a_policy_that_became_stricter_ends_a_waiting_job(pair):
+    exact(pair, south=EXACT.replace("auto", "person"))
+    record = pair.north.submit(job_file())
+    path = pair.folder / "south" / "policy.toml"
+    path.write_text(path.read_text().replace("minimum_group = 3", "minimum_group = 4"))
+    with pytest.raises(JobError, match="stricter limits") as caught:
+        pair.south.approve(record.job_id)
+    assert caught.value.stable_code == "contract"
+    path.write_text(path.read_text().replace("minimum_group = 4", "minimum_group = 2"))
+    pair.south.approve(record.job_id)
+    assert wait_final(pair.north, record.job_id).state is State.FINISHED
+    assert pair.north.store.get(record.job_id).contract.agreed == Limits(3)

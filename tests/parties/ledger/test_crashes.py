@@ -1,0 +1,146 @@
+"""A party killed anywhere in the gate: what may have been released is spent, and the chain stays whole."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from parties.errors import BudgetError
+from parties.ledger.accounting import Account, Budget, Spent
+from parties.ledger.book import Ledger
+from parties.ledger.entries import COUNTERSIGNED, SPENT
+from smc.analyses.loss import Loss
+
+LOSS = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100))
+ACCOUNT = Account.of("d")
+STAGES = 13
+"""Calls of the operating system in the gate. Each of the two entries takes six: write, fsync and close of the
+file, fsync and close of the folder, close of the lock. Between them the ledger is looked at once."""
+
+KILLED = """
+import os, signal, sys, threading
+from fractions import Fraction
+from pathlib import Path
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from parties.ledger import book
+from parties.ledger.accounting import Account, Budget
+from parties.ledger.book import Ledger
+from parties.ledger.gate import Spending, make_gate
+from smc.analyses.loss import Loss
+from smc.channel.channel import Channel
+from smc.channel.memory import memory_pair
+from smc.forms import Role
+
+folder, step = Path(sys.argv[1]), int(sys.argv[2])
+calls = 0
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def counted(function):
+    def call(*arguments):
+        global calls
+        if threading.current_thread() is threading.main_thread():
+            if calls == step:
+                die()
+            calls += 1
+        return function(*arguments)
+    return call
+
+class Os:
+    def __getattr__(self, name):
+        found = getattr(os, name)
+        return counted(found) if name in ("write", "fsync", "close") else found
+
+book.os = Os()
+keys = {role: Ed25519PrivateKey.generate() for role in Role}
+ends = dict(zip(Role, memory_pair(5.0), strict=True))
+loss, budget = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100)), Budget(Fraction(9))
+
+def side(role):
+    spending = Spending(
+        bytes(32), role, Account.of("d"), "d", role.other.value, loss, budget, keys[role],
+        keys[role.other].public_key(),
+    )
+    channel = Channel(ends[role])
+    if role is Role.ALICE:
+        send = channel.send
+        def announced(message):
+            print("announced", flush=True)
+            send(message)
+        channel.send = announced
+    make_gate(Ledger(folder / (role.value + ".jsonl")), spending)(channel)
+
+other = threading.Thread(target=side, args=(Role.BOB,), daemon=True)
+other.start()
+side(Role.ALICE)
+print("passed", flush=True)
+print(calls, file=sys.stderr, flush=True)
+die()
+"""
+
+
+def killed_at(folder, step):
+    return subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), str(step)], capture_output=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("step", [*range(STAGES), 99])
+def test_killed_at_every_stage_of_the_gate(tmp_path, step):
+    done = killed_at(tmp_path, step)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    said = done.stdout.split()
+    ledger = Ledger(tmp_path / "alice.jsonl")
+    events = [entry.event for entry in ledger.entries()]
+    assert events in ([], [SPENT], [SPENT, COUNTERSIGNED])
+    if b"announced" in said:
+        assert events[:1] == [SPENT]
+    if b"passed" in said:
+        assert events == [SPENT, COUNTERSIGNED]
+    assert (step == 99) == (b"passed" in said)
+    before = ledger.spent(ACCOUNT, "bob")
+    assert before == (Spent() + LOSS if events else Spent())
+    ledger.spend("ab" * 32, ACCOUNT, "d", "bob", LOSS, Budget(Fraction(9)))
+    assert ledger.spent(ACCOUNT, "bob") == before + LOSS
+
+
+def test_the_stages_are_all_there_are(tmp_path):
+    assert int(killed_at(tmp_path, 99).stderr.split()[-1]) == STAGES
+
+
+def _attempts(path, first, start, passed):
+    start.wait()
+    for number in range(first, first + 5):
+        try:
+            loss, budget = Loss(rho=Fraction(1, 100)), Budget(Fraction(2))
+            Ledger(path).spend(f"{number:064x}", ACCOUNT, "d", "bob", loss, budget)
+        except BudgetError:
+            continue
+        with passed.get_lock():
+            passed.value += 1
+
+
+def test_processes_race_for_the_last_of_a_budget_of_gaussian_noise(tmp_path):
+    fit = 0
+    total = Spent()
+    while (total + Loss(rho=Fraction(1, 100))).epsilon_at(Budget(Fraction(2)).delta) <= 2:
+        total += Loss(rho=Fraction(1, 100))
+        fit += 1
+    assert 0 < fit < 10
+    spawn = multiprocessing.get_context("spawn")
+    start, passed = spawn.Event(), spawn.Value("i", 0)
+    path = tmp_path / "ledger.jsonl"
+    workers = [spawn.Process(target=_attempts, args=(path, 100 * i, start, passed)) for i in range(2)]
+    for worker in workers:
+        worker.start()
+    start.set()
+    for worker in workers:
+        worker.join(60)
+    assert passed.value == fit
+    assert Ledger(path).spent(ACCOUNT, "bob") == total

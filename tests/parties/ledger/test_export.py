@@ -1,0 +1,270 @@
+"""Exports for auditors: whole, sealed, countersigned, and checked without the party."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from parties.cli.ledger import ledger as commands
+from parties.config import Address
+from parties.errors import DataError
+from parties.ledger.accounting import Account, Budget
+from parties.ledger.book import Ledger
+from parties.ledger.entries import COUNTERSIGNED, parse_line
+from parties.ledger.export import check_countersignatures, read_export, write_csv, write_export
+from parties.pki import pairing
+from parties.pki.home import _write_keys
+from parties.pki.signing import key_text
+from smc.analyses.loss import Loss
+from smc.forms import Role
+from tests.parties.ledger.test_ledger import KEYS, run_gates, spending
+from tests.parties.rpc.harness import NORTH, SOUTH
+
+DATA = Path(__file__).parent / "data"
+MAIN = "from parties.cli.main import main; main()"
+TIME = "2026-01-01T00:00:00Z"
+OLD_KEYS = {
+    "north": Ed25519PrivateKey.from_private_bytes(bytes(range(32))),
+    "south": Ed25519PrivateKey.from_private_bytes(bytes(range(32, 64))),
+}
+
+
+def of_file(name):
+    return [parse_line(line) for line in (DATA / name).read_bytes().splitlines()]
+
+
+@pytest.fixture
+def entries(tmp_path):
+    for number in range(3):
+        ledgers, caught = run_gates(tmp_path, *(spending(role, bytes([number]) * 32, "1/8") for role in Role))
+        assert not caught
+    book = ledgers[Role.ALICE]
+    book.spend("ab" * 32, Account.of("d"), "d", "bob", Loss(rho=Fraction(1, 9)), Budget(Fraction(20)))
+    return book.entries()
+
+
+@pytest.fixture
+def data(entries):
+    return write_export("alice", KEYS[Role.ALICE], entries, {"bob": [KEYS[Role.BOB].public_key()]}, TIME)
+
+
+def test_an_export_holds_the_ledger_and_what_the_peer_signed(entries, data):
+    found = read_export(data)
+    assert (found.party, found.time, found.entries) == ("alice", TIME, entries)
+    assert key_text(found.key) == key_text(KEYS[Role.ALICE].public_key())
+    signed = check_countersignatures(found.entries, found.peers)
+    assert (signed.valid, signed.invalid, signed.missing) == ((1, 3, 5), (), (6,))
+    stranger = {"bob": [Ed25519PrivateKey.generate().public_key()]}
+    assert check_countersignatures(entries, stranger).invalid == (1, 3, 5)
+    assert check_countersignatures(entries, {}).invalid == (1, 3, 5)
+    both = {"bob": [*stranger["bob"], KEYS[Role.BOB].public_key()]}
+    assert check_countersignatures(entries, both).valid == (1, 3, 5)
+
+
+@pytest.mark.parametrize(("name", "peer"), [("north", "south"), ("south", "north")])
+def test_countersignatures_of_format_1_are_checked(name, peer):
+    entries = of_file(f"format-1-{name}.jsonl")
+    signed = check_countersignatures(entries, {peer: [OLD_KEYS[peer].public_key()]})
+    assert signed.invalid == ()
+    assert len(signed.valid) == 3
+    assert len(signed.missing) == (name == "north")
+    assert check_countersignatures(entries, {peer: [OLD_KEYS[name].public_key()]}).valid == ()
+
+
+def test_a_countersignature_for_another_job_does_not_count(entries):
+    swapped = [
+        replace(entry, subject=entries[0].hash).sealed() if entry.sequence == 3 else entry
+        for entry in entries
+    ]
+    assert check_countersignatures(swapped, {"bob": [KEYS[Role.BOB].public_key()]}).invalid == (3,)
+
+
+def test_every_flipped_bit_of_an_export_is_noticed(data):
+    for place in range(0, len(data) - 1, 7):
+        spoilt = bytearray(data)
+        spoilt[place] ^= 1
+        with pytest.raises(DataError):
+            read_export(bytes(spoilt))
+
+
+def test_lines_left_out_added_or_exchanged_are_noticed(data):
+    lines = data.splitlines(keepends=True)
+    for spoilt in (
+        lines[:-1],
+        lines[1:],
+        lines[:3] + lines[4:],
+        [*lines, lines[-1]],
+        lines[::-1],
+        [],
+        [b"\n"],
+    ):
+        with pytest.raises(DataError):
+            read_export(b"".join(spoilt))
+
+
+def test_a_forger_cannot_seal_a_broken_chain(entries):
+    cut = [*entries[:2], *entries[4:]]
+    with pytest.raises(DataError, match="broken at entry 2"):
+        read_export(write_export("alice", KEYS[Role.ALICE], cut, {}, TIME))
+
+
+def test_the_table_for_spreadsheets_has_every_entry(entries):
+    rows = list(csv.DictReader(io.StringIO(write_csv([*of_file("format-1-north.jsonl"), *entries]))))
+    assert len(rows) == 7 + len(entries)
+    assert (rows[0]["epsilon"], rows[0]["format"], rows[-1]["rho"]) == ("1/2", "", "1/9")
+
+
+# The commands
+
+
+@pytest.fixture
+def home(tmp_path):
+    """North's folder; beside it both pairing files."""
+    folder = tmp_path / "north"
+    (folder / "keys").mkdir(parents=True, mode=0o700)
+    _write_keys(folder / "keys", NORTH)
+    (folder / "peers").mkdir()
+    pairs = {}
+    for own in (NORTH, SOUTH):
+        pairs[own.name] = pairing.describe(own, Address("localhost", 1))
+        (tmp_path / f"{own.name}.pair").write_text(pairs[own.name].text)
+    (folder / "duetto.toml").write_text(
+        '[party]\nname = "north"\nhome = "."\n[listen]\naddress = "127.0.0.1:0"\n'
+        f'[[peers]]\nname = "south"\naddress = "localhost:1"\npairing = "../south.pair"\n'
+        f'pin = "{pairs["south"].fingerprint}"\n'
+    )
+    (folder / "catalog.toml").write_text("")
+    return folder
+
+
+def fill(home, jobs=2):
+    for number in range(jobs):
+        given = {}
+        for role, own, peer in ((Role.ALICE, NORTH, SOUTH), (Role.BOB, SOUTH, NORTH)):
+            given[role] = replace(
+                spending(role, bytes([number]) * 32, "1/8"),
+                peer=peer.name,
+                signing_key=own.signing,
+                peer_key=peer.signing.public_key(),
+            )
+        _, caught = run_gates(home, given[Role.ALICE], given[Role.BOB])
+        assert not caught
+    (home / "alice.jsonl").rename(home / "ledger.jsonl")
+
+
+def call(*words, code=0):
+    done = CliRunner().invoke(commands, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def test_show_and_verify_at_home(home):
+    assert "Nothing" in call("show", "--config", home)
+    fill(home)
+    shown = call("show", "--config", home)
+    assert "(1/4, 2^-30)-differentially private" in shown
+    document = json.loads(call("show", "--config", home, "--json"))
+    (total,) = document["totals"]
+    assert (total["account"], total["peer"], total["guarantee"]["epsilon"]) == ("d", "south", "1/4")
+    report = json.loads(call("verify", "--config", home, "--json"))
+    assert report["countersignatures"] == {"valid": [1, 3], "invalid": [], "missing": []}
+    assert report["head"] == Ledger(home / "ledger.jsonl").head().hash
+    assert "valid signature: 2." in call("verify", "--config", home)
+    assert call("export", "--config", home, "--format", "csv").count("\n") == 5
+    call("verify", "--config", home, "--any-key", code=2)
+    path = home / "ledger.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"1/8"', b'"1/9"'))
+    call("verify", "--config", home, code=77)
+
+
+def test_totals_of_several_peers_and_populations(home):
+    book = Ledger(home / "ledger.jsonl")
+    catalog = (
+        'population = "people"\nsource = "x.csv"\ncolumns.v = { type = "integer", lower = 0, upper = 1 }\n'
+    )
+    (home / "catalog.toml").write_text(f"[datasets.visits]\n{catalog}[datasets.patients]\n{catalog}")
+    for number, (dataset, peer) in enumerate(
+        [("visits", "south"), ("patients", "south"), ("visits", "west"), ("staff", "south")]
+    ):
+        account, loss = Account.of(dataset), Loss(Fraction(1, 4))
+        book.spend(f"{number:064x}", account, dataset, peer, loss, Budget(Fraction(2)))
+    totals = json.loads(call("show", "--config", home, "--json"))["totals"]
+    assert [(t["account"], t["peer"], t["epsilon"]) for t in totals] == [
+        ("people", "south", "1/2"),
+        ("people", "west", "1/4"),
+        ("people", None, "3/4"),
+        ("staff", "south", "1/4"),
+    ]
+    shown = call("show", "--config", home)
+    assert "all peers together" in shown
+    assert "different people" in shown
+
+
+def test_an_export_is_verified_without_configuration(home, tmp_path):
+    fill(home)
+    export = tmp_path / "ledger.export"
+    call("export", "--config", home, "--output", export)
+    assert call("export", "--config", home).splitlines()[1:5] == export.read_text().splitlines()[1:5]
+    call("export", "--config", home, "--json", code=2)
+    alone = {name: value for name, value in os.environ.items() if "DUETTO" not in name}
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    def offline(*words):
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, "ledger", "verify", "--export", str(export), *map(str, words)],
+            cwd=empty,
+            env={**alone, "HOME": str(empty), "PYTHONPATH": str(Path(__file__).parents[3])},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = offline("--pair", tmp_path / "north.pair", "--pair", tmp_path / "south.pair")
+    assert (code, "valid signature: 2." in said) == (0, True), said
+    assert offline("--key", key_text(NORTH.signing.public_key()))[0] == 0
+    pem = tmp_path / "north.pem"
+    pem.write_bytes(
+        NORTH.signing.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+    )
+    assert offline("--key", pem)[0] == 0
+
+
+def test_an_export_of_somebody_else_is_refused(home, tmp_path):
+    fill(home)
+    book = Ledger(home / "ledger.jsonl").entries()
+    export = tmp_path / "e"
+    peers = {"south": [SOUTH.signing.public_key()]}
+    export.write_bytes(write_export("north", NORTH.signing, book, peers, TIME))
+    wrong = key_text(SOUTH.signing.public_key())
+    call("verify", "--export", export, code=2)
+    call("verify", "--export", export, "--any-key")
+    call("verify", "--export", export, "--key", wrong, code=65)
+    call("verify", "--export", export, "--key", "nonsense", code=65)
+    forged = Ed25519PrivateKey.generate()
+    export.write_bytes(write_export("north", forged, book, peers, TIME))
+    call("verify", "--export", export, "--pair", tmp_path / "north.pair", code=65)
+    # A peer with another key than it signed with, and with its earlier key given.
+    later = {"south": [forged.public_key()]}
+    export.write_bytes(write_export("north", NORTH.signing, book, later, TIME))
+    own = ("--pair", tmp_path / "north.pair")
+    call("verify", "--export", export, *own, code=65)
+    call("verify", "--export", export, *own, "--peer-key", f"south={wrong}")
+    call("verify", "--export", export, *own, "--peer-key", wrong, code=2)
+    assert any(entry.event == COUNTERSIGNED for entry in book)

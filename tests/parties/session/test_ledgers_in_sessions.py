@@ -1,0 +1,146 @@
+"""Ledgers in the handshake, over mutual TLS: a party with an old copy of its ledger computes with nobody."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from fractions import Fraction
+
+import pytest
+
+from parties.errors import PeerRefused
+from parties.ledger.accounting import Account, Budget
+from parties.ledger.book import open_ledger
+from parties.ledger.entries import LedgerError
+from parties.ledger.heads import open_heads
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from smc.analyses.loss import Loss
+from smc.errors import ProtocolViolation
+from smc.forms import Role
+from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, dialling, listening, public, task
+
+
+@pytest.fixture
+def homes(tmp_path):
+    for own in (NORTH, SOUTH):
+        (tmp_path / own.name).mkdir()
+    return tmp_path
+
+
+def spend(folder, number):
+    loss, budget = Loss(Fraction(1, 8)), Budget(Fraction(9))
+    return open_ledger(folder).spend(f"{number:064x}", Account.of("d"), "d", "west", loss, budget)
+
+
+@contextmanager
+def both(homes, *, with_ledgers=True):
+    heads = [
+        open_heads(homes / own.name, own.name, own.signing) if with_ledgers or own is NORTH else None
+        for own in (NORTH, SOUTH)
+    ]
+    with (
+        listening(SOUTH, public(NORTH), heads=heads[1]) as south,
+        dialling(NORTH, public(SOUTH), south.server.address, heads=heads[0]) as directory,
+    ):
+        yield south, directory
+
+
+def session(south, directory):
+    """One session: the error that ended it at either side, and which sides began to run."""
+    ran, ending = [], Ending()
+    south.jobs.tasks[JOB] = task(Role.BOB, lambda session: ran.append("south"), ending)
+    try:
+        directory.run_session("south", task(Role.ALICE, lambda session: ran.append("north")))
+    except Exception as error:
+        return error, ending, ran
+    ending.wait()
+    return None, ending, ran
+
+
+def test_whole_ledgers_let_sessions_through_and_are_kept(homes):
+    with both(homes) as (south, directory):
+        for number in range(2):
+            entry = spend(homes / "south", number)
+            error, _, ran = session(south, directory)
+            assert error is None
+            assert sorted(ran) == ["north", "south"]
+    seen = open_heads(homes / "north", "north", NORTH.signing).seen("south")
+    assert seen == (entry.sequence, entry.hash)
+
+
+@pytest.mark.parametrize("victim", ["north", "south"])
+def test_a_restored_ledger_stops_the_next_session_before_anything_runs(homes, victim, caplog):
+    path = homes / victim / "ledger.jsonl"
+    with both(homes) as (south, directory):
+        spend(homes / victim, 1)
+        backup = shutil.copy(path, homes / "backup")
+        spend(homes / victim, 2)
+        assert session(south, directory)[0] is None
+        newest = path.read_bytes()
+        shutil.copy(backup, path)
+        error, ending, ran = session(south, directory)
+        assert ran == []
+        if victim == "north":
+            assert isinstance(error, LedgerError)
+            assert "older than what the peer has seen" in error.what
+            heard = ending.wait()
+            assert isinstance(heard, PeerRefused)
+            assert (heard.stable_code, "entry" in heard.what) == ("ledger", False)
+        else:
+            assert isinstance(error, PeerRefused)
+            assert (error.stable_code, "entry" in error.what) == ("ledger", False)
+            assert south.jobs.headers[1:] == []
+        assert "older than what the peer has seen: entry 1" in caplog.text
+        path.write_bytes(newest)
+        assert session(south, directory)[0] is None
+
+
+def test_a_dialler_that_goes_on_all_the_same_is_refused(homes, monkeypatch):
+    path = homes / "north" / "ledger.jsonl"
+    with both(homes) as (south, directory):
+        spend(homes / "north", 1)
+        assert session(south, directory)[0] is None
+        path.unlink()
+        monkeypatch.setattr("parties.session.handshake._check_own_ledger", lambda sides, said: None)
+        error, ending, ran = session(south, directory)
+        assert error is not None
+        assert "south" not in ran
+        assert ending.wait().stable_code == "peer-ledger"
+
+
+def test_a_broken_ledger_stops_sessions(homes):
+    (homes / "north" / "ledger.jsonl").write_text("broken\n")
+    with both(homes) as (south, directory):
+        error, _, ran = session(south, directory)
+        assert isinstance(error, LedgerError)
+        assert ran == []
+    (homes / "north" / "ledger.jsonl").unlink()
+    (homes / "south" / "ledger.jsonl").write_text("broken\n")
+    with both(homes) as (south, directory):
+        error, _, ran = session(south, directory)
+        assert (error.stable_code, ran) == ("ledger", [])
+
+
+def test_a_peer_that_says_nothing_of_ledgers_is_refused(homes):
+    with both(homes, with_ledgers=False) as (south, directory):
+        error, ending, ran = session(south, directory)
+        assert isinstance(error, ProtocolViolation)
+        assert ending.wait().stable_code == "protocol-violation"
+        assert ran == []
+
+
+def test_what_was_said_of_ledgers_is_part_of_the_session_id(homes, monkeypatch):
+    with both(homes) as (south, directory):
+        send = type(directory._runner.stream("south")).send
+
+        def spoil(stream, packet, **more):
+            if packet.WhichOneof("content") == "answer":
+                packet = pb.Packet.FromString(packet.SerializeToString())
+                packet.answer.ledgers.seen = bytes(39) + b"\1"
+            return send(stream, packet, **more)
+
+        monkeypatch.setattr("parties.rpc.stream.PacketStream.send", spoil)
+        error, _, ran = session(south, directory)
+        assert isinstance(error, ProtocolViolation)
+        assert "same session" in error.what
+        assert ran == []
