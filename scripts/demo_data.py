@@ -1,196 +1,91 @@
-"""Splits scikit-learn's breast-cancer table between two hospitals and writes what the demo needs.
+"""Writes the data of the demo's two hospitals, their catalogs and policies, and the job files.
 
     demo_data.py DIR      with the homes DIR/north and DIR/south made by `duetto init`
 
-Writes each hospital's data, catalog and policy, the job files, and truth.txt: what the joint statistics
-would be without noise, for the eyes of the demo only.
+The tumours are scikit-learn's breast-cancer table, split between the two. The persons are made up: their names
+are put together from syllables. Catalogs, policies and jobs are copied from `demo_files`. What the joint
+results would be without noise or errors goes to truth.json, for the eyes of the demo only.
 """
 
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from sklearn.datasets import load_breast_cancer
 
+FILES = Path(__file__).resolve().parent / "demo_files"
 FEATURES = (
     *("radius", "texture", "perimeter", "area", "smoothness"),
     *("compactness", "concavity", "concave points", "symmetry", "fractal dimension"),
 )
+MEASURED = {"radius": 3, "area": 1, "concavity": 4}
 DIGITS = 5
 NORTH_ROWS = 285
 PATIENT = 0
 PERCENTILES = range(10, 100, 10)
 EDGES = (6, 10, 14, 18, 22, 30)
 
-CATALOG = {
-    "tumours": """
-[datasets.tumours]
-source = "tumours.csv"
-key = "patient_id"
-[datasets.tumours.columns.diagnosis]
-type = "category"
-values = ["benign", "malignant"]
-[datasets.tumours.columns.radius]
-type = "decimal"
-scale = 3
-lower = "0"
-upper = "40"
-unit = "image units"
-[datasets.tumours.columns.area]
-type = "decimal"
-scale = 1
-lower = "0"
-upper = "3000"
-unit = "square image units"
-""",
-    "measured": """
-[datasets.{name}]
-source = "{name}.csv"
-key = "feature"
-[datasets.{name}.columns.value]
-type = "decimal"
-scale = 5
-lower = "0"
-upper = "3000"
-""",
-    "percentiles": """
-[datasets.percentiles]
-source = "percentiles.csv"
-key = "percent"
-[datasets.percentiles.columns.radius]
-type = "decimal"
-scale = 3
-lower = "0"
-upper = "40"
-unit = "image units"
-""",
-}
-
-POLICY = """\
-[[rules]]
-name = "compare single values with {peer}"
-analyses = ["comparison"]
-peers = ["{peer}"]
-datasets = ["{measured}"]
-columns = ["value"]
-recipients = ["{recipient}"]
-types = ["PN-NP-PN"]
-runs_per_day = 20
-approval = "auto"
-
-[[rules]]
-name = "compare percentiles, result in shares"
-analyses = ["comparison"]
-peers = ["{peer}"]
-datasets = ["percentiles"]
-columns = ["radius"]
-recipients = ["both"]
-types = ["PN-NP-SS"]
-approval = "auto"
-
-[[rules]]
-name = "statistics with {peer}"
-analyses = ["statistics"]
-peers = ["{peer}"]
-datasets = ["tumours"]
-columns = ["diagnosis", "radius"]
-recipients = ["both"]
-epsilon_per_job = "2"
-epsilon_total = "3"
-minimum_rows = 100
-approval = "{approval}"
-"""
-
-JOBS = {
-    "patient": """\
-[job]
-analysis = "comparison"
-title = "Which measurements of one patient lie above 90 % of the other hospital's?"
-alice = "north"
-bob = "south"
-recipients = ["alice"]
-
-[alice]
-dataset = "patient"
-columns = { x = "value" }
-
-[bob]
-dataset = "norms"
-columns = { y = "value" }
-
-[parameters]
-type = "PN-NP-PN"
-bits = 32
-""",
-    "percentiles": """\
-[job]
-analysis = "comparison"
-title = "At which percentiles are north's tumours larger? Answers stay shared."
-alice = "north"
-bob = "south"
-recipients = ["alice", "bob"]
-
-[alice]
-dataset = "percentiles"
-columns = { x = "radius" }
-
-[bob]
-dataset = "percentiles"
-columns = { y = "radius" }
-
-[parameters]
-type = "PN-NP-SS"
-bits = 16
-engine = "oblivious"
-""",
-    "statistics": f"""\
-[job]
-analysis = "statistics"
-title = "Tumours of both hospitals together"
-alice = "north"
-bob = "south"
-recipients = ["alice", "bob"]
-
-[alice]
-dataset = "tumours"
-columns = {{ diagnosis = "diagnosis", radius = "radius" }}
-
-[bob]
-dataset = "tumours"
-columns = {{ diagnosis = "diagnosis", radius = "radius" }}
-
-[parameters]
-epsilon = "2"
-max_rows = 100000
-
-[[parameters.queries]]
-kind = "count"
-name = "patients"
-
-[[parameters.queries]]
-kind = "histogram"
-column = "diagnosis"
-
-[[parameters.queries]]
-kind = "mean"
-column = "radius"
-
-[[parameters.queries]]
-kind = "histogram"
-column = "radius"
-edges = {list(EDGES)}
-""",
-}
+GIVEN = ("Ale", "Bru", "Cori", "Dele", "Emi", "Fabi", "Gero", "Hani")
+GIVEN_ENDS = ("na", "ro", "lia", "mar", "s", "ta", "vin")
+SURNAMES = ("Alder", "Birken", "Croft", "Dorn", "Elms", "Farn", "Grun", "Hasel", "Iven", "Jarn", "Kerb")
+SURNAME_ENDS = ("berg", "dale", "feld", "gate", "hurst", "ley", "mann", "stedt", "wick")
+TOWNS = ("Nordhaven", "Southwick", "Estermouth", "Westerau", "Middleburn")
+NORTH_PERSONS = range(70)
+SOUTH_PERSONS = range(50, 110)
 
 Rows = list[tuple[str, list[float]]]
 """Diagnosis and the ten mean values of a patient."""
 
 
-def load() -> Rows:
+class Person(NamedTuple):
+    """A person as a hospital has written it down."""
+
+    card: str
+    given_name: str
+    surname: str
+    born: date
+    town: str
+
+
+def person(number: int) -> Person:
+    """The person of that number, the same in both hospitals."""
+    return Person(
+        f"{37_003 * (number + 11) % 999_983:06}",
+        GIVEN[number % 8] + GIVEN_ENDS[number % 7],
+        SURNAMES[number % 11] + SURNAME_ENDS[number // 3 % 9],
+        date(1930, 1, 1) + timedelta(days=number * 7919 % 25_000),
+        TOWNS[number * 3 % 5],
+    )
+
+
+def mistyped(known: Person, number: int) -> Person:
+    """South's clerk mistypes a name, a day or a card, now and then."""
+    if number % 10 == 3:
+        return known._replace(surname=known.surname[:2] + known.surname[3:])
+    if number % 10 == 6:
+        return known._replace(given_name=known.given_name[:2] + known.given_name[1:])
+    if number % 10 == 9:
+        card = known.card[:3] + known.card[3:][::-1]
+        return known._replace(card=card, born=known.born + timedelta(days=1))
+    return known
+
+
+def persons() -> tuple[list[Person], list[Person]]:
+    """Both hospitals' persons; south writes cards with blanks and a zero in front."""
+    south = [mistyped(person(number), number) for number in SOUTH_PERSONS]
+    spaced = [each._replace(card=f"0{each.card[:3]} {each.card[3:]}") for each in south]
+    return [person(number) for number in NORTH_PERSONS], spaced
+
+
+def tumours() -> Rows:
     table = load_breast_cancer()
     names = [str(name) for name in table.target_names]
     return [
@@ -211,19 +106,20 @@ def write_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[object]]
         writer.writerows(rows)
 
 
-def write_hospital(home: Path, rows: Rows, measured: str, values: Sequence[float]) -> None:
+def write_hospital(home: Path, rows: Rows, known: list[Person], name: str, values: Sequence[float]) -> None:
     letter = home.name[0].upper()
-    area = FEATURES.index("area")
+    places = {FEATURES.index(feature): digits for feature, digits in MEASURED.items()}
     write_csv(
         home / "tumours.csv",
-        ("patient_id", "diagnosis", "radius", "area"),
+        ("patient_id", "diagnosis", *MEASURED),
         [
-            (f"{letter}{number:03}", diagnosis, f"{tumour[0]:.3f}", f"{tumour[area]:.1f}")
+            (f"{letter}{number:03}", diagnosis, *(f"{tumour[i]:.{digits}f}" for i, digits in places.items()))
             for number, (diagnosis, tumour) in enumerate(rows, 1)
         ],
     )
+    write_csv(home / "persons.csv", Person._fields, known)
     write_csv(
-        home / f"{measured}.csv",
+        home / f"{name}.csv",
         ("feature", "value"),
         [(feature, f"{value:.{DIGITS}f}") for feature, value in zip(FEATURES, values, strict=True)],
     )
@@ -233,36 +129,31 @@ def write_hospital(home: Path, rows: Rows, measured: str, values: Sequence[float
         ("percent", "radius"),
         [(p, f"{percentile(radii, p):.3f}") for p in PERCENTILES],
     )
-    catalog = "".join(text.format(name=measured) for text in CATALOG.values())
-    (home / "catalog.toml").write_text(catalog.lstrip(), encoding="utf-8")
 
 
-def write_policy(home: Path, peer: str, measured: str, recipient: str, approval: str) -> None:
-    text = POLICY.format(peer=peer, measured=measured, recipient=recipient, approval=approval)
-    (home / "policy.toml").write_text(text, encoding="utf-8")
-
-
-def truth(rows: Rows) -> str:
+def truth(rows: Rows) -> dict[str, str]:
     radii = [values[0] for _, values in rows]
-    bins = [sum(low <= radius < high for radius in radii) for low, high in pairwise(EDGES)]
-    kinds = [f"{sum(one == kind for one, _ in rows)} {kind}" for kind in ("benign", "malignant")]
-    mean = sum(radii) / len(radii)
-    return (
-        f"{len(rows)} patients, {', '.join(kinds)}, mean radius {mean:.3f}, bins {' '.join(map(str, bins))}"
-    )
+    bins = {
+        kind: [sum(low <= v[0] < high for name, v in rows if name == kind) for low, high in pairwise(EDGES)]
+        for kind in ("benign", "malignant")
+    }
+    table = "; ".join(f"{kind} {' '.join(map(str, counts))}" for kind, counts in bins.items())
+    mean, median = sum(radii) / len(radii), percentile(radii, 50)
+    return {
+        "persons": str(len({*NORTH_PERSONS} & {*SOUTH_PERSONS})),
+        "statistics": f"{len(rows)} patients, mean {mean:.3f}, median {median:.2f}; by bins: {table}",
+    }
 
 
 def main(folder: Path) -> None:
-    rows = load()
+    rows = tumours()
     north, south = rows[:NORTH_ROWS], rows[NORTH_ROWS:]
+    north_persons, south_persons = persons()
     norms = [percentile((values[i] for _, values in south), 90) for i in range(len(FEATURES))]
-    write_hospital(folder / "north", north, "patient", north[PATIENT][1])
-    write_hospital(folder / "south", south, "norms", norms)
-    write_policy(folder / "north", "south", "patient", "self", "auto")
-    write_policy(folder / "south", "north", "norms", "peer", "person")
-    for name, text in JOBS.items():
-        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
-    (folder / "truth.txt").write_text(truth(rows) + "\n", encoding="utf-8")
+    shutil.copytree(FILES, folder, dirs_exist_ok=True)
+    write_hospital(folder / "north", north, north_persons, "patient", north[PATIENT][1])
+    write_hospital(folder / "south", south, south_persons, "norms", norms)
+    (folder / "truth.json").write_text(json.dumps(truth(rows)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+import parties  # noqa: F401 - before gRPC is imported by a test: see its docstring
+
 # Deadlines and slowness say something about the machine, not about the code.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
