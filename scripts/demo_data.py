@@ -2,9 +2,9 @@
 
     demo_data.py DIR      with the homes DIR/north and DIR/south made by `duetto init`
 
-The tumours are scikit-learn's breast-cancer table, split between the two. The persons are made up: their names
-are put together from syllables. Catalogs, policies and jobs are copied from `demo_files`. What the joint
-results would be without noise or errors goes to truth.json, for the eyes of the demo only.
+The tumours are scikit-learn's breast-cancer table, split between the two. The persons are made up: their
+names are put together from syllables. Catalogs, policies and jobs are copied from `demo_files`. What the
+joint results would be without noise or errors goes to truth.json, for the eyes of the demo only.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ def write_hospital(home: Path, rows: Rows, known: list[Person], name: str, value
     )
 
 
-def truth(rows: Rows) -> dict[str, str]:
+def truth(rows: Rows) -> dict[str, object]:
+    """The exact statistics, and the rows, from 1, of the persons in both lists."""
     radii = [values[0] for _, values in rows]
     bins = {
         kind: [sum(low <= v[0] < high for name, v in rows if name == kind) for low, high in pairwise(EDGES)]
@@ -140,7 +141,11 @@ def truth(rows: Rows) -> dict[str, str]:
     table = "; ".join(f"{kind} {' '.join(map(str, counts))}" for kind, counts in bins.items())
     mean, median = sum(radii) / len(radii), percentile(radii, 50)
     return {
-        "persons": str(len({*NORTH_PERSONS} & {*SOUTH_PERSONS})),
+        "persons": [
+            (NORTH_PERSONS.index(number) + 1, SOUTH_PERSONS.index(number) + 1)
+            for number in NORTH_PERSONS
+            if number in SOUTH_PERSONS
+        ],
         "statistics": f"{len(rows)} patients, mean {mean:.3f}, median {median:.2f}; by bins: {table}",
     }
 

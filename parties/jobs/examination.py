@@ -31,8 +31,8 @@ from smc.forms import ComparisonType, Role
 Moduli = Mapping[Role, int]
 """The Paillier N of each party."""
 
-_BY_POSITION: Final = frozenset({"comparison"})
-"""Analyses that pair the rows of both sides by their position."""
+_PAIRED: Final = ("vertical", "arbitrary")
+"""Layouts of a clustering whose rows lie with both parties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Examiner:
             return OwnData({})
         secret = self.history.secret() if task.exact else None
         loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values(), secret)
-        if loaded.left_out and task.analysis.name in _BY_POSITION:
+        if loaded.left_out and _by_position(task):
             raise DataError(
                 f"Data set {side.dataset!r} has rows with missing cells; a {task.analysis.name} pairs the "
                 "rows of both sides by their position, so none can be left out.",
@@ -346,6 +346,12 @@ def _with_persons(data: Data, loaded: Loaded) -> Data:
     if loaded.persons is None:
         return data
     return {**data, PERSONS: Column(loaded.persons, Schema("integer", lower=0, unit="persons"))}
+
+
+def _by_position(task: Task) -> bool:
+    """Whether a job pairs the rows of both sides by their position."""
+    layout = task.spec.parameters.get("layout")
+    return task.analysis.name == "comparison" or (task.analysis.name == "clustering" and layout in _PAIRED)
 
 
 def _comparison_type(task: Task) -> str | None:

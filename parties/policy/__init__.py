@@ -8,7 +8,7 @@ EXAMPLE = """\
 #
 # [[rules]]
 # name = "statistics with south"
-# analyses = ["statistics"]          # see the README for their names; "*" means all
+# analyses = ["statistics"]          # see docs/analyses.md; "*" means all
 # peers = ["south"]
 # datasets = ["patients"]
 # columns = ["age", "smoker"]        # own columns that a job may use

@@ -121,12 +121,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
             if fits
             else missed("types", f"type {kind} is not among types", "Add a pattern to types.")
         )
-    if view.dataset and view.rows is not None and rule.minimum_rows:
-        if view.rows < rule.minimum_rows:
-            what = f"the data set has fewer than {rule.minimum_rows} rows"
-            yield missed("minimum_rows", what, "Use more rows.")
-        else:
-            yield met("minimum_rows", f"at least {rule.minimum_rows} rows")
+    if view.dataset and view.rows is not None:
+        yield from _least_rows(rule, view, view.rows)
     yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
     if rule.runs_per_day is not None:
         again = "Try again tomorrow."
@@ -144,6 +140,17 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield met("exact_aggregates", "exact figures about several persons are allowed")
     if view.loss:
         yield from _losses(rule, view)
+
+
+def _least_rows(rule: Rule, view: JobView, rows: int) -> Iterator[Condition]:
+    """The least sizes, as far as they follow from the own rows alone."""
+    minimum_set = rule.limits.minimum_set if view.analysis == "matching" else 0
+    for key, least in (("minimum_rows", rule.minimum_rows), ("minimum_set", minimum_set)):
+        if rows < least:
+            what = f"the data set has fewer than {least} rows"
+            yield Condition(rule.name, key, False, "policy", what, "Use more rows.")
+        elif least:
+            yield Condition(rule.name, key, True, "policy", f"at least {least} rows")
 
 
 def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:

@@ -30,6 +30,16 @@ _LOSSES: Final = {
     grpc.StatusCode.CANCELLED: "the stream was cut off",
 }
 
+_MEANINGS: Final = {
+    "policy": "its policy does not allow that",
+    "budget": "its privacy budget does not allow that",
+    "overlap": "too few of its persons differ from those of an earlier job",
+    "data": "its data are not as it has declared them",
+    "config": "its configuration is wrong",
+    "ledger": "its ledger cannot be trusted until a person has looked",
+    "history": "its record of earlier jobs cannot be trusted",
+}
+
 log = logging.getLogger(__name__)
 
 
@@ -77,7 +87,8 @@ def refused(peer: str, code: str) -> PeerError:
         return PeerUntrusted(
             f"{peer} does not know this party's certificate.", "Pair the two parties again, both ways."
         )
-    return PeerRefused(f"{peer} refused with code {code!r}.", "Its log has the reason.", code=code)
+    meaning = f": {_MEANINGS[code]}" if code in _MEANINGS else ""
+    return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", "Its log has the reason.", code=code)
 
 
 def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:

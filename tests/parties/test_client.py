@@ -266,7 +266,7 @@ def test_job_commands(served, command, file):
     folder = served.folder / "tables"
     shown = command("job", "result", job_id, "--csv", folder).stdout
     assert "62" in shown
-    assert "alice learned: the sum" in shown
+    assert "alice and bob learned: the sum" in shown
     assert (folder / f"{job_id}-sum.csv").read_text() == "total\n62\n"
     wait_final(served.south, job_id)
     assert parsed(command("job", "result", job_id, "--json", name="south"))["tables"]
@@ -343,7 +343,7 @@ def test_who_approves_sees_what_is_learned_and_the_limits_of_both(served, comman
     shown = command("job", "show", job.id, name="south").stdout
     assert "limits of alice: minimum_group 7" in shown
     assert "limits of bob: dominance 4/5" in shown
-    assert "alice would learn: the sum" in shown
+    assert "alice and bob would learn: the sum" in shown
 
 
 def test_check_and_policy_need_no_daemon(served, command):

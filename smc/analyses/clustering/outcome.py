@@ -13,8 +13,8 @@ from smc.analyses.base import Table
 from smc.analyses.clustering.scaling import Grid
 
 SUPPRESSED: Final = (
-    "Clusters without a size are about too few persons, or shield one that is; their centres and the labels "
-    "of their rows are withheld."
+    "Clusters without a size are about too few persons in all or of one side, or shield one that is; their "
+    "centres and the labels of their rows are withheld."
 )
 
 

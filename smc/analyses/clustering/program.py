@@ -21,12 +21,12 @@ from smc.analyses.clustering.outcome import (
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.start import cost_start, first_centres
-from smc.analyses.clustering.suppression import cost_withheld, withheld
+from smc.analyses.clustering.suppression import Way, cost_failing, cost_withheld, failing, withheld
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_norms, cost_sums
 from smc.analyses.disclosure.release import Release
 from smc.forms import Role
 from smc.protocols.spec import Cost
-from smc.secret import gates, opening, products, signs
+from smc.secret import gates, opening, products
 from smc.secret.bits import BOTH, SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
@@ -64,12 +64,12 @@ class Program:
         centres = first_centres(self.table, given)
         session.report("start", 1, 1)
         counts: SecretInts | None = None
-        averaged: tuple[SecretInts, ...] = ()
+        averaged: tuple[Way, ...] = ()
         done = 0
         while done < given.iterations:
             session.report("clustering", done, given.iterations)
             sums = self.table.sums(lloyd.assign(self.table, centres), self.marks)
-            averaged = _persons(self.table.shape, sums)
+            averaged = _ways(sums)
             if self.noisy is None:
                 after = lloyd.update(self.table.shape.grid, sums, centres)
             else:
@@ -101,14 +101,12 @@ class Program:
             tables.append(labels_table(own))
         return Outcome(tuple(tables))
 
-    def _exact_outcome(
-        self, centres: SecretInts, averaged: tuple[SecretInts, ...], iterations: int
-    ) -> Outcome:
+    def _exact_outcome(self, centres: SecretInts, averaged: tuple[Way, ...], iterations: int) -> Outcome:
         """Open centres with the sizes of their clusters.
 
         Args:
             centres: the last ones.
-            averaged: the persons of whose rows each centre is the mean.
+            averaged: whom the rows are about that each centre is the mean of.
             iterations: made.
         """
         table, grid = self.table, self.table.shape.grid
@@ -118,14 +116,12 @@ class Program:
         sizes = sums.sizes
         if self.marks is not None:
             minimum = self.release.limits.minimum_group
-            persons = averaged + _persons(table.shape, sums)
-            hidden = withheld(persons, minimum)
+            ways = averaged + _ways(sums)
+            hidden = withheld(ways, minimum)
             sizes = select(hidden, _constant(sizes, WITHHELD), sizes)
             centres = select(hidden.reshape(-1, 1), _constant(centres, 0), centres)
-            enough = persons[0].sum() >= minimum
-            for other in persons[1:]:
-                enough = enough & (other.sum() >= minimum)
-            inertia = select(enough, inertia, _constant(inertia, inertia.bounds.lower))
+            few = failing([way.together() for way in ways], minimum)
+            inertia = select(few, _constant(inertia, inertia.bounds.lower), inertia)
             if self.parameters.labels:
                 bits = bits & ~hidden.reshape(1, -1)
         opened_sizes = self.release.ints(sizes, self.recipients)
@@ -177,11 +173,11 @@ def _inertia_bounds(shape: Shape) -> Bounds:
     return Bounds(-2 * shape.count - 1, shape.count * (shape.grid.diagonal << shape.grid.fraction) + 1)
 
 
-def _persons(shape: Shape, sums: Sums) -> tuple[SecretInts, ...]:
-    """The persons of each cluster, by as many ways of counting as both sides' numbers of persons give."""
-    if shape.layout is Layout.HORIZONTAL and sums.persons:
-        return (sums.persons[0] + sums.persons[1],)
-    return sums.persons
+def _ways(sums: Sums) -> tuple[Way, ...]:
+    """The ways of counting persons: both sides' own ones are added, those of common rows are alternatives."""
+    if sums.rows:
+        return (Way(sums.persons, sums.rows),)
+    return tuple(Way((persons,)) for persons in sums.persons)
 
 
 def _constant(like: SecretInts, value: int) -> SecretInts:
@@ -232,11 +228,8 @@ def _cost_inertia(shape: Shape, clusters: int) -> Cost:
 
 def _cost_withholding(parameters: ClusteringParameters, shape: Shape, minimum: int) -> Cost:
     k, n = parameters.clusters, shape.count
-    ways, most = (2, 2 * n) if shape.layout is Layout.HORIZONTAL else (4, n)
-    total = cost_withheld(ways, k, most, minimum)
+    ways, parts = (2, 2) if shape.layout is Layout.HORIZONTAL else (4, 1)
+    total = cost_withheld(ways, parts, k, n, minimum)
     total += gates.cost(k) + gates.cost(k * shape.grid.dimensions)
-    total += signs.cost_nonnegative(1, Bounds(-minimum, k * most - minimum))
-    for _ in range(1, ways):
-        total += signs.cost_nonnegative(1, Bounds(-minimum, k * most - minimum)) + cost_and(1)
-    total += gates.cost(1)
+    total += cost_failing(ways, parts, 1, n, minimum) + gates.cost(1)
     return total + (cost_and(n * k) if parameters.labels else Cost())

@@ -1,21 +1,27 @@
 """Which clusters are too small to be shown, decided on secret sizes before anything is opened.
 
 A cluster is about the persons whose rows its centre is the mean of, and about those whose rows are nearest to
-that centre; the fewer of both count. It is withheld, with its size, centre and labels, if it is about fewer
-persons than the smallest group that may be shown, and so are the next smallest ones until those withheld have
-at least that many persons together: as the number of all rows is public, the sizes shown give away how many
-rows are withheld in all. In other words, one that has s persons, with p persons in all clusters before it in
-order of size, is withheld if
+that centre; both have to be many enough. Where each side has rows of its own, a recipient can take its own
+out of what it is shown; so then a side has to have no rows at all in a cluster, or many persons enough by
+itself. A cluster that fails is withheld, with its size, centre and labels. So are the next smallest ones
+until those withheld would pass together: the numbers of all rows are public, and the sizes shown give away
+how many rows are withheld in all. In other words, with the failing clusters first and then by size, a cluster
+is withheld if
 
-    the smallest one is too small,  and  s < minimum  or  p < minimum.
+    some cluster fails,  and  this one does  or  all before it would fail as one.
 
-If the withheld ones have fewer persons even so, they are all of the clusters.
+If the withheld ones would fail even so, they are all of the clusters.
 
 Reference: primary and complementary suppression: Hundepohl et al., Statistical disclosure control, 2012,
-section 4.2.
+section 4.2; that a party can subtract its own part: `smc.analyses.disclosure.tables`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +30,59 @@ from smc.protocols.spec import Cost
 from smc.secret import gates, signs
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
-from smc.secret.ints import SecretInts, select
+from smc.secret.ints import SecretInts, concatenate, select
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of counting what each cluster is about, as the sum of disjoint parts.
+
+    Attributes:
+        persons: of each part, shape (k,) each, with the bounds that their sum has.
+        rows: of each part, where there are several; else none.
+    """
+
+    persons: tuple[SecretInts, ...]
+    rows: tuple[SecretInts, ...] = ()
+
+    @property
+    def counts(self) -> tuple[SecretInts, ...]:
+        """All numbers."""
+        return self.persons + self.rows
+
+    @property
+    def total(self) -> SecretInts:
+        """The persons of all parts."""
+        return reduce(add, self.persons).bounded(self.persons[0].bounds)
+
+    def of(self, counts: Sequence[SecretInts]) -> Way:
+        """Other numbers in the same places."""
+        return Way(tuple(counts[: len(self.persons)]), tuple(counts[len(self.persons) :]))
+
+    def together(self) -> Way:
+        """All clusters taken as one."""
+        return self.of([count.sum().bounded(count.bounds) for count in self.counts])
+
+
+def failing(ways: Sequence[Way], minimum: int) -> SecretBits:
+    """Which clusters are about too few persons.
+
+    Args:
+        ways: of counting, of which all have to be passed.
+        minimum: the smallest group that may be shown, at least 1.
+
+    Returns:
+        Shape (k,).
+    """
+    k = len(ways[0].persons[0])
+    rows = [part for way in ways for part in way.rows]
+    split = [persons for way in ways if way.rows for persons in way.persons]
+    few = concatenate([*(way.total for way in ways), *split]) < minimum
+    suspects = [few[k * place : k * (place + 1)] for place in range(len(ways))]
+    if rows:
+        partly = few[k * len(ways) :] & (concatenate(rows) >= 1)
+        suspects += [partly[k * place : k * (place + 1)] for place in range(len(rows))]
+    return reduce(or_, suspects)
 
 
 def _earlier(count: int) -> NDArray[np.bool_]:
@@ -33,68 +91,102 @@ def _earlier(count: int) -> NDArray[np.bool_]:
     return places[:, None] < places[None, :]
 
 
-def withheld(persons: tuple[SecretInts, ...], minimum: int) -> SecretBits:
+def withheld(ways: Sequence[Way], minimum: int) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
-        persons: the persons of each cluster by one or more ways of counting, of which the least counts,
-            shape (k,) each.
-        minimum: the smallest group that may be shown, at least 1.
+        ways: of counting; by the last one clusters are ordered.
+        minimum: as in `failing`.
 
     Returns:
         Shape (k,).
     """
-    fewest = persons[0]
-    for other in persons[1:]:
-        fewest = select(fewest <= other, fewest, other)
-    k = len(fewest)
-    small = fewest < minimum
-    column, row = fewest.reshape(-1, 1), fewest.reshape(1, -1)
+    fails = failing(ways, minimum)
+    total = ways[-1].total
+    k = len(total)
+    order = select(fails, total * 0, total)
     # i comes before j if it has fewer persons, or as many and a lower number
-    not_above = column + (~_earlier(k)).astype(np.int64) <= row
-    ordered = select(not_above, column, column * 0)
-    before = ordered.sum(axis=0).bounded(Bounds(0, k * fewest.bounds.upper))
-    too_few = before < minimum
-    any_small = small[:1]
+    before = order.reshape(-1, 1) + (~_earlier(k)).astype(np.int64) <= order.reshape(1, -1)
+    would_fail = failing(_sums_before(ways, before), minimum)
+    any_fails = fails[:1]
     for place in range(1, k):
-        any_small = any_small | small[place : place + 1]
-    return (small | too_few) & any_small
+        any_fails = any_fails | fails[place : place + 1]
+    return (fails | would_fail) & any_fails
 
 
-def plain_withheld(persons: NDArray[np.int64], minimum: int) -> NDArray[np.bool_]:
-    """The same in the clear, by the words of the rule.
+def _sums_before(ways: Sequence[Way], before: SecretBits) -> list[Way]:
+    """The numbers of all clusters before each one, taken together."""
+    counts = [count for way in ways for count in way.counts]
+    k = len(before)
+    wide = np.repeat(np.stack([count.shares for count in counts], axis=1), k, axis=1)
+    bounds = counts[0].bounds
+    values = SecretInts.from_shares(before.session, wide, bounds)
+    chosen = SecretBits(before.session, np.tile(before.shares, (1, len(counts))))
+    sums = select(chosen, values, values * 0).sum(axis=0).bounded(bounds)
+    split = iter([sums[k * place : k * (place + 1)] for place in range(len(counts))])
+    return [way.of([next(split) for _ in way.counts]) for way in ways]
+
+
+Counts = NDArray[np.int64]
+
+
+def plain_fails(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -> NDArray[np.bool_]:
+    """The same as `failing` in the clear.
 
     Args:
-        persons: the least of the ways of counting, shape (k,).
+        ways: each a list of the parts' persons and rows, shape (k,) each.
         minimum: as there.
     """
-    hidden = np.zeros(len(persons), dtype=np.bool_)
-    if persons.min() >= minimum:
+    fails = np.zeros(len(ways[0][0][0]), dtype=np.bool_)
+    for way in ways:
+        fails |= sum(persons for persons, _ in way) < minimum
+        if len(way) > 1:
+            for persons, rows in way:
+                fails |= (rows > 0) & (persons < minimum)
+    return fails
+
+
+def plain_withheld(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -> NDArray[np.bool_]:
+    """The same as `withheld` in the clear, by the words of the rule; arguments as of `plain_fails`."""
+    fails = plain_fails(ways, minimum)
+    hidden = fails.copy()
+    if not fails.any():
         return hidden
-    total = 0
-    for place in np.argsort(persons, kind="stable"):
-        if persons[place] < minimum or total < minimum:
-            hidden[place] = True
-        total += int(persons[place])
+    order = np.where(fails, 0, sum(persons for persons, _ in ways[-1]))
+    for place in np.argsort(order, kind="stable"):
+        merged = [[tuple(count[hidden].sum(keepdims=True) for count in part) for part in way] for way in ways]
+        if not plain_fails(merged, minimum)[0]:
+            break
+        hidden[place] = True
     return hidden
 
 
-def cost_withheld(ways: int, clusters: int, most: int, minimum: int) -> Cost:
+def cost_failing(ways: int, parts: int, clusters: int, most: int, minimum: int) -> Cost:
+    """The exact cost of `failing`; arguments as of `cost_withheld`."""
+    split = ways * parts if parts > 1 else 0
+    total = signs.cost_nonnegative(clusters * (ways + split), Bounds(-minimum, most - minimum))
+    if split:
+        total += signs.cost_nonnegative(clusters * split, Bounds(-1, most - 1)) + cost_and(clusters * split)
+    for _ in range(1, ways + split):
+        total += cost_and(clusters)
+    return total
+
+
+def cost_withheld(ways: int, parts: int, clusters: int, most: int, minimum: int) -> Cost:
     """The exact cost of `withheld`.
 
     Args:
         ways: of counting persons.
+        parts: of each.
         clusters: k.
         most: rows of the table.
         minimum: as there.
     """
     k = clusters
-    total = Cost()
-    for _ in range(1, ways):
-        total += signs.cost_nonnegative(k, Bounds(-most, most)) + gates.cost(k)
-    total += signs.cost_nonnegative(k, Bounds(-minimum, most - minimum))
-    total += signs.cost_nonnegative(k * k, Bounds(-most - 1, most)) + gates.cost(k * k)
-    total += signs.cost_nonnegative(k, Bounds(-minimum, k * most - minimum))
+    counts = ways * parts * (2 if parts > 1 else 1)
+    total = cost_failing(ways, parts, k, most, minimum) + gates.cost(k)
+    total += signs.cost_nonnegative(k * k, Bounds(-most - 1, most)) + gates.cost(k * k * counts)
+    total += cost_failing(ways, parts, k, most, minimum)
     for _ in range(1, k):
         total += cost_and(1)
     return total + cost_and(k) + cost_and(k)

@@ -80,10 +80,18 @@ class Shape:
         """Whether a party counts the rows of clusters: where both hold all rows, Alice alone does."""
         return role is Role.ALICE or self.layout is Layout.HORIZONTAL
 
+    def counts_apart(self, role: Role) -> bool:
+        """Whether a party's rows are counted apart, too: Alice's, where each side has its own."""
+        return role is Role.ALICE and self.layout is Layout.HORIZONTAL
+
     def grouping(self, role: Role, groups: int, marks: int) -> Grouping:
-        """A party's rows as they are summed, with the count and `marks` further columns."""
-        length = len(self.columns_of(role)) + self.counts(role) + marks
+        """A party's rows as they are summed, with the count; `marks` is 1 with marks, else 0."""
+        length = len(self.columns_of(role)) + self.counts(role) + marks * (1 + self.counts_apart(role))
         return Grouping(self.entries(role).rows, length, groups)
+
+    def further(self, marks: int) -> int:
+        """Numbers that are summed for each group beside the columns."""
+        return 1 + marks * (2 + self.counts_apart(Role.ALICE))
 
     @property
     def sum_bits(self) -> int:
@@ -99,11 +107,13 @@ class Sums:
         values: of all columns, shape (k, d).
         sizes: rows, shape (k,).
         persons: of each party that was asked to mark persons, the marked rows, shape (k,) each.
+        rows: of each party all rows, where they were asked for and each party has its own.
     """
 
     values: SecretInts
     sizes: SecretInts
     persons: tuple[SecretInts, ...] = ()
+    rows: tuple[SecretInts, ...] = ()
 
 
 @dataclass(slots=True)
@@ -161,20 +171,25 @@ class SecretTable:
             columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
         if marks is not None:
             columns.append(marks[:, None])
+            if shape.counts_apart(role):
+                columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
         mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
         peer = shape.grouping(role.other, k, int(marked))
         parts = grouped.sums(session, np.hstack(columns), mine, peer, theirs, shape.sum_bits)
         dimensions = shape.grid.dimensions
-        total = np.zeros((k, dimensions + 1 + 2 * marked), dtype=parts[0].dtype)
+        total = np.zeros((k, dimensions + shape.further(int(marked))), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):
             places = shape.columns_of(side) + [dimensions] * shape.counts(side)
             places += [dimensions + 1 + (side is Role.BOB)] * marked
+            places += [dimensions + 3] * (marked and shape.counts_apart(side))
             total[:, places] += part
         words = grouped.lifted(session, total, shape.sum_bits)
         largest = int(shape.grid.largest.max())
         counted = [SecretInts(session, column, Bounds(0, count)) for column in words[:, dimensions:].T.copy()]
         values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, count * largest))
-        return Sums(values, counted[0], tuple(counted[1:]))
+        sizes, persons, apart = counted[0], tuple(counted[1:3]), counted[3:]
+        rows = (apart[0], (sizes - apart[0]).bounded(sizes.bounds)) if apart else ()
+        return Sums(values, sizes, persons, rows)
 
     def norms(self) -> Word:
         """Own shares of the squared norms of all rows, shape (count,)."""
@@ -204,7 +219,7 @@ def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost
 def cost_sums(shape: Shape, groups: int, marks: int) -> Cost:
     """The exact cost of `SecretTable.sums`; `marks` is 1 with marks, else 0."""
     alice, bob = (shape.grouping(role, groups, marks) for role in Role)
-    words = groups * (shape.grid.dimensions + 1 + 2 * marks)
+    words = groups * (shape.grid.dimensions + shape.further(marks))
     return grouped.cost(alice, bob, shape.sum_bits) + grouped.cost_lifted(words, shape.sum_bits)
 
 

@@ -15,7 +15,7 @@ Sizes, statistics and shares take what `smc.analyses.matching.aggregates_paramet
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from smc.analyses.base import Schema
@@ -69,26 +69,39 @@ def parse_exact(parameters: Mapping[str, Any]) -> ExactParameters:
     output = take(parameters, "output", str, _PLACE, KEYS)
     if output not in OUTPUTS:
         raise UsageError(f"{_PLACE}.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
-    names: list[Any] = take(parameters, "keys", list, _PLACE)
-    if not 1 <= len(names) <= MOST_KEYS or any(not isinstance(name, str) for name in names):
-        raise UsageError(f"{_PLACE}.keys is no list of 1 to {MOST_KEYS} columns.", 'Write keys = ["id"].')
-    if len(set(names)) < len(names):
-        raise UsageError(f"{_PLACE}.keys names a column twice.", "Name each once.")
-    duplicates = take(parameters, "duplicates", str, _PLACE, ERROR)
-    if duplicates not in DUPLICATES:
-        raise UsageError(
-            f"{_PLACE}.duplicates: there is no {duplicates!r}.", f"Known are {', '.join(DUPLICATES)}."
-        )
-    recipes: dict[str, Any] = take(parameters, "normalization", dict, _PLACE, {})
-    reject_unknown(recipes, names, f"{_PLACE}.normalization")
-    given = {name: parse_steps(steps, f"{_PLACE}.normalization.{name}") for name, steps in recipes.items()}
-    found = tuple((name, given.get(name, DEFAULT_STEPS)) for name in names)
+    found = parse_keys(parameters, _PLACE)
     if output == KEYS:
         reject_unknown(parameters, (*_OWN, "output"), _PLACE)
-        return ExactParameters(found, duplicates)
+        return found
     reject_unknown(parameters, (*_OWN, *aggregates_parameters.KEYS), _PLACE)
-    aggregates = parse_aggregates(parameters, substitutes=duplicates != ERROR)
-    return ExactParameters(found, duplicates, aggregates)
+    aggregates = parse_aggregates(parameters, substitutes=found.duplicates != ERROR)
+    return replace(found, aggregates=aggregates)
+
+
+def parse_keys(parameters: Mapping[str, Any], place: str) -> ExactParameters:
+    """Read how rows are matched; other keys are the caller's.
+
+    Args:
+        parameters: with `keys`, `normalization` and `duplicates`.
+        place: how errors call them.
+
+    Raises:
+        UsageError: one is missing or impossible; names its place.
+    """
+    names: list[Any] = take(parameters, "keys", list, place)
+    if not 1 <= len(names) <= MOST_KEYS or any(not isinstance(name, str) for name in names):
+        raise UsageError(f"{place}.keys is no list of 1 to {MOST_KEYS} columns.", 'Write keys = ["id"].')
+    if len(set(names)) < len(names):
+        raise UsageError(f"{place}.keys names a column twice.", "Name each once.")
+    duplicates = take(parameters, "duplicates", str, place, ERROR)
+    if duplicates not in DUPLICATES:
+        raise UsageError(
+            f"{place}.duplicates: there is no {duplicates!r}.", f"Known are {', '.join(DUPLICATES)}."
+        )
+    recipes: dict[str, Any] = take(parameters, "normalization", dict, place, {})
+    reject_unknown(recipes, names, f"{place}.normalization")
+    given = {name: parse_steps(steps, f"{place}.normalization.{name}") for name, steps in recipes.items()}
+    return ExactParameters(tuple((name, given.get(name, DEFAULT_STEPS)) for name in names), duplicates)
 
 
 def check_keys(parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:

@@ -1,1 +1,1 @@
-"""Counts, sums, means and histograms over the rows of both parties, under differential privacy."""
+"""Statistics over the rows of both parties, or over matched rows, under differential privacy or limits."""

@@ -20,7 +20,7 @@ from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
 from smc.analyses.loss import Loss
-from smc.analyses.statistics import noisy
+from smc.analyses.statistics import noisy, vertical, vertical_contract
 from smc.analyses.statistics.exact import Tables
 from smc.analyses.statistics.outcome import (
     EXACT_DETAILS,
@@ -55,14 +55,16 @@ class Statistics:
         return parse(parameters)
 
     def columns(self, parameters: StatisticsParameters, role: Role) -> tuple[str, ...]:
-        """The columns that the queries name: the same for both."""
-        del role
-        return parameters.columns
+        """The columns that the queries name, the same for both; over matched rows keys and own columns."""
+        return parameters.columns_of(role)
 
     def check_schema(
         self, parameters: StatisticsParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
     ) -> None:
-        """Check that both sides declare the columns alike, that queries fit and that nothing can wrap."""
+        """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
+        if parameters.vertical is not None:
+            vertical_contract.check_schema(parameters, parameters.vertical, alice, bob)
+            return
         for query in parameters.queries:
             check_alike(query, alice, bob)
         if parameters.noise == "none":
@@ -86,6 +88,8 @@ class Statistics:
 
     def leakage(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the results, the others nothing but what is withheld of exact ones."""
+        if parameters.vertical is not None:
+            return vertical_contract.leakage(parameters, parameters.vertical, recipients)
         names = ", ".join(query.name for query in parameters.queries)
         public: tuple[str, ...] = (
             "the queries, their bounds and bins",
@@ -112,8 +116,10 @@ class Statistics:
         rows: int,
         key_bits: int,
     ) -> Estimate:
-        """Exact rounds and bytes of a run without limits; neither rows nor keys matter."""
-        del rows, key_bits
+        """Exact rounds and bytes of a run without limits; rows matter where they are matched."""
+        del key_bits
+        if parameters.vertical is not None:
+            return vertical_contract.estimate(parameters, parameters.vertical, schemas, recipients, rows)
         total = run_cost(parameters, schemas, recipients)
         exact = "local sums; open to recipients as far as the limits allow"
         return Estimate(
@@ -139,11 +145,15 @@ class Statistics:
 
         Raises:
             UsageError: the own columns do not fit; nothing was sent.
-            DisclosureRefused: several exact queries under a limit on groups; nothing was sent.
+            DomainError: the own data do not; nothing was sent.
+            DisclosureRefused: several exact queries under a limit on groups, and nothing was sent; or rows
+                are matched and a limit stands against it, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self.check_recipients(parameters, recipients)
         release = release or Release()
+        if parameters.vertical is not None:
+            return vertical.run(session, parameters, parameters.vertical, data, recipients, release)
         schemas = {name: column.schema for name, column in data.items()}
         if self.exact(parameters):
             return _run_exact(session, parameters, data, recipients, release)
@@ -151,7 +161,8 @@ class Statistics:
         plans = plan(parameters, schemas, counted=least > 0)
         details = noisy_details(parameters, plans)
         rows = Rows.of(parameters, data)
-        opened = noisy.opened(session, plans, rows, least, recipients, release)
+        words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
+        opened = noisy.opened(session, plans, words, least, recipients, release)
         if opened is None:
             return kept_from(details)
         reported: list[Reported] = [
@@ -166,6 +177,8 @@ class Statistics:
     ) -> tuple[Outcome, Outcome]:
         """The exact statistics, in the same tables."""
         self.check_recipients(parameters, recipients)
+        if parameters.vertical is not None:
+            return vertical.run_plain(parameters, parameters.vertical, alice, bob, recipients)
         schemas = {name: column.schema for name, column in alice.items()}
         sides = [Rows.of(parameters, data) for data in (alice, bob)]
         reported: list[Reported] = []
@@ -210,7 +223,8 @@ def run_cost(
                 total += opening.cost(length, recipients)
         return total
     least = minimum_group * parameters.rows_per_person
-    return SETUP_COST + noisy.cost(plan(parameters, schemas, counted=least > 0), least, recipients)
+    plans = plan(parameters, schemas, counted=least > 0)
+    return SETUP_COST + noisy.noise_cost(plans) + noisy.opening_cost(plans, least, recipients)
 
 
 def _tables(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:

@@ -1,4 +1,4 @@
-"""Bins that rows are counted in: labels of a category column, or ranges of a number."""
+"""Bins that rows are counted in: labels of a category column, ranges of a number, or steps of a grid."""
 
 from __future__ import annotations
 
@@ -39,3 +39,27 @@ class Bins:
         edges = np.array(self.edges)
         found = np.minimum(np.searchsorted(edges, values, side="right"), len(self.labels)) - 1
         return np.where((values >= edges[0]) & (values <= edges[-1]), found, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Equal steps between bounds; values outside count as the nearer bound.
+
+    Attributes:
+        lower: first point, in held units.
+        upper: bound, in held units.
+        step: distance of points, in held units.
+    """
+
+    lower: int
+    upper: int
+    step: int
+
+    @property
+    def points(self) -> int:
+        """How many there are."""
+        return (self.upper - self.lower) // self.step + 1
+
+    def places(self, values: Ints) -> Ints:
+        """The last point that is not above each value."""
+        return (np.clip(values, self.lower, self.upper) - self.lower) // self.step

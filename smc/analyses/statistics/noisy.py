@@ -10,7 +10,7 @@ import numpy as np
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.plan import Planned
 from smc.analyses.statistics.rows import Ints, Rows
-from smc.analyses.statistics.statistic import Result
+from smc.analyses.statistics.statistic import Result, Word
 from smc.analyses.statistics.suppression import withhold, withhold_cost
 from smc.analyses.statistics.tables import Cells
 from smc.forms import Role
@@ -24,34 +24,65 @@ WITHHELD = "Some results were withheld: their noisy counts are below the policie
 
 
 def local(planned: Planned, rows: Rows) -> Ints:
-    """The own entries, shape (groups, entries)."""
-    if not planned.query.by:
-        return planned.statistic.local(rows)[None]
-    column = rows.columns[planned.query.by]
-    return np.stack([planned.statistic.local(rows.where(column == code)) for code in planned.codes])
+    """The own entries, shape (groups, entries); last comes the extra count, if there is one."""
+    groups = [rows]
+    if planned.query.by:
+        column = rows.columns[planned.query.by]
+        groups = [rows.where(column == code) for code in planned.codes]
+    entries = np.stack([planned.statistic.local(group) for group in groups])
+    if planned.count_law is None:
+        return entries
+    return np.column_stack([entries, [group.count for group in groups]])
 
 
-def group_sizes(planned: Planned, rows: Rows) -> Ints:
-    """The own rows of each group."""
-    if not planned.query.by:
-        return np.array([rows.count])
-    return np.array([(rows.columns[planned.query.by] == code).sum() for code in planned.codes])
+def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints]) -> Word:
+    """Add noise.
+
+    Args:
+        session: the own side of the run.
+        plans: the statistics.
+        own: of each the own part of its entries, as `local` has them; what is wanted is of the sums of both
+            sides' parts modulo 2**64.
+
+    Returns:
+        Own shares of what is to be opened, one statistic after the other.
+    """
+    session.report("noise", 0, 1)
+    drawn = noise.draw(session, _laws(plans))
+    session.report("noise", 1, 1)
+    words = []
+    start = 0
+    for done, (planned, entries) in enumerate(zip(plans, own, strict=True)):
+        session.report("statistics", done, len(plans))
+        groups = len(planned.groups)
+        middle = start + groups * len(planned.statistic.laws)
+        counted = planned.count_law is not None
+        summed = np.ascontiguousarray(entries[:, :-1]) if counted else entries
+        found = planned.statistic.combine(session, summed, drawn[start:middle].reshape(groups, -1))
+        start = middle
+        if counted:
+            counts = entries[:, -1].view(np.uint64) + drawn[start : start + groups]
+            found = np.column_stack([found, counts])
+            start += groups
+        words.append(found.reshape(-1))
+    session.report("statistics", len(plans), len(plans))
+    return np.concatenate(words)
 
 
 def opened(
     session: Session,
     plans: Sequence[Planned],
-    rows: Rows,
+    words: Word,
     least: int,
     recipients: frozenset[Role],
     release: Release,
 ) -> list[Ints] | None:
-    """Add up, add noise, withhold and open.
+    """Withhold what is about too few rows, and open the rest.
 
     Args:
         session: the own side of the run.
         plans: the statistics.
-        rows: the own rows.
+        words: own shares of their noisy entries.
         least: rows that every result is about at least; 0 for no limit.
         recipients: who gets the results.
         release: opens them.
@@ -59,28 +90,9 @@ def opened(
     Returns:
         For each statistic what was opened, shape (groups, entries); None for a party that is no recipient.
     """
-    session.report("noise", 0, 1)
-    drawn = noise.draw(session, _laws(plans))
-    session.report("noise", 1, 1)
-    words = []
-    start = 0
-    for done, planned in enumerate(plans):
-        session.report("statistics", done, len(plans))
-        groups = len(planned.groups)
-        middle = start + groups * len(planned.statistic.laws)
-        own = drawn[start:middle].reshape(groups, -1)
-        found = planned.statistic.combine(session, local(planned, rows), own)
-        start = middle
-        if planned.count_law is not None:
-            counts = group_sizes(planned, rows).view(np.uint64) + drawn[start : start + groups]
-            found = np.column_stack([found, counts])
-            start += groups
-        words.append(found.reshape(-1))
-    session.report("statistics", len(plans), len(plans))
-    together = np.concatenate(words)
     if least:
-        together = withhold(session, together, _counts(plans), least)
-    values = release.words(session, together, recipients)
+        words = withhold(session, words, _counts(plans), least)
+    values = release.words(session, words, recipients)
     if values is None:
         return None
     ends = np.cumsum([planned.words for planned in plans])[:-1]
@@ -124,13 +136,17 @@ def results(
     return found
 
 
-def cost(plans: Sequence[Planned], least: int, recipients: frozenset[Role]) -> Cost:
-    """The exact cost of `opened`, without the set-up of oblivious transfer and what the gate sends."""
+def noise_cost(plans: Sequence[Planned]) -> Cost:
+    """The exact cost of `noisy_words`, without the set-up of oblivious transfer."""
     total = noise.cost(_laws(plans))
     for planned in plans:
         total += planned.statistic.combine_cost(len(planned.groups))
-    if least:
-        total += withhold_cost(_counts(plans), least)
+    return total
+
+
+def opening_cost(plans: Sequence[Planned], least: int, recipients: frozenset[Role]) -> Cost:
+    """The exact cost of `opened`, without what the gate sends."""
+    total = withhold_cost(_counts(plans), least) if least else Cost()
     return total + opening.cost(sum(planned.words for planned in plans), recipients)
 
 

@@ -93,7 +93,9 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
         yield "For a quantile, values were rounded down to its candidates."
     if not noisy:
         return
-    if parameters.rows_per_person == 1:
+    if parameters.vertical is not None:
+        yield "Only rows whose keys both sides have take part; which and how many these are, nobody learns."
+    elif parameters.rows_per_person == 1:
         yield "Of a person with several rows on a side only the first was used."
     else:
         yield f"Of a person's rows on a side only the first {parameters.rows_per_person} were used."
@@ -123,7 +125,7 @@ def noisy_details(parameters: StatisticsParameters, plans: Sequence[Planned]) ->
     details: dict[str, Any] = {
         "guarantee": f"{_guarantee(loss)}, by sequential composition of the queries; "
         "computational towards the two parties, as 128-bit oblivious transfer hides the noise from them",
-        "neighbours": _neighbours(parameters.rows_per_person),
+        "neighbours": _neighbours(parameters),
         "mechanism": f"discrete {parameters.noise.capitalize()}, drawn jointly; neither party knows "
         "the noise",
         "delta": float(sum((planned.delta for planned in plans), Decimal(0))),
@@ -144,7 +146,13 @@ def _guarantee(loss: Loss) -> str:
     return "(epsilon, delta)-differential privacy"
 
 
-def _neighbours(rows_per_person: int) -> str:
+def _neighbours(parameters: StatisticsParameters) -> str:
+    rows_per_person = parameters.rows_per_person
+    if parameters.vertical is not None:
+        return (
+            "one row of either side that takes part in a match or does not; how many rows each side has is "
+            "public, and a row with another key or other values is two such changes"
+        )
     if rows_per_person == 1:
         return (
             "one row added to or removed from either side's table; one person is one row, and someone in the "

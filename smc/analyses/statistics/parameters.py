@@ -8,10 +8,20 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.loss import Loss, rho_within
-from smc.analyses.parameters import reject_unknown
+from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import positive
 from smc.analyses.statistics.query import Query, check_keys, parse_query
+from smc.analyses.statistics.vertical_parameters import (
+    HORIZONTAL,
+    KEYS,
+    LAYOUTS,
+    VERTICAL,
+    Vertical,
+    check_columns,
+    parse_vertical,
+)
 from smc.errors import UsageError
+from smc.forms import Role
 
 NOISES: Final = ("laplace", "gaussian", "none")
 EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab")
@@ -24,7 +34,7 @@ MOST_ROWS_PER_PERSON: Final = 10_000
 MOST_DELTA: Final = Fraction(1, 1 << 40)
 """What the statistical distances of all noise of a job may add to delta; a job that needs more is refused."""
 
-_KEYS: Final = {"noise", "epsilon", "delta", "rho", "max_rows", "rows_per_person", "queries"}
+_KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "max_rows", "queries"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +46,11 @@ class StatisticsParameters:
             exact results.
         noise: one of `NOISES`.
         max_rows: public bound on the rows of either side.
-        rows_per_person: the most rows of one person that a side takes in.
+        rows_per_person: the most rows of one person that a side takes in; over matched rows, how many of them
+            one person's row can change.
         queries: the statistics, in the job's order.
+        vertical: how rows are matched where the sides have different columns; None where both have rows of
+            their own over the same columns.
     """
 
     loss: Loss
@@ -45,11 +58,16 @@ class StatisticsParameters:
     max_rows: int
     rows_per_person: int
     queries: tuple[Query, ...]
+    vertical: Vertical | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the queries name, each once."""
         return tuple(dict.fromkeys(name for query in self.queries for name in query.all_columns))
+
+    def columns_of(self, role: Role) -> tuple[str, ...]:
+        """The columns that a side brings."""
+        return self.columns if self.vertical is None else self.vertical.columns(role)
 
 
 def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
@@ -58,7 +76,14 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    reject_unknown(parameters, _KEYS, "parameters")
+    layout = take(parameters, "layout", str, "parameters", HORIZONTAL)
+    if layout not in LAYOUTS:
+        raise UsageError(
+            f"parameters.layout cannot be {layout!r}.", f"Choose one of {', '.join(map(repr, LAYOUTS))}."
+        )
+    further = KEYS if layout == VERTICAL else ("rows_per_person",)
+    reject_unknown(parameters, {*_KEYS, *further}, f"parameters ({layout})")
+    vertical = parse_vertical(parameters) if layout == VERTICAL else None
     noise = parameters.get("noise", "laplace")
     if noise not in NOISES:
         raise UsageError("parameters.noise is not known.", f"Choose one of {', '.join(NOISES)}.")
@@ -76,12 +101,18 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
         parse_query(table, place, Loss(budget.epsilon * share, rho=budget.rho * share))
         for table, place, share in zip(tables, places, shares, strict=True)
     )
+    if vertical is not None:
+        check_columns(vertical, queries, noise)
     _check_queries(queries, noise)
     rows = _whole(parameters, "max_rows", DEFAULT_MAX_ROWS, MOST_ROWS)
-    per_person = _whole(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON)
+    per_person = (
+        _whole(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON)
+        if vertical is None
+        else vertical.rows_per_person
+    )
     total = budget + Loss(delta=MOST_DELTA) if budget else budget
-    parsed = StatisticsParameters(total, noise, rows, per_person, queries)
-    if not parsed.columns:
+    parsed = StatisticsParameters(total, noise, rows, per_person, queries, vertical)
+    if vertical is None and not parsed.columns:
         raise UsageError(
             "No query names a column, so there are no rows to count.", "Give the count a column."
         )

@@ -35,6 +35,7 @@ from typing import Final
 
 import numpy as np
 
+from smc.analyses.statistics.bins import Grid
 from smc.analyses.statistics.numbers import real
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import MISS, Part, Result, Statistic, Word, delta_of, pure
@@ -68,9 +69,14 @@ class Quantile(Statistic):
     max_rows: int
 
     @property
+    def grid(self) -> Grid:
+        """The candidates between the bounds."""
+        return Grid(self.lower, self.upper, self.step)
+
+    @property
     def points(self) -> int:
         """Candidates between the bounds."""
-        return (self.upper - self.lower) // self.step + 1
+        return self.grid.points
 
     @property
     def candidates(self) -> int:
@@ -132,8 +138,8 @@ class Quantile(Statistic):
 
     def local(self, rows: Rows) -> Ints:
         """The own rows at each candidate between the bounds."""
-        values = np.clip(rows.columns[self.query.columns[0]], self.lower, self.upper)
-        return np.bincount((values - self.lower) // self.step, minlength=self.points).astype(np.int64)
+        places = self.grid.places(rows.columns[self.query.columns[0]])
+        return np.bincount(places, minlength=self.points).astype(np.int64)
 
     def combine(self, session: Session, own: Ints, noise: Word) -> Word:
         """The places of the chosen candidates; own rows at each candidate in, shape (groups, points)."""

@@ -1,4 +1,4 @@
-"""What the policies of both sides refuse, for real analyses: each limit, from either side, the stricter wins."""
+"""What the policies refuse, for real analyses: each limit, from either side; the stricter one wins."""
 
 from __future__ import annotations
 
@@ -89,6 +89,14 @@ def test_minimum_set_and_maximum_ratio(institutions, name):
     institutions.run(matching(name))
 
 
+def test_an_own_set_below_the_own_minimum_is_never_proposed(peopled):
+    peopled.allow("north", minimum_set=11)
+    with pytest.raises(PolicyError, match="fewer than 11 rows"):
+        peopled.submit(matching("keys"))
+    assert peopled.network.said == []
+    peopled.run(EXACT["count"])
+
+
 def test_the_stricter_minimum_group_of_sums_over_an_intersection_wins(peopled):
     peopled.allow("north", minimum_group=2)
     peopled.allow("south", minimum_group=5)
@@ -114,7 +122,9 @@ def test_minimum_group_of_exact_counts(institutions, side):
     groups = dict(zip(*(done.tables("north")["results"][key] for key in ("group", "value")), strict=True))
     assert groups["c"] is None
     assert sum(value is None for value in groups.values()) >= 2 or "(all)" not in groups
-    plain = dict(zip(*(done.plain_tables("north")["results"][key] for key in ("group", "value")), strict=True))
+    plain = dict(
+        zip(*(done.plain_tables("north")["results"][key] for key in ("group", "value")), strict=True)
+    )
     assert plain["c"] == 1
     assert all(value in (None, plain[group]) for group, value in groups.items())
     assert done.tables("north") == done.tables("south")

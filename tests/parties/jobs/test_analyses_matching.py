@@ -10,7 +10,15 @@ from tests.parties.jobs.institutions import Institutions, job
 PERSONS = {
     "id": ["0017", "23", "042", "5", "77", "81", "90"],
     "name": ["Ada Löwe", "Bo Ek", "Cy Orr", "Di Fox", "Ed Ray", "Fy Dahl", "Gus Holm"],
-    "born": ["1970-01-05", "1981-12-31", "1964-02-29", "1990-07-14", "1955-03-03", "2001-01-01", "1977-06-06"],
+    "born": [
+        "1970-01-05",
+        "1981-12-31",
+        "1964-02-29",
+        "1990-07-14",
+        "1955-03-03",
+        "2001-01-01",
+        "1977-06-06",
+    ],
     "amount": ["10.50", "20.25", "0.75", "100.00", "1.00", "2.00", "4.00"],
 }
 OTHERS = {
@@ -92,9 +100,7 @@ def test_shares_of_the_intersection_add_up(matched):
     done = matched.run(exact("shares", BROUGHT, values=VALUES))
     first, second = (done.tables(name)["shares"] for name in ("north", "south"))
     joined = {
-        name: [
-            (int(one) + int(other)) % 2**64 for one, other in zip(first[name], second[name], strict=True)
-        ]
+        name: [(int(one) + int(other)) % 2**64 for one, other in zip(first[name], second[name], strict=True)]
         for name in ("member", "alice_amount", "bob_visits")
     }
     assert sorted(zip(*joined.values(), strict=True))[-4:] == [

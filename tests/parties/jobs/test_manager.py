@@ -181,7 +181,6 @@ def test_an_unpaired_peer(pair):
             State.FAILED,
         ),
         (lambda pair: (pair.folder / "south" / "numbers.csv").unlink(), "data", State.FAILED),
-        (lambda pair: pair.declare("south", unit="months"), "usage", State.FAILED),
         (lambda pair: (pair.folder / "south" / "policy.toml").write_text("x = 1"), "config", State.FAILED),
         (
             lambda pair: (pair.folder / "south" / "ledger.jsonl").write_text("broken\n"),

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.clustering.suppression import cost_withheld, plain_withheld, withheld
+from smc.analyses.clustering.suppression import Way, cost_withheld, plain_fails, plain_withheld, withheld
 from smc.analyses.disclosure.limits import Limits
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.secret.bounds import Bounds
 from smc.secret.masks import MaskedWords
 from tests.smc.analyses.clustering_runs import (
     BASE,
@@ -35,41 +36,79 @@ from tests.smc.analyses.clustering_runs import (
 )
 from tests.smc.secret.secret_runs import tight
 
-COUNTS = st.lists(st.integers(0, 12), min_size=2, max_size=8)
+PART = st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 3])).map(lambda part: (part[0], sum(part)))
+"""Persons and rows of a side in a cluster; some rows are about persons whose first row lies elsewhere."""
 
 
-@given(COUNTS, st.integers(1, 6))
-def test_the_rule_in_the_clear(persons, minimum):
-    """No cluster that is shown is small, and those withheld are many enough together, or all."""
-    counts = np.array(persons, dtype=np.int64)
-    hidden = plain_withheld(counts, minimum)
-    assert (counts[~hidden] >= minimum).all()
-    if hidden.any():
-        assert hidden.sum() >= 2
-        assert hidden.all() or counts[hidden].sum() >= minimum
-        assert (counts < minimum).any()
-        assert counts[hidden].max() <= counts[~hidden].min(initial=99)
+@st.composite
+def counted(draw):
+    """Two assignments, each with the parts of one side or of two: persons and rows, shape (k,) each."""
+    clusters, parts = draw(st.integers(2, 7)), draw(st.integers(1, 2))
+    every = st.lists(PART, min_size=clusters, max_size=clusters)
+    return [[tuple(np.array(draw(every), dtype=np.int64).T) for _ in range(parts)] for _ in range(2)]
 
 
-@settings(max_examples=8)
-@given(COUNTS, st.integers(1, 6))
-def test_the_rule_on_secret_sizes(persons, minimum):
-    first = tight(persons)
-    second = tight(persons[::-1])
+@given(counted(), st.integers(1, 6))
+def test_the_rule_in_the_clear(ways, minimum):
+    """Of no cluster that is shown, nor of those withheld together, a side has but a few persons."""
+    hidden = plain_withheld(ways, minimum)
+    for way in ways:
+        total = sum(persons for persons, _ in way)
+        assert (total[~hidden] >= minimum).all()
+        for persons, rows in way if len(way) > 1 else ():
+            assert ((persons >= minimum) | (rows == 0))[~hidden].all()
+            assert hidden.all() or persons[hidden].sum() >= minimum or not rows[hidden].any()
+        assert hidden.all() or not hidden.any() or total[hidden].sum() >= minimum
+    assert hidden.any() == plain_fails(ways, minimum).any()
+    assert hidden.sum() != 1
+
+
+@settings(max_examples=12)
+@given(counted(), st.integers(1, 6))
+def test_the_rule_on_secret_sizes(ways, minimum):
+    parts, clusters, most = len(ways[0]), len(ways[0][0][0]), 300
+    flat = [tight(count.tolist()) for way in ways for part in way for count in part]
 
     def side(session):
         session.oblivious.setup()
-        ways = (first.at(session).bounded(bounds), second.at(session).bounded(bounds))
-        found = withheld(ways, minimum)
-        return found.reveal(), session.channel.traffic
+        counts = [each.at(session).bounded(Bounds(0, most)) for each in flat]
+        secret = [
+            Way(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
+            for found in (counts[: 2 * parts], counts[2 * parts :])
+        ]
+        return withheld(secret, minimum).reveal(), session.channel.traffic
 
-    bounds = first.bounds.__class__(0, 12)
     (found, alice), (_, bob) = run_pair(side, side)
-    least = np.minimum(persons, persons[::-1])
-    assert (found == plain_withheld(least, minimum)).all()
-    declared = SETUP_COST + cost_withheld(2, len(persons), 12, minimum)
-    opened = (len(persons) + 7) // 8
+    assert (found == plain_withheld(ways, minimum)).all()
+    declared = SETUP_COST + cost_withheld(2, parts, clusters, most, minimum)
+    opened = (clusters + 7) // 8
     assert (alice.sent, bob.sent) == (declared.alice_bytes + opened, declared.bob_bytes + opened)
+
+
+def test_a_side_with_few_persons_in_a_large_cluster_is_protected():
+    """Bob, who has 28 of the 30 rows, would take his own out of the centre and find Alice's two."""
+    values = three_sizes(20)
+    alice = table(np.concatenate([values[:10], values[20:22]]))
+    bob = table(np.concatenate([values[10:20], values[22:]]))
+    found = [named(outcome) for outcome in joint(parsed(), alice, bob, limits=Limits(minimum_group=5))]
+    for tables in found:
+        assert tables["centres"]["size"][1] is None
+        assert tables["centres"]["size"].count(None) == 2
+    assert found[0]["labels"]["cluster"].count(None) == 12
+    enough = table(np.concatenate([values[:10], values[20:25]]))
+    less = table(np.concatenate([values[10:20], values[25:]]))
+    assert named(joint(parsed(), enough, less, limits=Limits(minimum_group=5))[0])["centres"]["size"] == [
+        20,
+        30,
+        20,
+    ]
+
+
+def test_a_cluster_of_one_side_alone_is_shown():
+    values = three_sizes(20)
+    alice, bob = table(values[:20]), table(values[20:])
+    found = named(joint(parsed(), alice, bob, limits=Limits(minimum_group=5))[1])
+    assert found["centres"]["size"] == [20, 30, 20]
 
 
 def three_sizes(small):

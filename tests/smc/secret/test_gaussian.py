@@ -103,7 +103,7 @@ def test_draws_follow_the_law(variance):
     k = len(expected) - 1
     limit = k * (1 - 2 / (9 * k) + NormalDist().inv_cdf(1 - 1e-6) * (2 / (9 * k)) ** 0.5) ** 3 * 1.05
     assert statistic < limit
-    shifted = np.bincount(np.searchsorted(edges, values + max(1, int(deviation / 4)), side="right"))
+    shifted = np.bincount(np.searchsorted(edges, values + max(1, int(deviation / 2)), side="right"))
     assert ((shifted - expected) ** 2 / expected).sum() > limit
 
 

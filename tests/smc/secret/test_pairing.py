@@ -87,7 +87,7 @@ def test_enough_rounds_give_the_greedy_pairing():
         assert {tuple(pair) for pair in np.argwhere((a ^ b)[block]).tolist()} == wanted
 
 
-@pytest.mark.parametrize("width", [5, 6, 7])
+@pytest.mark.parametrize("width", [6, 7, 8])
 def test_narrow_shares_of_scores_suffice(width):
     """Words that are right modulo 2**width only, with 2 * most below that."""
     side = 4

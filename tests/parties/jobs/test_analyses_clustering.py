@@ -1,0 +1,107 @@
+"""Clustering from a job file to both results: each layout, exact and with noise, against the plain twin."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.parties.jobs.institutions import job
+
+X = {"type": "integer", "lower": 0, "upper": 100}
+Y = {"type": "decimal", "scale": 1, "lower": "0", "upper": "50"}
+CENTRES = [["10", "10"], ["90", "40"], ["50", "25"]]
+
+
+def points(shift, count=8):
+    """Rows around three centres."""
+    middles = [(12, 11), (88, 41), (52, 24)]
+    rows = [(i, *middles[i % 3]) for i in range(count)]
+    return {
+        "x": [x + (i * 5 + shift) % 7 - 3 for i, x, _ in rows],
+        "y": [f"{y + ((i * 3 + shift) % 5 - 2) / 2:.1f}" for i, _, y in rows],
+    }
+
+
+def clustering(columns=("x", "y"), recipients=("alice", "bob"), **parameters):
+    given = {"clusters": 3, "centres": CENTRES, "iterations": 3, **parameters}
+    if "start" in parameters:
+        del given["centres"]
+    if not isinstance(columns, dict):
+        given["columns"] = [*columns]
+    return job("clustering", given, columns, recipients=recipients)
+
+
+@pytest.fixture
+def scattered(institutions):
+    for name, shift in (("north", 0), ("south", 3)):
+        institutions.hold(name, points(shift), {"x": X, "y": Y})
+    return institutions
+
+
+def close(done, name="north"):
+    """Assert that centres, sizes, labels and inertia are those of the plain twin, up to fixed point."""
+    joint, plain = done.tables(name), done.plain_tables(name)
+    assert {*joint} == {*plain}
+    assert joint["centres"]["size"] == plain["centres"]["size"]
+    for axis, width in (("x", 100), ("y", 50)):
+        for one, other in zip(joint["centres"][axis], plain["centres"][axis], strict=True):
+            assert abs(float(one) - float(other)) < width / 1000
+    assert joint.get("labels") == plain.get("labels")
+    if "fit" in plain:
+        one, other = joint["fit"]["inertia"][0], plain["fit"]["inertia"][0]
+        assert abs(one - other) <= 0.001 * other
+    return joint
+
+
+def test_horizontal(scattered):
+    done = scattered.run(clustering())
+    for name in ("north", "south"):
+        assert len(close(done, name)["labels"]["row"]) == 8
+    assert done.tables("north")["centres"] == done.tables("south")["centres"]
+
+
+def test_to_one_party_with_a_tolerance(scattered):
+    done = scattered.run(clustering(recipients=["alice"], tolerance="0", iterations=6, labels=False))
+    assert done.tables("south") == {}
+    assert "labels" not in close(done)
+    assert done.tables("north")["fit"]["iterations"][0] < 6
+
+
+def test_vertical(institutions):
+    cells = points(0)
+    institutions.hold("north", {"x": cells["x"]}, {"x": X})
+    institutions.hold("south", {"y": cells["y"]}, {"y": Y})
+    columns = {"alice": ["x"], "bob": ["y"]}
+    done = institutions.run(clustering(columns, layout="vertical", alice_columns=["x"], bob_columns=["y"]))
+    assert close(done, "north")["labels"] == close(done, "south")["labels"]
+
+
+def test_arbitrary(institutions):
+    """Every value lies with one of the parties; the other holds 0."""
+    cells = points(0)
+    for name, odd in (("north", 0), ("south", 1)):
+        mine = [number % 2 == odd for number in range(8)]
+        x = [value if own else 0 for value, own in zip(cells["x"], mine, strict=True)]
+        y = [value if not own else "0" for value, own in zip(cells["y"], mine, strict=True)]
+        institutions.hold(name, {"x": x, "y": y}, {"x": X, "y": Y})
+    done = institutions.run(clustering(layout="arbitrary"))
+    close(done)
+    assert sorted(done.tables("north")["centres"]["size"]) == [2, 3, 3]
+
+
+@pytest.mark.parametrize("start", ["kmeans++", "random", "uniform"])
+def test_starts(scattered, start):
+    done = scattered.run(clustering(start=start))
+    assert sum(done.tables("south")["centres"]["size"]) == 16
+
+
+def test_noisy(institutions):
+    """60 persons; noise of epsilon 8 / 3 moves a centre by more than 25 with negligible probability."""
+    for name in ("north", "south"):
+        institutions.hold(name, points(1, 300), {"x": X, "y": Y})
+    done = institutions.run(clustering(epsilon="8", iterations=1))
+    assert done.tables("north")["centres"] == done.tables("south")["centres"]
+    joint, plain = done.tables("north")["centres"], done.plain_tables("north")["centres"]
+    for one, other in zip(joint["x"], plain["x"], strict=True):
+        assert abs(float(one) - float(other)) < 25
+    assert "fit" not in done.tables("north")
+    assert institutions.spent("south") == 8

@@ -1,0 +1,145 @@
+"""The files that README.md and `docs` show: all are in due form, and the jobs of docs/analyses.md run."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from parties.catalog.declaration import load_catalog
+from parties.catalog.loading import load
+from parties.errors import ConfigError
+from parties.jobs.spec import parse_spec
+from parties.policy.rules import parse_policy
+from parties.toml import parse
+from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.registry import ANALYSES
+from smc.forms import Role
+from smc.pair import run_pair
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "docs/analyses.md", "docs/policy.md", "docs/ledger.md", "docs/threat-model.md")
+ROWS, COMMON = 60, 25
+
+
+def blocks(page: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+
+
+def found(head: str, *pages: str) -> list:
+    return [
+        pytest.param(block, id=f"{Path(page).stem}-{number}")
+        for page in pages
+        for number, block in enumerate(blocks(page))
+        if head in block
+    ]
+
+
+@pytest.fixture(scope="module")
+def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """The catalog of docs/analyses.md at both sides, with made-up patients of whom some are common."""
+    made = {}
+    for place, role in enumerate(Role):
+        folder = tmp_path_factory.mktemp(role.value)
+        (text,) = [block for block in blocks("docs/analyses.md") if "[datasets." in block]
+        (folder / "catalog.toml").write_text(text, encoding="utf-8")
+        with (folder / "patients.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(
+                ("card", "given_name", "surname", "born", "age", "weight", "height", "smoker", "cost")
+            )
+            first = place * (ROWS - COMMON)
+            writer.writerows(patient(number) for number in range(first, first + ROWS))
+        made[role] = load_catalog(folder / "catalog.toml")
+    return made
+
+
+def patient(number: int) -> tuple:
+    given, surname = (
+        ("Alma", "Bero", "Cila", "Dorn", "Enno")[number % 5],
+        "FGKLMNPRST"[number // 10] + "older",
+    )
+    born = date(1940, 1, 1) + timedelta(days=number * 7919 % 25000)
+    age = "?" if number == 3 else number * 37 % 90
+    weight = "" if number == 4 else f"{40 + number * 29 % 70}.5"
+    smoker = ("no", "yes")[number * 7 % 3 == 0]
+    return f"{1000 + number * 17}", given, surname, born, age, weight, 150 + number % 50, smoker, number * 113
+
+
+def examined(text: str):
+    spec = parse_spec(text)
+    analysis = ANALYSES[spec.analysis]
+    parameters = analysis.parse(spec.parameters)
+    analysis.check_recipients(parameters, spec.recipients)
+    for role in Role:
+        assert set(spec.side(role).columns) == set(analysis.columns(parameters, role))
+    return spec, analysis, parameters
+
+
+@pytest.mark.parametrize("text", found("[job]", *PAGES))
+def test_jobs_are_in_due_form(text: str) -> None:
+    examined(text)
+
+
+@pytest.mark.parametrize("text", found("[[rules]]", *PAGES))
+def test_policies_are_in_due_form(text: str) -> None:
+    assert parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml").rules
+
+
+@pytest.mark.parametrize("text", found("[datasets.", *PAGES))
+def test_catalogs_are_in_due_form(text: str, tmp_path: Path) -> None:
+    (tmp_path / "catalog.toml").write_text(text, encoding="utf-8")
+    assert load_catalog(tmp_path / "catalog.toml").datasets
+
+
+@pytest.mark.parametrize("text", found("[alice]", "docs/analyses.md"))
+def test_jobs_run_on_the_data_of_the_page(text: str, catalogs: dict) -> None:
+    spec, analysis, parameters = examined(text)
+    data, schemas = {}, {}
+    for role in Role:
+        side = spec.side(role)
+        loaded = load(catalogs[role].dataset(side.dataset), side.columns.values())
+        data[role] = {name: loaded.columns[column] for name, column in side.columns.items()}
+        schemas[role] = {name: column.schema for name, column in data[role].items()}
+        data[role][PERSONS] = Column(loaded.persons, Schema("integer", lower=0))
+    analysis.check_schema(parameters, schemas[Role.ALICE], schemas[Role.BOB])
+    outcomes = run_pair(
+        *(
+            lambda session, role=role: analysis.run(session, parameters, data[role], spec.recipients)
+            for role in Role
+        ),
+        timeout=60,
+    )
+    for role, outcome in zip(Role, outcomes, strict=True):
+        assert bool(outcome.tables) is (role in spec.recipients)
+
+
+def test_all_analyses_and_methods_have_an_example() -> None:
+    jobs = [parse_spec(param.values[0]) for param in found("[job]", "docs/analyses.md")]
+    assert {job.analysis for job in jobs} == set(ANALYSES)
+    methods = {job.parameters.get("method") for job in jobs if job.analysis == "matching"}
+    assert methods == {"exact", "tolerant", "vectors"}
+
+
+def test_generated_documents_are_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "gen_docs", "--check"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert ((ROOT / page).parent / target).exists(), target

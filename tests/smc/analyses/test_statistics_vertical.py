@@ -1,0 +1,307 @@
+"""Joint statistics over matched rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from smc.analyses.base import Column, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.statistics import noisy, vertical_sums
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.vertical import Brought, planned
+from smc.analyses.statistics.vertical_contract import run_cost
+from smc.analyses.statistics.vertical_terms import pairs
+from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+from tests.smc.analyses.statistics_runs import BOTH, results, silence
+from tests.smc.analyses.vertical_runs import (
+    DOSE,
+    ID,
+    KINDS,
+    SCHEMAS,
+    SIDES,
+    job,
+    joint,
+    side,
+    tables,
+    traffic,
+)
+
+ALICE, BOB = Role.ALICE, Role.BOB
+SIMULATED = ("regression", "t-test", "crosstab")
+"""Kinds whose results with noise differ from those without it even where the noise is 0."""
+
+
+def joined(parameters, alice, bob):
+    """The matched rows, by a join of the texts."""
+    places = {text.strip(): place for place, text in enumerate(bob["id"].texts)}
+    common = [(i, places[t.strip()]) for i, t in enumerate(alice["id"].texts) if t.strip() in places]
+    places_of = np.array(common, dtype=np.int64).reshape(-1, 2)
+    columns = {
+        name: column.array[places_of[:, number]]
+        for number, data in enumerate((alice, bob))
+        for name, column in data.items()
+        if name in parameters.columns
+    }
+    return Rows(columns, np.arange(len(common)), len(common))
+
+
+@pytest.mark.parametrize("counts", [(60, 90), (90, 60), (5, 5)])
+def test_sums_of_all_kinds_are_those_of_the_join(counts):
+    parameters = job(*KINDS.values())
+    data = tables(*counts, common=min(counts) // 2 + 2)
+    plans = plan(parameters, SCHEMAS, counted=True)
+    wanted = [pair for each in plans for pair in pairs(each, parameters.vertical.alice)]
+
+    def one(session):
+        own = Brought.of(parameters, parameters.vertical, data[session.role is BOB], session.role)
+        keys = np.array([[hash(text) % 2**64, 1] for text in own.settled.texts[0]], dtype=np.uint64)
+        peer = counts[session.role is ALICE]
+        return vertical_sums.sums(session, wanted, own.columns, keys, peer)
+
+    shares = run_pair(one, one)
+    rows = joined(parameters, *data)
+    expected = np.concatenate([noisy.local(each, rows).reshape(-1) for each in plans])
+    assert (shares[0] + shares[1]).view(np.int64).tolist() == expected.tolist()
+    assert expected.any()
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({ALICE}), frozenset({BOB})])
+def test_joint_runs_agree_with_the_plain_twin(monkeypatch, recipients):
+    silence(monkeypatch)
+    parameters = job(*(query for kind, query in KINDS.items() if kind not in SIMULATED))
+    alice, bob = tables()
+    plain = STATISTICS.run_plain(parameters, alice, bob, recipients)
+    for role, run, twin in zip(Role, joint(parameters, alice, bob, recipients), plain, strict=True):
+        assert len(run.tables) == len(twin.tables)
+        assert bool(run.tables) is (role in recipients)
+        for mine, other in zip(run.tables, twin.tables, strict=True):
+            for name in {"value", "count", "group", "bin"} & set(mine.columns):
+                assert list(mine.columns[name]) == list(other.columns[name])
+
+
+def test_the_plain_twin_against_a_join_by_hand():
+    parameters = job(KINDS["sum by"], KINDS["crosstab"], KINDS["correlation"])
+    alice, bob = tables(200, 300, 120)
+    rows = joined(parameters, alice, bob)
+    outcome = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0]
+    ages, states = rows.columns["age"], rows.columns["state"]
+    assert outcome.tables[0].columns["value"][:3] == [int(ages[states == code].sum()) for code in range(3)]
+    cells = np.zeros((2, 3), dtype=np.int64)
+    np.add.at(cells, (rows.columns["sex"], states), 1)
+    assert outcome.tables[1].columns["count"] == cells.reshape(-1).tolist()
+    found = np.corrcoef(rows.columns["costs"], ages)[0, 1]
+    assert outcome.tables[0].columns["value"][-1] == pytest.approx(found, abs=1e-12)
+
+
+def test_noise_stays_within_its_law():
+    parameters = job('kind = "count"', epsilon="1/2")
+    alice, bob = tables()
+    (law,) = plan(parameters, SCHEMAS)[0].laws
+    found = [joint(parameters, alice, bob)[0].tables[0].columns["value"][0] for _ in range(5)]
+    assert all(abs(value - 25) <= law.half_width(Fraction(1, 5_000_000)) for value in found)
+    assert len(set(found)) > 1
+
+
+@pytest.mark.parametrize("duplicates", ["error", "distinct"])
+def test_one_row_changes_no_more_than_the_noise_is_for(duplicates):
+    parameters = job(*KINDS.values(), duplicates=duplicates)
+    plans = plan(parameters, SCHEMAS)
+    alice, bob = tables(40, 30, 20)
+    if duplicates == "distinct":
+        doubled = side(0, np.concatenate([np.arange(40), np.arange(40)]), 5)
+        alice = {name: Column(column.values, column.schema) for name, column in doubled.items()}
+    touched = 0
+    for gone in range(0, len(alice["id"]), 3):
+        fewer = {
+            name: Column([v for place, v in enumerate(column.values) if place != gone], column.schema)
+            for name, column in alice.items()
+        }
+        for each in plans:
+            first, second = (noisy.local(each, brought_join(parameters, one, bob)) for one in (alice, fewer))
+            change = np.abs(first - second)
+            touched += bool(change.any())
+            if each.query.kind in ("quantile", "median"):
+                assert change.sum() <= parameters.rows_per_person
+                continue
+            start = 0
+            for part in each.statistic.parts:
+                moved = change[:, start : start + part.size].sum()
+                assert moved <= part.sensitivity * parameters.rows_per_person
+                start += part.size
+    assert touched
+
+
+def brought_join(parameters, alice, bob):
+    first, second = (
+        Brought.of(parameters, parameters.vertical, data, role) for data, role in ((alice, ALICE), (bob, BOB))
+    )
+    places = {key: place for place, key in enumerate(second.settled.plain())}
+    common = [(i, places[key]) for i, key in enumerate(first.settled.plain()) if key in places]
+    rows = np.array(common, dtype=np.int64).reshape(-1, 2)
+    columns = {name: column[rows[:, 0]] for name, column in first.columns.items()}
+    columns |= {name: column[rows[:, 1]] for name, column in second.columns.items()}
+    return Rows(columns, np.arange(len(rows)), len(rows))
+
+
+LIMITED = Limits(minimum_group=3, minimum_intersection=2)
+
+
+@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=3), LIMITED])
+@pytest.mark.parametrize(("counts", "recipients"), [((30, 50), BOTH), ((50, 30), frozenset({BOB}))])
+def test_traffic_is_as_declared(monkeypatch, limits, counts, recipients):
+    monkeypatch.setattr("smc.analyses.statistics.vertical.large_enough", passes(monkeypatch))
+    parameters = job(KINDS["correlation"], KINDS["median"], KINDS["crosstab"], KINDS["sum by"])
+    found = traffic(parameters, *tables(*counts, 20), recipients, limits)
+    cost = run_cost(parameters, parameters.vertical, SCHEMAS, recipients, counts, limits)
+    assert (found[0].sent, found[1].sent) == (cost.alice_bytes, cost.bob_bytes)
+    assert max(each.rounds for each in found) == cost.rounds
+
+
+def passes(monkeypatch):
+    """The test of the size with its traffic, whatever it says."""
+    from smc.analyses.statistics import vertical
+
+    test = vertical.large_enough
+
+    def tested(size, minimum, release):
+        test(size, minimum, release)
+        return True
+
+    return tested
+
+
+def test_sizes_depend_on_row_counts_only():
+    parameters = job(KINDS["regression"], KINDS["size"], KINDS["t-test"])
+    sent = [traffic(parameters, *tables(40, 50, common, seed=common + 3)) for common in (0, 20, 40)]
+    shapes = [[(each.sent, each.received, each.messages, each.rounds) for each in run] for run in sent]
+    assert shapes[0] == shapes[1] == shapes[2]
+
+
+def test_estimates_are_exact_with_all_declarations_and_work_without():
+    parameters = job(*KINDS.values())
+    exact = run_cost(parameters, parameters.vertical, SCHEMAS, BOTH, (50, 50))
+    given = STATISTICS.estimate(parameters, SCHEMAS, BOTH, 50, 2048)
+    assert (given.rounds, given.alice_bytes) == (exact.rounds, exact.alice_bytes)
+    for schemas in SIDES:
+        guess = STATISTICS.estimate(parameters, schemas, BOTH, 50, 2048)
+        assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5
+        assert guess.rounds >= exact.rounds // 2
+
+
+def test_a_small_intersection_is_refused_at_both_sides(monkeypatch):
+    silence(monkeypatch)
+    parameters = job(KINDS["mean"])
+    with pytest.raises(DisclosureRefused, match="noisy size"):
+        joint(parameters, *tables(common=9), limits=Limits(minimum_intersection=10))
+    outcome = joint(parameters, *tables(common=10), limits=Limits(minimum_intersection=10))[1]
+    assert outcome.tables[0].columns["query"] == ["0"]
+
+
+def test_the_noisy_size_takes_a_tenth_of_the_loss():
+    parameters = job(KINDS["mean"], KINDS["sum"])
+    plans = planned(parameters, SCHEMAS, Limits(minimum_intersection=10))
+    spent = [each.query.loss.epsilon for each in plans]
+    assert spent == [Fraction(4, 10), Fraction(18, 10), Fraction(18, 10)]
+    assert [each.query.kind for each in plans] == ["count", "mean", "sum"]
+
+
+def test_small_groups_are_withheld(monkeypatch):
+    silence(monkeypatch)
+    parameters = job(KINDS["sum by"], KINDS["crosstab"])
+    alice, bob = tables()
+    plain = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0].tables[1].columns["count"]
+    found = joint(parameters, alice, bob, limits=Limits(minimum_group=4))[0]
+    assert found.tables[1].columns["count"] == [count if count >= 4 else None for count in plain]
+    assert None in found.tables[1].columns["count"]
+    assert None not in found.tables[0].columns["value"][:3]
+    hidden = joint(parameters, alice, bob, limits=Limits(minimum_group=9))[0]
+    assert hidden.tables[0].columns["value"][:3].count(None) == 2
+
+
+def test_small_sets_are_refused_before_anything_else():
+    with pytest.raises(DisclosureRefused, match="100 rows"):
+        joint(job(KINDS["mean"]), *tables(), limits=Limits(minimum_set=100))
+
+
+def test_columns_and_recipients_are_as_the_job_says():
+    parameters = job(KINDS["covariance"], KINDS["size"])
+    assert STATISTICS.columns(parameters, ALICE) == ("id", "age", "dose")
+    assert STATISTICS.columns(parameters, BOB) == ("id", "costs", "state")
+    STATISTICS.check_schema(parameters, *SIDES)
+    assert STATISTICS.loss(parameters).epsilon == 4
+    assert not STATISTICS.exact(parameters)
+    leakage = STATISTICS.leakage(parameters, frozenset({ALICE}))
+    assert len(leakage.alice) == 2
+    assert len(leakage.bob) == 1
+    assert "number of rows" in leakage.public[0]
+    results_of = results(STATISTICS.run_plain(parameters, *tables(), BOTH)[0])
+    assert set(results_of) == {"0", "1"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (({"dose": Schema("text")}, {}), "kind text"),
+        (({"id": Schema("decimal", 2)}, {}), "cannot be a key"),
+        (({}, {"costs": replace(DOSE, lower=None)}), "bound 'lower'"),
+        (({}, {"costs": Schema("category", categories=("a",))}), "needs a number"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(changes, words):
+    sides = [{**schemas, **change} for schemas, change in zip(SIDES, changes, strict=True)]
+    with pytest.raises(UsageError, match=words):
+        STATISTICS.check_schema(job(KINDS["covariance"]), *sides)
+
+
+def test_missing_columns_and_too_many_products_are_refused():
+    with pytest.raises(UsageError, match="bob has no column 'costs'"):
+        STATISTICS.check_schema(job(KINDS["covariance"]), SIDES[0], {"id": ID})
+    many = job('kind = "median"\ncolumn = "costs"\npoints = 30000', epsilon="1")
+    with pytest.raises(UsageError, match="sums over matched rows"):
+        STATISTICS.check_schema(many, *SIDES)
+
+
+def test_data_that_do_not_fit_are_refused():
+    parameters = job(KINDS["covariance"])
+    alice, bob = tables()
+    with pytest.raises(DomainError, match="different lengths"):
+        joint(parameters, {**alice, "dose": Column([1], DOSE)}, bob)
+    with pytest.raises(DomainError, match="repeat a key"):
+        joint(parameters, side(0, [1, 2, 2], 3), bob)
+    with pytest.raises(DomainError, match="about one person"):
+        joint(parameters, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)
+    with pytest.raises(DomainError, match="max_rows"):
+        joint(replace(parameters, max_rows=59), alice, bob)
+
+
+def test_rows_that_repeat_a_key_count_once_where_asked():
+    parameters = job('kind = "count"', KINDS["mean"], duplicates="distinct")
+    alice, bob = side(0, [1, 2, 2, 3], 3), side(1, [2, 3, 3, 4], 4)
+    table = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0].tables[0].columns
+    assert table["value"][0] == 2
+    assert table["value"][1] == np.mean([alice["age"].array[1], alice["age"].array[3]])
+    noise = [plan(job('kind = "count"', duplicates=how), SCHEMAS)[0].statistic.noise_scale
+             for how in ("error", "distinct")]  # fmt: skip
+    assert noise[1] == 2 * noise[0]
+
+
+def test_too_many_numbers_for_a_run_are_refused(monkeypatch):
+    monkeypatch.setattr(vertical_sums, "MOST_NUMBERS", 1000)
+    with pytest.raises(DomainError, match="memory of a run"):
+        joint(job(KINDS["quantile"]), *tables())
+
+
+def test_a_peer_with_other_declarations_is_found_out():
+    parameters = job(KINDS["covariance"])
+    alice, bob = tables()
+    lying = {**bob, "costs": Column(bob["costs"].values, Schema("decimal", 40, 0, 100_000))}
+    with pytest.raises(ProtocolViolation, match="impossible"):
+        joint(parameters, alice, lying)
