@@ -67,6 +67,24 @@ class Hierarchy(ABC):
             HierarchyError: a value is not covered; names column and value and says how to mend it.
         """
 
+    def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
+        """The labels of a level of a hierarchy of numbers, with the numbers that each covers.
+
+        Args:
+            level: above 0.
+            column: the column's name, for errors.
+
+        Returns:
+            The labels, and their least and largest number, shape (w, 2).
+
+        Raises:
+            HierarchyError: the hierarchy is not one of numbers.
+        """
+        raise HierarchyError(
+            f"The hierarchy of column {column!r} ({type(self).__name__}, level {level}) has no numbers.",
+            "Put noise on numbers only, with a hierarchy of intervals.",
+        )
+
 
 class ValueHierarchy(Hierarchy):
     """A finite hierarchy: every value with its labels.
@@ -115,6 +133,17 @@ class ValueHierarchy(Hierarchy):
                 )
             rows.append(row)
         return tuple(self._level(level, [row[level] for row in rows]) for level in range(self._height + 1))
+
+    def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
+        """As `Hierarchy.spans`, if all values are numbers."""
+        covered: dict[str, list[float]] = {}
+        try:
+            for row in self._rows.values():
+                covered.setdefault(row[level], []).append(float(row[0]))
+        except ValueError:
+            return super().spans(level, column)
+        ends = np.array([[min(numbers), max(numbers)] for numbers in covered.values()])
+        return tuple(covered), ends
 
     def _level(self, level: int, texts: Sequence[str]) -> Level:
         labels = tuple(dict.fromkeys(texts))

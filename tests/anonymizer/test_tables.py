@@ -56,7 +56,7 @@ def test_codes_are_sorted_and_missing_cells_are_marked(frame):
 
 
 def test_roles_name_what_is_there():
-    with pytest.raises(RoleError, match="no column 'agee'.*Did you mean 'age'"):
+    with pytest.raises(RoleError, match=r"no column 'agee'.*Did you mean 'age'"):
         Table.of(FRAME, Roles(quasi_identifiers=("agee",)))
     with pytest.raises(RoleError, match="two roles"):
         Roles(identifiers=("age",), sensitive=("age",))

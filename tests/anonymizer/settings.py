@@ -1,0 +1,11 @@
+"""Parameters that let a method work on the small table of the conformance suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "generalization": {"levels": {"age": 1, "city": 1}},
+    "suppress-cells": {"least": 2},
+    "suppress-records": {"k": 1},
+}
