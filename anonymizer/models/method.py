@@ -100,11 +100,13 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     def transform_table(self, table: Table) -> Table:
         """`transform` of a table; notes where rows came from."""
-        released = self._transform(table)
-        places = {int(row): place for place, row in enumerate(table.origin)}
-        self.origin_: NDArray[np.int64] = np.fromiter(
-            (places[int(row)] for row in released.origin), dtype=np.int64, count=len(released)
-        )
+        return self._noted(table, self._transform(table))
+
+    def _noted(self, table: Table, released: Table) -> Table:
+        """Note where the rows of a release came from."""
+        order = np.argsort(table.origin)
+        places = np.searchsorted(table.origin, released.origin, sorter=order)
+        self.origin_: NDArray[np.int64] = order[places]
         return released
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
