@@ -7,8 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from anonymizer.models.coding import TopBottomCoding
+from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
 from anonymizer.models.method import Method
+from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise
 from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import (
     DropIdentifiers,
@@ -21,8 +23,12 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
     {
         method.word: method
         for method in (
+            CorrelatedNoise,
             DropIdentifiers,
+            ExponentialMechanism,
             Generalization,
+            MultiplicativeNoise,
+            Noise,
             Sampling,
             SuppressCells,
             SuppressMissing,

@@ -219,7 +219,7 @@ def _blocks(count: int, rows: int) -> Iterator[slice]:
 
 
 def _value_masks(release: Table, column: str, original: Codes) -> Sequence[tuple[int, Packed]]:
-    """Of each released value of a sensitive column its original code or -1, and a bit for each of its rows."""
+    """Of each released value of a sensitive column its original code or -1, and a bit for each row."""
     release.require(column)
     after = release.codes(column)
     places: dict[Any, int] = {value: place for place, value in enumerate(original.values.tolist())}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SETTINGS: dict[str, dict[str, Any]] = {
+    "exponential-mechanism": {"columns": ("city",)},
+    "noise": {"epsilon": 1.0},
     "generalization": {"levels": {"age": 1, "city": 1}},
     "suppress-cells": {"least": 2},
     "suppress-records": {"k": 1},
