@@ -4,7 +4,7 @@ The noise of `Noise` and `MultiplicativeNoise` is independent from cell to cell;
 rows with a covariance proportional to that of the data, so that correlations stay what they are.
 
 References: thesis, sections 2.2.2 and 4.3.1; Kim, A method for limiting disclosure in microdata based on
-random noise and transformation, ASA 1986; Brand, Microdata protection through noise addition, LNCS 2316, 2002.
+random noise and transformation, ASA 1986; Brand, Microdata protection through noise addition, 2002.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Final
 from anonymizer.models.coding import TopBottomCoding
 from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
+from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.method import Method
 from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise
 from anonymizer.models.sampling import Sampling
@@ -27,6 +28,7 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             DropIdentifiers,
             ExponentialMechanism,
             Generalization,
+            LocalRecoding,
             MultiplicativeNoise,
             Noise,
             Sampling,
