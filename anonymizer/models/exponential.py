@@ -2,8 +2,8 @@
 
 The thesis (section 4.3.1) takes Pr[r] proportional to e^(epsilon H / 2), H being the distance by edges of
 the tree between r and the median of the column. As printed, far values would be likelier; here quality is
-minus the distance. `around` says what it is taken from: the median of the column, as the text says, which makes all
-records alike, or the record's own value, which keeps more of it.
+minus the distance. `around` says what it is taken from: the median of the column, as the text says, which
+makes all records alike, or the record's own value, which keeps more of it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from anonymizer.models.coding import TopBottomCoding
 from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
 from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.models.mdav import MDAV
 from anonymizer.models.method import Method
 from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise
 from anonymizer.models.sampling import Sampling
@@ -29,6 +30,7 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             ExponentialMechanism,
             Generalization,
             LocalRecoding,
+            MDAV,
             MultiplicativeNoise,
             Noise,
             Sampling,

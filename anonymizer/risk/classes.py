@@ -117,7 +117,8 @@ class Contents:
         tail = np.bincount(classes[rank >= l - 1], counts[rank >= l - 1], minlength=len(self.sizes))
         first = np.zeros(len(self.sizes))
         first[classes[rank == 0]] = counts[rank == 0]
-        return np.divide(first, tail, out=np.full(len(self.sizes), np.inf), where=tail > 0)
+        least: Float = np.divide(first, tail, out=np.full(len(self.sizes), np.inf), where=tail > 0)
+        return least
 
     @property
     def distance(self) -> Float:

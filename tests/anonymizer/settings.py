@@ -7,6 +7,7 @@ from typing import Any
 SETTINGS: dict[str, dict[str, Any]] = {
     "exponential-mechanism": {"columns": ("city",)},
     "local-recoding": {"k": 2},
+    "mdav": {"k": 2},
     "noise": {"epsilon": 1.0},
     "generalization": {"levels": {"age": 1, "city": 1}},
     "suppress-cells": {"least": 2},
