@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +32,16 @@ class Constraint(ABC):
     @abstractmethod
     def holds(self, contents: Contents) -> Bool:
         """Of each class whether it fulfils the condition, shape (c,)."""
+
+    def coded(self, table: Table) -> tuple[Int, int]:
+        """The values of the column as codes, shape (n,), and how many there are.
+
+        Raises:
+            TableError: the column is not there, misses a cell, or holds something else than it should.
+        """
+        table.complete((self.column,))
+        codes = table.codes(self.column)
+        return codes.codes, len(codes.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,42 @@ class Closeness(Constraint):
         return distance <= self.t + 1e-12
 
 
+@dataclass(frozen=True, slots=True)
+class Presence(Constraint):
+    """Delta-presence: who is in the data set cannot be told (Nergiz, Atzori and Clifton, SIGMOD 2007).
+
+    The table is the population that an attacker knows, the column says who of it is in the data set; only
+    these are released, and only these count for k.
+
+    Attributes:
+        column: of truth values, or of 0 and 1.
+        low: the least part of a class that is in the data set, in [0, 1].
+        high: the largest part.
+    """
+
+    low: float = 0.0
+    high: float = 0.5
+
+    def holds(self, contents: Contents) -> Bool:
+        """Of each class, shape (c,)."""
+        present = contents.values == 1
+        inside = np.zeros(len(contents.sizes))
+        inside[contents.classes[present]] = contents.shares[present]
+        return (inside >= self.low - 1e-12) & (inside <= self.high + 1e-12)
+
+    def coded(self, table: Table) -> tuple[Int, int]:
+        """1 for who is in the data set, 0 for others."""
+        table.complete((self.column,))
+        codes = table.codes(self.column)
+        if not all(value in {0, 1} for value in codes.values.tolist()):
+            raise TableError(
+                f"Column {self.column!r} does not say who is in the data set.", "Write true or false in it."
+            )
+        return codes.values.astype(np.int64)[codes.codes], 2
+
+
 WORDS: Final = {
+    "delta-presence": Presence,
     "distinct-l-diversity": DistinctDiversity,
     "entropy-l-diversity": EntropyDiversity,
     "recursive-cl-diversity": RecursiveDiversity,
@@ -130,29 +176,54 @@ def constraint(given: Any) -> Constraint:
 class Allowed:
     """Judges classes: size and all constraints.
 
+    Classes that are allowed stay so when they are joined, whatever the constraint.
+
     Args:
         table: the table that is to be released, with the sensitive columns.
         k: the least number of rows.
         constraints: as `constraint` takes them.
 
+    Attributes:
+        presence: the column that says who is in the data set, if delta-presence is asked; else None.
+        released: which rows may be released: all without `presence`, shape (n,).
+
     Raises:
         TableError: k is below 1, or a sensitive column is not there or misses a cell.
+        SpecError: a constraint is of no known form.
     """
 
     def __init__(self, table: Table, k: int, constraints: tuple[Any, ...] = ()) -> None:
         if k < 1:
             raise TableError(f"k is {k}.", "Choose 1 or more.")
-        self._k = k
+        self.k = k
+        self.presence: str | None = None
+        self.released = np.ones(len(table), dtype=np.bool_)
         self._judged: list[tuple[Constraint, Int, Int]] = []
         for one in map(constraint, constraints):
-            table.complete((one.column,))
-            codes = table.codes(one.column)
-            self._judged.append((one, codes.codes, np.bincount(codes.codes, minlength=len(codes.values))))
+            codes, kinds = one.coded(table)
+            self._judged.append((one, codes, np.bincount(codes, minlength=kinds)))
+            if isinstance(one, Presence):
+                self.presence = one.column
+                self.released &= codes == 1
 
     @property
     def grows(self) -> bool:
-        """Whether classes that are allowed stay so when they are joined: size and distinct values do."""
+        """Whether a class that is allowed stays so when any rows join it: size and distinct values do."""
         return all(isinstance(one, DistinctDiversity) for one, _, _ in self._judged)
+
+    @property
+    def by_size(self) -> Allowed:
+        """The same judge without the constraints on contents."""
+        part = copy(self)
+        part._judged = []
+        return part
+
+    def of(self, rows: Int) -> Allowed:
+        """The same judge for a table of some rows; what t-closeness is measured against stays."""
+        part = copy(self)
+        part.released = self.released[rows]
+        part._judged = [(one, codes[rows], totals) for one, codes, totals in self._judged]
+        return part
 
     def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
         """Judge classes of some rows.
@@ -165,8 +236,17 @@ class Allowed:
         Returns:
             Of each class whether it may be released, shape (count,).
         """
-        allowed = np.bincount(classes, minlength=count) >= self._k
+        if self.presence is None:
+            allowed = np.bincount(classes, minlength=count) >= self.k
+        else:
+            sizes = np.bincount(classes[self.released[rows]], minlength=count)
+            allowed = (sizes >= self.k) | (sizes == 0)
         for one, codes, totals in self._judged:
-            if allowed.any():
-                allowed &= one.holds(Contents.of(classes, count, codes[rows], totals))
+            fine = np.flatnonzero(allowed)
+            if not len(fine):
+                break
+            place = np.cumsum(allowed) - 1
+            kept = allowed[classes]
+            contents = Contents.of(place[classes[kept]], len(fine), codes[rows[kept]], totals)
+            allowed[fine] = one.holds(contents)
         return allowed

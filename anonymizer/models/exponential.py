@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import HierarchyError, TableError
 from anonymizer.models.method import Method
 from anonymizer.models.transition import drawn, spread_labels
-from anonymizer.risk.candidates import IntervalSets, Sets
+from anonymizer.risk.candidates import Sets
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
@@ -111,7 +111,7 @@ class ExponentialMechanism(Method):
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The likeliest outcomes up to T with high confidence, all others with low."""
-        if column not in self.laws_ or isinstance(sets, IntervalSets):
+        if column not in self.laws_:
             return sets
         return spread_labels(sets, *self.laws_[column], self.confidence)
 

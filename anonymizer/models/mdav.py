@@ -10,21 +10,23 @@ microaggregation, Data Mining and Knowledge Discovery 11, 2005 (MDAV-generic).
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError, UnreachableError
-from anonymizer.models.method import Method
+from anonymizer.models.numeric import NumericMethod
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
+_STRANDS: Final = 64
 
-class MDAV(Method):
+
+class MDAV(NumericMethod):
     """Replaces numbers by the means of groups of at least k records: k-anonymous over these columns.
 
     Args:
@@ -38,25 +40,18 @@ class MDAV(Method):
         self.k = k
         self.columns = columns
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the numeric quasi-identifiers."""
-        if self.columns is not None:
-            return tuple(self.columns)
-        return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
-
     def _fit(self, table: Table) -> None:
         if self.k < 1:
             raise TableError(f"k is {self.k}.", "Choose 1 or more.")
+        self._numbers(table)
+
+    def _numbers(self, table: Table) -> Float:
         if len(table) < self.k:
             raise UnreachableError(
                 f"k is {self.k} and the table has {len(table)} rows.", "Lower k, or give more rows."
             )
-        self._numbers(table)
-
-    def _numbers(self, table: Table) -> Float:
-        columns = self.columns_of(table)
-        table.complete(columns)
-        return np.stack([table.numbers(name) for name in columns], axis=1)
+        table.complete(self.columns_of(table))
+        return super()._numbers(table)
 
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
@@ -113,9 +108,10 @@ class _Pool:
     """The points that are left, without gaps in memory."""
 
     def __init__(self, points: Float) -> None:
-        self._points = np.array(points, order="C")
-        self._norms = np.einsum("ij,ij->i", self._points, self._points)
-        self._sum = self._points.sum(axis=0)
+        norms = np.einsum("ij,ij->i", points, points)
+        # one row a column of the table, the squared norms last: distances are one product
+        self._columns = np.concatenate((points.T, norms[None, :]))
+        self._sum = points.sum(axis=0)
         self.rows = np.arange(len(points))
 
     def __len__(self) -> int:
@@ -129,27 +125,41 @@ class _Pool:
 
     def point(self, place: int) -> Float:
         """One of the points that are left."""
-        found: Float = self._points[place].copy()
+        found: Float = self._columns[:-1, place].copy()
         return found
 
     def distances(self, centre: Float) -> Float:
         """Squared distances to a centre, less the squared norm of the centre."""
-        distances: Float = self._norms - self._points @ (2 * centre)
+        distances: Float = np.append(-2 * centre, 1.0) @ self._columns
         return distances
 
     def take(self, distances: Float, k: int) -> Int:
         """Take out the k points of least distance; returns their rows."""
-        chosen = np.argpartition(distances, k - 1)[:k] if k < len(self) else np.arange(len(self))
+        chosen = _least(distances, k)
         taken = self.rows[chosen]
-        self._sum -= self._points[chosen].sum(axis=0)
-        stay = len(self) - len(chosen)
+        self._sum -= self._columns[:-1, chosen].sum(axis=1)
+        stay = len(self) - k
         # the last points fill the gaps, so that nothing else moves
         gaps = chosen[chosen < stay]
-        tail = np.setdiff1d(np.arange(stay, len(self)), chosen, assume_unique=True)
-        for held in (self.rows, self._points, self._norms):
-            held[gaps] = held[tail]
-        self.rows, self._points, self._norms = self.rows[:stay], self._points[:stay], self._norms[:stay]
+        last = np.ones(k, dtype=np.bool_)
+        last[chosen[chosen >= stay] - stay] = False
+        tail = stay + np.flatnonzero(last)
+        self.rows[gaps] = self.rows[tail]
+        self._columns[:, gaps] = self._columns[:, tail]
+        self.rows, self._columns = self.rows[:stay], self._columns[:, :stay]
         return taken
+
+
+def _least(numbers: Float, k: int) -> Int:
+    """The places of the k least of n >= k numbers, in no order."""
+    if len(numbers) < _STRANDS * k:
+        return np.argpartition(numbers, k - 1)[:k]
+    # the k-th least of minima of disjoint parts is no less than the k-th least of all
+    width = len(numbers) // _STRANDS
+    minima = numbers[: _STRANDS * width].reshape(_STRANDS, width).min(axis=0)
+    near = np.flatnonzero(numbers <= np.partition(minima, k - 1)[k - 1])
+    chosen: Int = near[np.argpartition(numbers[near], k - 1)[:k]]
+    return chosen
 
 
 def standardized(numbers: Float) -> Float:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from anonymizer.errors import TableError
-from anonymizer.models.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.models.numeric import Bounds, NumericMethod
+from anonymizer.risk.candidates import LabelSets, Sets
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
@@ -26,63 +26,9 @@ from anonymizer.tables.table import Table
 Float = NDArray[np.float64]
 
 LAWS: Final = ("laplace", "gaussian")
-Bounds = Mapping[str, tuple[float, float]]
 
 
-class _Numeric(Method):
-    """Changes numbers; the steps that all noise shares."""
-
-    columns: tuple[str, ...] | None
-    digits: int | None
-    bounds: Bounds | None
-
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the numeric quasi-identifiers."""
-        if self.columns is not None:
-            return tuple(self.columns)
-        return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
-
-    def _numbers(self, table: Table) -> Float:
-        """The columns as a matrix of shape (n, d); missing cells are NaN and stay so."""
-        columns = self.columns_of(table)
-        return (
-            np.stack([table.numbers(name) for name in columns], axis=1)
-            if columns
-            else np.zeros((len(table), 0))
-        )
-
-    def _written(self, table: Table, numbers: Float) -> Table:
-        cells = {}
-        for place, column in enumerate(self.columns_of(table)):
-            found = numbers[:, place]
-            if self.bounds and column in self.bounds:
-                found = np.clip(found, *self.bounds[column])
-            cells[column] = found if self.digits is None else np.round(found, self.digits)
-        return table.replaced(cells) if cells else table
-
-    def _widened(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:
-        """Intervals made wider by what noise can do; clamped and rounded as the cells are.
-
-        Args:
-            column: the column.
-            sets: before.
-            high: lower and upper ends with high confidence, shape (u, 2).
-            low: the same of all that is possible.
-        """
-        if isinstance(sets, LabelSets):
-            raise TableError(
-                f"Column {column!r} holds no numbers when noise is put on it.", "Generalize after the noise."
-            )
-        ends = [high, low]
-        if self.bounds and column in self.bounds:
-            ends = [np.clip(one, *self.bounds[column]) for one in ends]
-        if self.digits is not None:
-            half = 0.5 * 10.0**-self.digits
-            ends = [one + np.array([-half, half]) for one in ends]
-        return IntervalSets(*ends)
-
-
-class Noise(_Numeric):
+class Noise(NumericMethod):
     """Independent additive noise.
 
     Args:
@@ -166,7 +112,7 @@ class Noise(_Numeric):
         return self._widened(column, sets, ends + np.array([-reach, reach]), anywhere)
 
 
-class CorrelatedNoise(_Numeric):
+class CorrelatedNoise(NumericMethod):
     """Gaussian noise with the covariance of the data times a factor; means and correlations are kept.
 
     Variances grow by 1 + factor, or stay if `rescaled`: then what comes out is drawn to the mean by
@@ -243,7 +189,7 @@ class CorrelatedNoise(_Numeric):
         return self._widened(column, sets, high, np.broadcast_to(np.array([-np.inf, np.inf]), high.shape))
 
 
-class MultiplicativeNoise(_Numeric):
+class MultiplicativeNoise(NumericMethod):
     """Each number times a factor drawn from a normal law about 1, cut at three standard deviations.
 
     Args:

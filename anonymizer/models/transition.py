@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.candidates import LabelSets
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -53,16 +53,19 @@ def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: R
     return chosen
 
 
-def spread_labels(sets: LabelSets, values: NDArray[Any], law: Float, confidence: float) -> LabelSets:
+def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: float) -> LabelSets:
     """What values may have become.
 
     Args:
-        sets: before; labels that the law does not know stay as they are.
+        sets: before; labels that the law does not know stay as they are, of intervals only the values that
+            it knows count.
         values: the values that the law knows, shape (d,).
         law: as in `drawn`.
         confidence: the likeliest outcomes whose probabilities first add up to this are candidates with high
             confidence; others of positive probability with low.
     """
+    if isinstance(sets, IntervalSets):
+        sets = LabelSets(values, *sets.holds(values))
     order = np.argsort(-law, axis=1, kind="stable")
     sorted_law = np.take_along_axis(law, order, axis=1)
     before = np.cumsum(sorted_law, axis=1) - sorted_law

@@ -28,6 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import tomli_w
+
 from anonymizer.errors import FileError, HierarchyError, SpecError
 from anonymizer.hierarchies import arx
 from anonymizer.hierarchies.adult import thesis_hierarchies
@@ -37,6 +39,7 @@ from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
 from anonymizer.models.method import Method
 from anonymizer.models.registry import METHODS
+from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.tables.roles import Roles, near
 
@@ -61,13 +64,19 @@ class Spec:
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of the document, in hexadecimal."""
-        text = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps(
+            self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_dated
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def steps(self) -> tuple[Mapping[str, Any], ...]:
         """The steps as written."""
         return tuple(self.document["steps"])
+
+    def to_toml(self) -> str:
+        """The whole of it as one TOML file that needs no others; it has the same digest."""
+        return tomli_w.dumps(dict(self.document))
 
     def pipeline(self, seed: int | None = None) -> Pipeline:
         """A fresh pipeline.
@@ -137,7 +146,7 @@ def made(step: Any, place: str) -> Method:
     """The method of a step.
 
     Raises:
-        SpecError: there is no such method, or it has no such parameter.
+        SpecError: there is no such method, it has no such parameter, or takes another type for it.
     """
     if not isinstance(step, Mapping) or not isinstance(step.get("method"), str):
         raise SpecError(f"{place} names no method.", 'Write method = "generalization".')
@@ -147,7 +156,13 @@ def made(step: Any, place: str) -> Method:
     parameters = {key: _plain(value) for key, value in step.items() if key not in ("method", "name")}
     known = METHODS[word]().get_params()
     _known(parameters, tuple(known), f"{place} ({word})")
+    check(METHODS[word], parameters, f"{place} ({word})")
     return METHODS[word](**parameters)
+
+
+def _dated(value: Any) -> Mapping[str, str]:
+    """What TOML has and JSON lacks: dates and times."""
+    return {type(value).__name__: value.isoformat()}
 
 
 def _plain(value: Any) -> Any:

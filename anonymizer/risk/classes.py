@@ -79,7 +79,13 @@ class Contents:
             totals: rows of each value in the table that t-closeness is measured against, shape (v,).
         """
         kinds = len(totals)
-        pairs, counts = np.unique(classes * kinds + values, return_counts=True)
+        packed = classes * kinds + values
+        if count * kinds <= max(1 << 16, 4 * len(packed)):
+            dense = np.bincount(packed, minlength=count * kinds)
+            pairs = np.flatnonzero(dense)
+            counts = dense[pairs]
+        else:
+            pairs, counts = np.unique(packed, return_counts=True)
         sizes = np.bincount(classes, minlength=count)
         return cls(pairs // kinds, pairs % kinds, counts, sizes, totals)
 

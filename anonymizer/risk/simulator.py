@@ -99,9 +99,15 @@ class Simulation:
 
 
 def simulate(
-    original: Table, release: Table, method: Simulated, *, rate: float = 1.0, k: int = 2
+    original: Table,
+    release: Table,
+    method: Simulated,
+    *,
+    rate: float = 1.0,
+    k: int = 2,
+    records: Int | None = None,
 ) -> Simulation:
-    """Attack every original record.
+    """Attack every original record, or some.
 
     Args:
         original: with roles; the release was made of it.
@@ -109,6 +115,7 @@ def simulate(
         method: the fitted method or pipeline.
         rate: alpha, the part of the rows that was sampled, in (0, 1].
         k: candidates before sampling from which on a record is no outlier.
+        records: places of the records to attack, where all take too long; None is all.
 
     Raises:
         TableError: the original has no quasi-identifiers, or a gap in one; or the release is not of it.
@@ -118,14 +125,16 @@ def simulate(
         raise TableError("The table has no quasi-identifiers.", "Declare what an attacker may know.")
     if len(method.origin_) != len(release):
         raise TableError("The method has made another release.", "Give the table that it made last.")
+    true_row = np.full(len(original), -1, dtype=np.int64)
+    true_row[method.origin_] = np.arange(len(release))
+    if records is not None:
+        original, true_row = original.taken(records), true_row[records]
     original.complete(columns)
     matched = [_Matched.of(original, release, column, method) for column in columns]
     cells = np.stack([one.codes for one in matched], axis=1)
     profiles, profile = np.unique(cells, axis=0, return_inverse=True)
     profile = profile.reshape(-1)
 
-    true_row = np.full(len(original), -1, dtype=np.int64)
-    true_row[method.origin_] = np.arange(len(release))
     released = true_row >= 0
     confident, found = released.copy(), released.copy()
     for one in matched:
@@ -202,8 +211,9 @@ class _Matched:
 
     def packed(self, *, high: bool) -> Packed:
         """A bit for each released row, shape (u, words)."""
-        member = (self.high if high else self.low)[:, self.cells]
-        return _pack(member)
+        member = self.high if high else self.low
+        blocks = _blocks(len(member), 8 * len(self.cells))
+        return np.concatenate([_pack(member[block][:, self.cells]) for block in blocks])
 
 
 def _pack(member: Bool) -> Packed:

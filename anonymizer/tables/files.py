@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,13 @@ from anonymizer.errors import FileError, TableError
 
 ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
 """The files that are read and written, by the ends of their names."""
+
+_CSV: Final[dict[str, Any]] = {
+    "keep_default_na": False,
+    "na_values": [""],
+    "skipinitialspace": True,
+    "low_memory": False,
+}
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -31,7 +39,7 @@ def read(path: str | Path) -> pd.DataFrame:
     try:
         if kind == ".parquet":
             return pd.read_parquet(place)
-        return pd.read_csv(place, keep_default_na=False, na_values=[""], skipinitialspace=True)
+        return pd.read_csv(place, **_CSV)
     except pd.errors.EmptyDataError:
         raise TableError(f"{place} is empty.", "Write a line with the names of the columns.") from None
     except (OSError, UnicodeDecodeError, ValueError) as problem:
@@ -52,32 +60,38 @@ def write(frame: Any, path: str | Path) -> None:
 
 
 def chunks(path: str | Path, rows: int) -> Iterator[pd.DataFrame]:
-    """Read a CSV file by chunks of at most `rows` rows; all cells are texts, so that chunks agree.
+    """Read a table by chunks of at most `rows` rows; a column has one dtype in all of them.
+
+    A CSV file is read twice: the first time for the dtypes.
 
     Raises:
         FileError: as `read`.
+        TableError: as `read`.
     """
     place = Path(path)
-    if _kind(place) == ".parquet":
-        raise FileError(f"{place} is no CSV file.", "Only CSV is read by chunks; convert it.")
+    kind = _kind(place)
     try:
-        with pd.read_csv(
-            place, dtype=str, keep_default_na=False, na_values=[""], chunksize=rows, skipinitialspace=True
-        ) as reader:
-            yield from reader
+        if kind == ".parquet":
+            yield from _batches(place, rows)
+        else:
+            with pd.read_csv(place, dtype=_dtypes(place, rows), chunksize=rows, **_CSV) as reader:
+                yield from reader
+    except pd.errors.EmptyDataError:
+        raise TableError(f"{place} is empty.", "Write a line with the names of the columns.") from None
     except (OSError, UnicodeDecodeError, ValueError) as problem:
         raise FileError(f"{place} cannot be read: {_reason(problem)}.", "Check the file.") from None
 
 
 @contextmanager
 def appended(path: str | Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """Write a CSV file part by part: it appears when all parts are written, and not if anything fails."""
-    with _replacing(Path(path)) as part, part.open("w", encoding="utf-8", newline="") as file:
+    """Write a table part by part: it appears when all parts are written, and not if anything fails.
 
-        def append(frame: pd.DataFrame) -> None:
-            frame.to_csv(file, index=False, header=file.tell() == 0)
-
-        yield append
+    Raises:
+        FileError: it cannot be written.
+    """
+    kind = _kind(Path(path))
+    with _replacing(Path(path)) as part, ExitStack() as opened:
+        yield _parquet_parts(part, opened) if kind == ".parquet" else _csv_parts(part, kind, opened)
 
 
 def write_text(text: str, path: str | Path) -> None:
@@ -87,6 +101,66 @@ def write_text(text: str, path: str | Path) -> None:
         FileError: it cannot be written.
     """
     _whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def _dtypes(path: Path, rows: int) -> dict[str, str]:
+    """Of each column the dtype that holds all its cells: what `read` would find."""
+    found: dict[str, set[str]] = {}
+    with pd.read_csv(path, chunksize=rows, **_CSV) as reader:
+        for chunk in reader:
+            for column in chunk.columns:
+                cells = chunk[column]
+                kinds = found.setdefault(column, set())
+                if cells.isna().any():
+                    kinds.add("missing")
+                if cells.notna().any():
+                    kinds.add(cells.dtype.kind)
+    return {column: _joined(kinds) for column, kinds in found.items()}
+
+
+def _joined(kinds: set[str]) -> str:
+    if kinds == {"i"}:
+        return "int64"
+    if kinds == {"b"}:
+        return "bool"
+    return "float64" if kinds <= {"i", "f", "missing"} else "str"
+
+
+def _batches(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=rows):
+            yield pa.Table.from_batches([batch]).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _csv_parts(part: Path, kind: str, opened: ExitStack) -> Callable[[pd.DataFrame], None]:
+    opener = gzip.open if kind.endswith(".gz") else open
+    file: Any = opened.enter_context(opener(part, "wt", encoding="utf-8", newline=""))
+    heads = [True]
+
+    def append(frame: pd.DataFrame) -> None:
+        frame.to_csv(file, index=False, header=bool(heads))
+        heads.clear()
+
+    return append
+
+
+def _parquet_parts(part: Path, opened: ExitStack) -> Callable[[pd.DataFrame], None]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writers: list[Any] = []
+
+    def append(frame: pd.DataFrame) -> None:
+        schema = writers[0].schema if writers else None
+        table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+        if not writers:
+            writers.append(opened.enter_context(pq.ParquetWriter(part, table.schema)))
+        writers[0].write_table(table)
+
+    return append
 
 
 def _kind(path: Path) -> str:
