@@ -36,7 +36,7 @@ Int = NDArray[np.int64]
 MOST_SCHEMES: Final = 20_000
 """Of a larger lattice so many schemes are tried, evenly in the order of loss."""
 FEW_SCHEMES: Final = 1_600
-"""The same with constraints, where many rows stay left for long."""
+"""The same with constraints, where many rows stay left for long; fewer of them in large tables."""
 MOST_JOINS: Final = 30_000_000
 """Classes times those that are not allowed, up to which joining these is tried."""
 _LARGEST: Final = 2.0**62
@@ -82,7 +82,7 @@ def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iter
     """Releases that the constraints allow, given one that sizes do."""
     rows = np.arange(len(levels))
     yield levels_cut(columns, allowed, rows)
-    yield swept(columns, allowed, FEW_SCHEMES)
+    yield swept(columns, allowed, min(FEW_SCHEMES, max(50, 100_000_000 // len(rows))))
     classes, count = grouped(_labels(columns, levels, rows))
     if count * int((~allowed(rows, classes, count)).sum()) <= MOST_JOINS:
         yield levels_of(columns, joined([*columns], classes, allowed))

@@ -1,4 +1,4 @@
-"""Everything that is measured of a release, in one value; what could not be measured is noted with its reason."""
+"""Everything that is measured of a release, in one value; what could not be measured is noted."""
 
 from __future__ import annotations
 
@@ -183,8 +183,10 @@ def _attacks(
     seed = asked.seed
     found = [singling_out(first, release, control, random_state=seed)]
     found.append(linkability(first, release, control, random_state=seed))
-    for column in release.roles.sensitive:
-        found.append(inference(first, release, control, secret=column, random_state=seed))
+    found += [
+        inference(first, release, control, secret=column, random_state=seed)
+        for column in release.roles.sensitive
+    ]
     return tuple(found)
 
 
@@ -194,7 +196,11 @@ def _learned(
     if asked.utility is None or pipeline is None:
         return None
     try:
-        return asked.utility(original, release, pipeline)
+        ratio = asked.utility(original, release, pipeline)
     except AnonymizerError as problem:
         notes.append(f"The utility for learning was not measured: {problem}")
         return None
+    if np.isnan(ratio):
+        notes.append("The utility for learning is undefined: the model of the original finds nothing.")
+        return None
+    return ratio

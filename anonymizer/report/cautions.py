@@ -17,6 +17,7 @@ RANDOM_WITHOUT_CLAIM: Final = frozenset(
     {"noise", "correlated-noise", "multiplicative-noise", "exponential-mechanism", "pram"}
 )
 """Methods that change cells at random and claim no differential privacy, by their words."""
+_BREAK_CLASSES: Final = RANDOM_WITHOUT_CLAIM | {"dp-noise", "swapping", "rank-swapping"}
 _NEARLY_ALL: Final = 0.9
 _MANY_LOST: Final = 0.1
 
@@ -59,8 +60,8 @@ def _of_roles(original: Table, release: Table) -> Iterator[str]:
     others = [name for name in original.names if name in release.names and name not in known]
     if others:
         yield (
-            f"Released with no role, and so left out of the risk figures: {', '.join(others)}. Make sure that "
-            "no attacker knows them of a person."
+            f"Released with no role, and so left out of the risk figures: {', '.join(others)}. Make sure "
+            "that no attacker knows them of a person."
         )
     for name in release.names:
         if name in others or name in roles.sensitive:
@@ -98,6 +99,11 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
         yield (
             f"No differential privacy is claimed for {', '.join(claims)}: these draw in double precision or "
             "scale with the data. The method that claims it is dp-noise."
+        )
+    if any(method.word in _BREAK_CLASSES for method in methods):
+        yield (
+            "Noise and exchanged cells make rows differ that were alike, and alike that differed: classes "
+            "and k say little then. The attack simulator, which knows the method, is what counts."
         )
     for method in methods:
         if isinstance(method, DpNoise) and hasattr(method, "guarantee_"):

@@ -117,12 +117,16 @@ def _loss(loss: InformationLoss) -> Mapping[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def _finite(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same with None for what JSON has no number for."""
+    return {key: _plain(value) for key, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _finite(inner) for key, inner in value.items()}
+        return _finite(value)
     if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
+        return [_plain(inner) for inner in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from io import StringIO
 from typing import Any, Final
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from anonymizer.search.search import SearchResult
 from anonymizer.utility.marginals import Marginal
@@ -17,7 +20,7 @@ from anonymizer.utility.marginals import Marginal
 BEFORE: Final = "#5b6b7b"
 AFTER: Final = "#0b6e99"
 WORST: Final = "#b3261e"
-_STYLE: Final[dict[str, Any]] = {
+_STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
     "font.family": "sans-serif",
@@ -45,13 +48,8 @@ def risk_plot(parts: Mapping[str, float], *, records: str) -> str:
         axes.set_xlabel("candidates among which an attacker has to choose")
         axes.set_ylabel(f"% of {records}")
         axes.margins(y=0.12)
-        told = ", ".join(f"{name}: {share:.3g} %" for name, share in parts_told(parts))
+        told = ", ".join(f"{name}: {share:.3g} %" for name, share in zip(parts, shares, strict=True) if share)
         return _svg(figure, f"Share of {records} by the number of candidates: {told}")
-
-
-def parts_told(parts: Mapping[str, float]) -> Sequence[tuple[str, float]]:
-    """Names and percentages of what is not zero."""
-    return [(name, 100 * part) for name, part in parts.items() if part]
 
 
 def marginal_plot(column: str, marginal: Marginal) -> str:
@@ -67,12 +65,14 @@ def marginal_plot(column: str, marginal: Marginal) -> str:
         places = np.arange(len(used))
         axes.bar(places - 0.2, before, width=0.4, color=BEFORE, label="before")
         axes.bar(places + 0.2, after, width=0.4, color=AFTER, label="after")
-        axes.set_xticks(places, labels, rotation=45 if len(used) > 4 else 0, ha="right" if len(used) > 4 else "center")
+        many = len(used) > 4
+        axes.set_xticks(places, labels, rotation=45 if many else 0, ha="right" if many else "center")
         axes.tick_params(axis="x", labelsize=8)
         axes.set_ylabel("% of the rows")
         axes.legend(frameon=False, fontsize=8)
         pairs = "; ".join(
-            f"{label} {one:.3g} and {two:.3g} %" for label, one, two in zip(labels, before, after, strict=True)
+            f"{label} {one:.3g} and {two:.3g} %"
+            for label, one, two in zip(labels, before, after, strict=True)
         )
         return _svg(figure, f"Distribution of {column} before and after: {pairs}")
 
@@ -85,15 +85,25 @@ def search_plot(result: SearchResult) -> str:
     front = result.front[made]
     allowed = risk <= result.limit
     with _drawn(height=4.0) as (figure, axes):
-        axes.axvline(result.limit, color=WORST, linestyle="--", linewidth=1, label=f"limit {result.limit:.4g}")
-        axes.scatter(risk[~allowed], utility[~allowed], color=BEFORE, marker="x", s=28, label="above the limit")
+        axes.axvline(
+            result.limit, color=WORST, linestyle="--", linewidth=1, label=f"limit {result.limit:.4g}"
+        )
+        axes.scatter(
+            risk[~allowed], utility[~allowed], color=BEFORE, marker="x", s=28, label="above the limit"
+        )
         axes.scatter(risk[allowed], utility[allowed], color=AFTER, s=28, label="allowed")
         order = np.argsort(risk[front], kind="stable")
         axes.plot(risk[front][order], utility[front][order], color=AFTER, linewidth=1, label="front")
         if allowed.any():
             best = result.best
             axes.scatter(
-                [best.risk], [best.utility], s=120, facecolors="none", edgecolors=WORST, linewidths=2, label="best"
+                [best.risk],
+                [best.utility],
+                s=120,
+                facecolors="none",
+                edgecolors=WORST,
+                linewidths=2,
+                label="best",
             )
         axes.set_xlabel("risk")
         axes.set_ylabel("utility")
@@ -105,33 +115,17 @@ def search_plot(result: SearchResult) -> str:
         )
 
 
-class _drawn:  # noqa: N801 - used as a context, not as a type
+@contextmanager
+def _drawn(height: float = 3.4) -> Iterator[tuple[Any, Any]]:
     """A figure with one pair of axes, in the style of the page."""
-
-    def __init__(self, height: float = 3.4) -> None:
-        self._height = height
-
-    def __enter__(self) -> tuple[Any, Any]:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-
-        self._caught = warnings.catch_warnings()
-        self._caught.__enter__()
+    with warnings.catch_warnings(), mpl.rc_context(_STYLE):
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        self._style = mpl.rc_context(_STYLE)
-        self._style.__enter__()
-        figure = Figure(figsize=(7.2, self._height), layout="constrained")
-        return figure, figure.add_subplot()
-
-    def __exit__(self, *failure: object) -> None:
-        self._style.__exit__(None, None, None)
-        self._caught.__exit__(None, None, None)
+        figure = Figure(figsize=(7.2, height), layout="constrained")
+        yield figure, figure.add_subplot()
 
 
 def _svg(figure: Any, told: str) -> str:
     """The figure as an SVG element with a text for those who do not see it."""
-    import matplotlib as mpl
-
     out = StringIO()
     with mpl.rc_context({"svg.hashsalt": told}):
         figure.savefig(

@@ -27,13 +27,15 @@ class Randomness:
 
     Args:
         seed: None for the operating system's, an integer for a repeatable stream.
+        purpose: streams of one seed and different purposes are independent. Who attacks or tests a release
+            must not draw the rows again that made it.
     """
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: int | None = None, purpose: str = "") -> None:
         key = (
             secrets.token_bytes(16)
             if seed is None
-            else hashlib.sha256(f"seed {int(seed)}".encode()).digest()[:16]
+            else hashlib.sha256(f"seed {int(seed)}{purpose}".encode()).digest()[:16]
         )
         self._stream = Cipher(algorithms.AES128(key), modes.CTR(bytes(16))).encryptor()
 

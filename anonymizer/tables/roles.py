@@ -61,6 +61,11 @@ class Roles:
             raise FileError(f"{path} cannot be read as TOML: {problem}.", "Check the file.") from None
         return cls.from_mapping(document.get("roles", document), Path(path).name)
 
+    def among(self, columns: Iterable[str]) -> Roles:
+        """The roles of some columns only."""
+        kept = set(columns)
+        return Roles(*(tuple(n for n in getattr(self, role.name) if n in kept) for role in fields(self)))
+
     def check(self, columns: Iterable[str]) -> None:
         """Check that every column with a role is there.
 

@@ -196,13 +196,8 @@ class Table:
 
     def without(self, columns: tuple[str, ...]) -> Table:
         """The table without some columns and their roles."""
-        gone = set(columns)
-        roles = Roles(
-            tuple(n for n in self.roles.identifiers if n not in gone),
-            tuple(n for n in self.roles.quasi_identifiers if n not in gone),
-            tuple(n for n in self.roles.sensitive if n not in gone),
-        )
-        return replace(self, frame=self.frame.drop(list(columns)), roles=roles)
+        frame = self.frame.drop(list(columns))
+        return replace(self, frame=frame, roles=self.roles.among(frame.columns))
 
 
 def _series(name: str, cells: Any, space: Any) -> nw.Series[Any]:

@@ -57,7 +57,7 @@ def holdout(table: Table, part: float = 0.1, random_state: int | None = None) ->
     if len(table) < 2:
         raise TableError("A table of fewer than two rows cannot be split.", "Give more rows.")
     count = min(len(table) - 1, max(1, round(part * len(table))))
-    chosen = Randomness(random_state).sample(len(table), count)
+    chosen = Randomness(random_state, "holdout").sample(len(table), count)
     rest = np.setdiff1d(np.arange(len(table)), chosen)
     return table.taken(rest), table.taken(chosen)
 
@@ -108,7 +108,7 @@ def learning_utility(
             raise TableError("A table to learn from or to test with has no rows.", "Give at least one.")
     hidden = {target, *original.roles.identifiers}
     columns = [name for name in original.names if name in release.names and name not in hidden]
-    randomness = Randomness(random_state)
+    randomness = Randomness(random_state, "learning")
     truth = _answers(test, target)
     classes = np.unique(_answers(original, target))
     counted = _counted(classes, _answers(original, target), positive, target)

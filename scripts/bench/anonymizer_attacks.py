@@ -29,13 +29,13 @@ from anonymizer.tables.table import Table
 
 ALL: Final = "the three"
 VALUES: Final = "singling out by fnlwgt alone"
-SECRET: Final = "income"
+TARGET: Final = "income"
 
 Run = Callable[[Table, Table, Table, int, int], Attack]
 ATTACKS: Final[Mapping[str, Run]] = {
     "singling out": lambda o, r, c, n, seed: singling_out(o, r, c, attempts=n, random_state=seed),
     "linkability": lambda o, r, c, n, seed: linkability(o, r, c, attempts=n, random_state=seed),
-    "inference": lambda o, r, c, n, seed: inference(o, r, c, secret=SECRET, attempts=n, random_state=seed),
+    "inference": lambda o, r, c, n, seed: inference(o, r, c, secret=TARGET, attempts=n, random_state=seed),
     VALUES: lambda o, r, c, n, seed: singling_out_values(
         o, r, c, columns=("fnlwgt",), attempts=n, random_state=seed
     )["fnlwgt"],

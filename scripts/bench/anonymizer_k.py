@@ -7,11 +7,14 @@ out. Seconds are those of one release, from frame to frame, without reading file
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -90,6 +93,7 @@ def main() -> int:
     parser.add_argument("--cases", type=names, default=known, help=f"of {', '.join(known)}")
     parser.add_argument("--runs", type=int, default=3, help="runs of each case; the median is told")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the JSON file")
+    parser.add_argument("--peers", help="a Python that has anjana and pycanon, to run them on Adult as well")
     asked = parser.parse_args()
     start = machine()
     found = []
@@ -100,6 +104,8 @@ def main() -> int:
             tell(f"{case}: {problem}")
             continue
         tell(f"{case}: {found[-1]['seconds']:.2f} s, load {os.getloadavg()[0]:.1f}")
+    if asked.peers:
+        found += peers(asked.peers)
     print_table(
         "k = 5",
         ["case", "rows", "released", "classes", "least class", "NCP", "seconds", "MiB", "peer"],
@@ -138,6 +144,45 @@ def released(case: str, runs: int) -> dict[str, Any]:
         "all_seconds": seconds,
         "mib": mib,
         "peer": peer,
+    }
+
+
+def peers(python: str) -> list[dict[str, Any]]:
+    """Run the peers on Adult, once each."""
+    table = adult()
+    hierarchies = {
+        column: hierarchy.rows
+        for column, hierarchy in table.hierarchies.items()
+        if isinstance(hierarchy, ValueHierarchy)
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        table.native.to_csv(place / "table.csv", index=False)
+        asked = {"columns": ADULT, "sensitive": "income", "hierarchies": hierarchies}
+        (place / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+        script = Path(__file__).with_name("anonymizer_k_peers.py")
+        command = [python, str(script), str(place / "table.csv"), str(place / "asked.json")]
+        told = subprocess.run(command, check=True, capture_output=True, text=True)
+    ours = class_risk_seconds(table)
+    found: list[dict[str, Any]] = json.loads(told.stdout.splitlines()[-1])
+    return [*found, ours]
+
+
+def class_risk_seconds(table: Table) -> dict[str, Any]:
+    """Our check of k, l and t on the table that the peers checked."""
+    begun = time.perf_counter()
+    risk = class_risk(table)
+    seconds = time.perf_counter() - begun
+    return {
+        "case": "check k, l and t together",
+        "rows": len(table),
+        "released": len(table),
+        "classes": risk.classes,
+        "k": risk.k,
+        "ncp": None,
+        "seconds": seconds,
+        "mib": None,
+        "peer": "-",
     }
 
 

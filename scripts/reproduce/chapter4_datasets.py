@@ -67,14 +67,20 @@ def attacked(table: Table, steps: Named, rate: float, seed: int) -> Simulation:
     return simulate(table, release, pipeline, rate=rate, k=K)
 
 
-def generalized(age: int = 1) -> list[tuple[str, Method]]:
+def generalized(age: int = 1) -> Named:
     """Data sets 1 and 4: all to level 1, age to another."""
     return [("general", Generalization(levels=dict.fromkeys(ROLES.quasi_identifiers, 1) | {"age": age}))]
 
 
-def without_small_classes(k: int = 10) -> list[tuple[str, Method]]:
+def without_small_classes(k: int = 10) -> Named:
     """Data set 5: data set 1 without the records in classes smaller than k."""
     return [*generalized(), ("large", SuppressRecords(k=k))]
+
+
+def noisy_age(epsilon: float, seed: int) -> Named:
+    """Noise on age, then data set 1: methods combined on one column."""
+    noise = Noise(epsilon=epsilon, columns=("age",), digits=0, confidence=T, random_state=seed)
+    return [("noise", noise), *generalized()]
 
 
 def _second(digits: int | None) -> Steps:

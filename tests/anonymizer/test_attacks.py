@@ -85,9 +85,9 @@ def test_on_real_data_intervals_cover_the_planted_fifth():
     release.iloc[rows] = original.iloc[rows]
     one, two = Table.of(original), Table.of(release)
     for found in (
-        singling_out(one, two, control, attempts=1000, level=0.999, random_state=1),
-        linkability(one, two, control, attempts=1000, level=0.999, random_state=1),
-        inference(one, two, control, secret="income", attempts=1000, level=0.999, random_state=1),
+        singling_out(one, two, control, attempts=400, level=0.999, random_state=1),
+        linkability(one, two, control, attempts=400, level=0.999, random_state=1),
+        inference(one, two, control, secret="income", attempts=400, level=0.999, random_state=1),
     ):
         assert found.interval[0] <= 0.2 <= found.interval[1], found
 

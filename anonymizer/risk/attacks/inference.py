@@ -64,7 +64,7 @@ def inference(
     answers, *truths = _answers(release, others, secret)
     guesser = _Medians(answers, tolerance) if answers.dtype == np.float64 else _Modes(answers)
     finder = Nearest(released)
-    randomness = Randomness(random_state)
+    randomness = Randomness(random_state, "attack")
     rates, naive = [], Rate(0, 0)
     for group, truth in zip(groups, truths, strict=True):
         chosen = randomness.sample(len(group), attempts)

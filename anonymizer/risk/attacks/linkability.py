@@ -56,7 +56,7 @@ def linkability(
     released, *groups = aligned(release, others, (*first, *second))
     halves = range(len(first)), range(len(first), len(first) + len(second))
     finders = [Nearest(released.only(half)) for half in halves]
-    randomness = Randomness(random_state)
+    randomness = Randomness(random_state, "attack")
     rates, naive = [], Rate(0, 0)
     for group in groups:
         targets = group.taken(randomness.sample(len(group), attempts))

@@ -52,7 +52,7 @@ def singling_out(
         control: rows from the same source that the release was not made of.
         columns: what descriptions are made of; None is all shared ones but identifiers.
         attempts: at least 1; no more than released rows are tried.
-        width: columns of a description; None tries all, a half and three of them.
+        width: columns of a description; None tries all and a half of them.
         tolerance: 0 or more, in units of the release's range; None tries `TOLERANCES`.
         level: of the intervals.
         random_state: None is the operating system's randomness.
@@ -63,9 +63,9 @@ def singling_out(
     Reference: Giomi et al., PETS 2023, section 4.1.
     """
     names = shared_columns(original, release) if columns is None else tuple(columns)
-    space = _Space(original, release, control, names, Randomness(random_state))
+    space = _Space(original, release, control, names, Randomness(random_state, "attack"))
     total = len(names)
-    widths = sorted({total, -(-total // 2), min(3, total)}) if width is None else [min(width, total)]
+    widths = sorted({-(-total // 2), total}) if width is None else [min(width, total)]
     tolerances = TOLERANCES if tolerance is None else (tolerance,)
     settings = [(w, t) for w in reversed(widths) for t in tolerances]
     if len(settings) > 1:
@@ -94,7 +94,7 @@ def singling_out_values(
     Args, errors and reference: as `singling_out`.
     """
     names = shared_columns(original, release) if columns is None else tuple(columns)
-    randomness = Randomness(random_state)
+    randomness = Randomness(random_state, "attack")
     found = {}
     for name in names:
         space = _Space(original, release, control, (name,), randomness)
@@ -159,11 +159,10 @@ class _Space:
 
     def judged(self, predicates: Predicates, *, unique: bool) -> tuple[Rate, Rate | None]:
         """How many fit one row exactly; with `unique` only if they fit one released row exactly."""
-        allowed = (
-            self._released.count(predicates) == 1 if unique else np.ones(len(predicates), dtype=np.bool_)
-        )
-        main = Rate(int((allowed & (self._original.count(predicates) == 1)).sum()), len(predicates))
+        tried = len(predicates)
+        if unique:
+            predicates = predicates.taken(np.flatnonzero(self._released.count(predicates) == 1))
+        main = Rate(int((self._original.count(predicates) == 1).sum()), tried)
         if self._control is None:
             return main, None
-        hits = int((allowed & (self._control.count(predicates) == 1)).sum())
-        return main, Rate(hits, len(predicates), self._weight)
+        return main, Rate(int((self._control.count(predicates) == 1).sum()), tried, self._weight)
