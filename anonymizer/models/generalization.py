@@ -78,6 +78,10 @@ class Generalization(Method):
             member[np.arange(len(sets.labels)), level.groups] = True
             labels = np.array(level.labels, dtype=object)
             return LabelSets(labels, sets.high @ member, sets.low @ member)
+        if (points := sets.points) is not None:
+            level = self._level(points, column)
+            member = level.groups[:, None] == np.arange(len(level.labels))
+            return LabelSets(np.array(level.labels, dtype=object), member, member)
         return self._of_intervals(column, sets)
 
     def _of_intervals(self, column: str, sets: IntervalSets) -> LabelSets:

@@ -96,7 +96,11 @@ class Recoding(Method):
             return sets
         labels, ends = self.labels_[column]
         if isinstance(sets, LabelSets):
-            return self._of_labels(column, sets)
+            known, member = self._members(column, sets.labels)
+            return LabelSets(known, sets.high @ member, sets.low @ member)
+        if column in self.hierarchies_ and (points := sets.points) is not None:
+            known, member = self._members(column, points)
+            return LabelSets(known, member, member)
         if ends is None:
             labels, ends = self._of_numbers(column)
         high, low = (
@@ -118,16 +122,17 @@ class Recoding(Method):
         labels = np.array([*own, *itertools.chain(*names), ANY], dtype=object)
         return labels, np.concatenate([np.stack([numbers, numbers], axis=1), *spans, whole])
 
-    def _of_labels(self, column: str, sets: LabelSets) -> LabelSets:
-        levels = self.hierarchies_[column].bind(sets.labels, column)
+    def _members(self, column: str, values: NDArray[Any]) -> tuple[Texts, NDArray[np.bool_]]:
+        """All labels of the values, and which are of which value."""
+        levels = self.hierarchies_[column].bind(values, column)
         names = [*itertools.chain(*(level.labels for level in levels)), ANY]
         places = {label: place for place, label in enumerate(dict.fromkeys(names))}
-        member = np.zeros((len(sets.labels), len(places)), dtype=np.bool_)
+        member = np.zeros((len(values), len(places)), dtype=np.bool_)
         for level in levels:
             found = np.array([places[label] for label in level.labels])
-            member[np.arange(len(sets.labels)), found[level.groups]] = True
+            member[np.arange(len(values)), found[level.groups]] = True
         member[:, places[ANY]] = True
-        return LabelSets(np.array(list(places), dtype=object), sets.high @ member, sets.low @ member)
+        return np.array(list(places), dtype=object), member
 
 
 class Partitioning(Recoding):

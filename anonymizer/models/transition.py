@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+_ROUNDING: Final = 1e-12
 
 
 def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: Randomness) -> NDArray[Any]:
@@ -61,16 +63,14 @@ def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: floa
             it knows count.
         values: the values that the law knows, shape (d,).
         law: as in `drawn`.
-        confidence: the likeliest outcomes whose probabilities first add up to this are candidates with high
-            confidence; others of positive probability with low.
+        confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
+            to at most T (erratum 14), and the likeliest always; others of positive probability with low.
     """
     if isinstance(sets, IntervalSets):
         sets = LabelSets(values, *sets.holds(values))
-    order = np.argsort(-law, axis=1, kind="stable")
-    sorted_law = np.take_along_axis(law, order, axis=1)
-    before = np.cumsum(sorted_law, axis=1) - sorted_law
-    likely = np.zeros(law.shape, dtype=np.bool_)
-    np.put_along_axis(likely, order, before < confidence - 1e-12, axis=1)
+    likely = _at_least_as_likely(law) <= confidence + _ROUNDING
+    likely |= law >= law.max(axis=1, keepdims=True)
+    likely &= law > 0
     places = {value: place for place, value in enumerate(values.tolist())}
     strange = [label for label in sets.labels.tolist() if label not in places]
     labels = np.empty(len(values) + len(strange), dtype=object)
@@ -85,3 +85,16 @@ def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: floa
         else:
             high[row, columns[label]] = low[row, columns[label]] = True
     return LabelSets(labels, sets.high @ high, sets.low @ low)
+
+
+def _at_least_as_likely(law: Float) -> Float:
+    """Of each outcome the probability of all that are at least as likely, in each row."""
+    order = np.argsort(-law, axis=1, kind="stable")
+    falling = np.take_along_axis(law, order, axis=1)
+    reached = np.cumsum(falling, axis=1)
+    for place in range(law.shape[1] - 2, -1, -1):
+        tied = falling[:, place] - falling[:, place + 1] <= _ROUNDING
+        reached[tied, place] = reached[tied, place + 1]
+    found = np.empty_like(law)
+    np.put_along_axis(found, order, reached, axis=1)
+    return found

@@ -58,6 +58,12 @@ class IntervalSets:
     high: Float = field(repr=False)
     low: Float = field(repr=False)
 
+    @property
+    def points(self) -> Float | None:
+        """The numbers, shape (u,), if every interval is one: a hierarchy says of a number what it becomes."""
+        exact = np.array_equal(self.high, self.low) and np.array_equal(self.high[:, 0], self.high[:, 1])
+        return self.high[:, 0] if exact else None
+
     def holds(self, cells: NDArray[Any]) -> tuple[Bool, Bool]:
         """Whether released numbers are in the sets, as `LabelSets.holds`."""
         numbers = cells.astype(np.float64)[None, :]

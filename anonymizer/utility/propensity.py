@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.marginals import covered
 
@@ -34,7 +35,14 @@ class Propensity:
         return self.pmse / self.expected if self.expected > 0 else float("nan")
 
 
-def propensity(original: Table, release: Table, columns: Sequence[str]) -> Propensity:
+def propensity(
+    original: Table,
+    release: Table,
+    columns: Sequence[str],
+    *,
+    rows: int = 200_000,
+    random_state: int | None = None,
+) -> Propensity:
     """Fit a logistic regression on the columns, without interactions, and score.
 
     Labels of intervals count by their middles, labels of categories in equal parts for the values that they
@@ -47,6 +55,8 @@ def propensity(original: Table, release: Table, columns: Sequence[str]) -> Prope
         original: at least one row.
         release: at least one row.
         columns: of both.
+        rows: if the two have more in all, the same part of each is drawn at random.
+        random_state: of the draw; None is the operating system's randomness.
 
     Raises:
         TableError: a table lacks a column.
@@ -56,6 +66,12 @@ def propensity(original: Table, release: Table, columns: Sequence[str]) -> Prope
     """
     from sklearn.linear_model import LogisticRegression
 
+    total, randomness = len(original) + len(release), Randomness(random_state)
+    if total > rows:
+        original, release = (
+            table.taken(randomness.sample(len(table), max(1, len(table) * rows // total)))
+            for table in (original, release)
+        )
     parts = [_features(original, release, column) for column in columns]
     design = _independent(np.hstack(parts)) if parts else np.zeros((len(original) + len(release), 0))
     released = np.arange(len(design)) >= len(original)

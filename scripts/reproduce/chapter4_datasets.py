@@ -126,7 +126,7 @@ THIRD: Final = (
     ),
     Reading(
         "T = 0.9, exact education",
-        "the likeliest categories that reach 0.9 together are of high confidence; education only generalized",
+        "categories are of high confidence while the likelier ones and they add up to 0.9 at most; education only generalized",
         _third(T, noisy_education=False),
     ),
     Reading(

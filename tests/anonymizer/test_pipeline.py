@@ -170,7 +170,7 @@ def test_categories_changed_among_numbers_are_candidates():
     frame = pd.DataFrame({"grade": [1, 1, 2, 2, 3, 3, 4, 4] * 5})
     hierarchies = {"grade": ValueHierarchy([[str(i), "low" if i < 3 else "high", ANY] for i in range(1, 5)])}
     steps = [
-        ("change", ExponentialMechanism(epsilon=0.1, columns=("grade",), random_state=2)),
+        ("change", ExponentialMechanism(epsilon=0.1, columns=("grade",), confidence=1.0, random_state=2)),
         ("coarser", Generalization(levels={"grade": 1})),
     ]
     for count in (1, 2):

@@ -24,6 +24,7 @@ from anonymizer.risk.simulator import simulate
 from anonymizer.search.search import SearchResult, Trial
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from anonymizer.utility.propensity import propensity
 
 EVIL = '<script>alert("x")</script>$\\frac{&amp;'
 VOID = {"meta", "br", "path", "use", "rect", "circle", "stop"}
@@ -208,3 +209,12 @@ def test_drawings_do_not_share_names():
     page = release_page(story(), assess(table, release, pipeline))
     clips = re.findall(r'<clipPath id="([^"]+)"', page)
     assert len(clips) == len(set(clips)) > 1
+
+
+def test_large_tables_are_scored_by_a_part():
+    table = people(600)
+    release = table.taken(np.arange(0, 600, 2))
+    part = propensity(table, release, ("age", "illness"), rows=90, random_state=1)
+    whole = propensity(table, release, ("age", "illness"))
+    assert part.expected == pytest.approx(10 * whole.expected)
+    assert 0 <= part.pmse < 0.1

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
+from anonymizer.hierarchies.prefix import PrefixHierarchy
 from anonymizer.models.generalization import Generalization
+from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
@@ -101,3 +103,26 @@ def test_sampled_away_and_suppressed_records_are_not_found():
     few = simulate(original, release, pipeline, rate=pipeline.sampling_rate, k=6)
     assert few.outlier.all()
     assert few.n_q == 3
+
+
+@pytest.mark.parametrize(
+    "method", [Generalization(levels={"code": 1}), LocalRecoding(k=2)], ids=["one", "any"]
+)
+def test_numbers_that_are_codes_are_candidates_by_their_labels(method):
+    frame = pd.DataFrame({"code": [11, 12, 13, 11, 12, 13, 21, 21]})
+    rows = [["11", "a", "*"], ["13", "a", "*"], ["12", "b", "*"], ["21", "b", "*"]]
+    table = Table.of(frame, Roles(quasi_identifiers=("code",)), {"code": ValueHierarchy(rows)})
+    release = method.release(table)
+    found = simulate(table, release, method)
+    released = release.native["code"].tolist()
+    allowed = {row[0]: set(row[1:2]) if method.word == "generalization" else set(row) for row in rows}
+    counts = [sum(cell in allowed[str(code)] for cell in released) for code in frame["code"]]
+    assert found.candidates.tolist() == counts
+
+
+def test_codes_with_a_prefix_hierarchy_are_attacked():
+    frame = pd.DataFrame({"zip": [80331, 80333, 80469, 86150]})
+    table = Table.of(frame, Roles(quasi_identifiers=("zip",)), {"zip": PrefixHierarchy(5)})
+    method = Generalization(levels={"zip": 2})
+    found = simulate(table, method.release(table), method)
+    assert found.candidates.tolist() == [2, 2, 1, 1]
