@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -140,7 +141,7 @@ def _step(step: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _cut(value: Any) -> str:
-    text = str(value)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
 
 

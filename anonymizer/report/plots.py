@@ -69,7 +69,7 @@ def marginal_plot(column: str, marginal: Marginal) -> str:
         axes.set_xticks(places, labels, rotation=45 if many else 0, ha="right" if many else "center")
         axes.tick_params(axis="x", labelsize=8)
         axes.set_ylabel("% of the rows")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
         pairs = "; ".join(
             f"{label} {one:.3g} and {two:.3g} %"
             for label, one, two in zip(labels, before, after, strict=True)
