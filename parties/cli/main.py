@@ -25,6 +25,9 @@ MODULES: Final = {
     "pool": "parties.cli.pools",
     "types": "parties.cli.types",
     "bench": "parties.cli.bench",
+    "anonymize": "anonymizer.cli.anonymize",
+    "risk": "anonymizer.cli.risk",
+    "search": "anonymizer.cli.search",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

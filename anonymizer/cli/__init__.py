@@ -1,0 +1,1 @@
+"""The commands anonymize, risk and search; their modules are light and import the rest when they run."""

@@ -1,0 +1,104 @@
+"""How the commands speak: data on stdout, talk on stderr, one form for errors and their exit status.
+
+With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
+`{"success": false, "error": {"code", "what", "mend"}}`. The exit status follows sysexits: 2 for wrong usage,
+65 for data that do not fit, 78 for a specification, roles or hierarchies that are wrong, 69 where a library
+is missing, 70 for a defect, 130 for an interrupt.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NoReturn, ParamSpec
+
+import click
+
+from anonymizer.errors import AnonymizerError, HierarchyError, RoleError, SpecError
+
+P = ParamSpec("P")
+
+DEBUG_VARIABLE: Final = "DUETTO_DEBUG"
+BAD_DATA: Final = 65
+UNAVAILABLE: Final = 69
+INTERNAL: Final = 70
+CONFIG: Final = 78
+INTERRUPTED: Final = 130
+
+
+def json_option(function: Callable[P, None]) -> Callable[P, None]:
+    """Give a command the flag `--json`, passed on as `as_json`, and let its errors end it in due form."""
+
+    @functools.wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit):
+            raise
+        except BaseException as error:
+            _fail(error, as_json=bool(kwargs.get("as_json")))
+
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(guarded)
+
+
+def emit(data: Mapping[str, Any], lines: list[str], *, as_json: bool) -> None:
+    """Print what a command has found.
+
+    Args:
+        data: plain JSON values by stable names; printed with `success` before them.
+        lines: the same for people.
+        as_json: which of the two.
+    """
+    if as_json:
+        click.echo(json.dumps({"success": True, **data}, ensure_ascii=False, allow_nan=False, default=str))
+    else:
+        click.echo("\n".join(lines))
+
+
+def warn(sentences: tuple[str, ...], *, as_json: bool) -> None:
+    """Say warnings on stderr; in JSON they are part of the data."""
+    if not as_json:
+        for one in sentences:
+            click.echo(f"warning: {one}", err=True)
+
+
+def apart(*paths: Path | None) -> None:
+    """Check that no file would be written over another.
+
+    Raises:
+        UsageError: two paths are one file.
+    """
+    given = [path.resolve() for path in paths if path is not None]
+    for path in given:
+        if given.count(path) > 1:
+            raise click.UsageError(f"{path} is named twice; give each file a name of its own.")
+
+
+def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
+    """End the command: an `AnonymizerError` with its mend, a defect by its type only."""
+    if isinstance(error, AnonymizerError):
+        wrong_text = isinstance(error, SpecError | RoleError | HierarchyError)
+        status, code, what, mend = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.mend
+    elif isinstance(error, KeyboardInterrupt):
+        status, code, what, mend = INTERRUPTED, "interrupted", "Interrupted.", ""
+    elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
+        status, code = UNAVAILABLE, "not-installed"
+        what = f"The library {error.name} is not installed."
+        mend = "Install duetto with its extra: duetto[anonymizer]."
+    else:
+        status, code = INTERNAL, "internal"
+        what = f"The program has a defect ({type(error).__name__})."
+        mend = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
+    if os.environ.get(DEBUG_VARIABLE) == "1":
+        traceback.print_exception(error, file=sys.stderr)
+    if as_json:
+        report = {"success": False, "error": {"code": code, "what": what, "mend": mend}}
+        click.echo(json.dumps(report, ensure_ascii=False))
+    else:
+        click.echo(f"error: {what}" + (f"\nmend:  {mend}" if mend else ""), err=True)
+    sys.exit(status)

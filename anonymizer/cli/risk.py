@@ -1,0 +1,167 @@
+"""`duetto risk`: the risk of any release, however it was made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from anonymizer.cli.output import apart, emit, json_option, warn
+
+if TYPE_CHECKING:
+    from anonymizer.pipelines.spec import Spec
+    from anonymizer.report.assessment import Assessment
+    from anonymizer.tables.roles import Roles
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command("risk")
+@click.argument("original", type=FILE)
+@click.argument("release", type=FILE)
+@click.option(
+    "--roles",
+    "roles_path",
+    type=FILE,
+    required=True,
+    help="Roles of the columns, and hierarchies if there are any: a TOML file, or a specification.",
+)
+@click.option("--population", "population_path", type=FILE, help="All people, in the form of the release.")
+@click.option(
+    "--fraction",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Released rows by population, to estimate uniqueness.",
+)
+@click.option("--attacks", is_flag=True, help="Run singling out, linkability and inference.")
+@click.option("--control", "control_path", type=FILE, help="Rows that were not released, for --attacks.")
+@click.option("--report", "report_path", type=FILE, help="A report, an HTML file.")
+@click.option("--seed", type=int, help="Makes the attacks repeatable.")
+@json_option
+def risk(
+    original: Path,
+    release: Path,
+    roles_path: Path,
+    population_path: Path | None,
+    fraction: float | None,
+    attacks: bool,
+    control_path: Path | None,
+    report_path: Path | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Measure the risk and the information loss of RELEASE, which was made of ORIGINAL."""
+    apart(report_path, roles_path)
+    for path in (original, release, population_path, control_path):
+        if report_path is not None and path is not None:
+            apart(report_path, path)
+    if control_path is not None and not attacks:
+        raise click.UsageError("--control is for the attacks; add --attacks.")
+
+    from anonymizer.report.assessment import Question, assess
+    from anonymizer.report.cautions import cautions
+    from anonymizer.report.plain import risk_values, utility_values
+    from anonymizer.tables import files
+    from anonymizer.tables.table import Table
+
+    spec = _declared(roles_path)
+    before = Table.of(files.read(original), spec.roles, spec.hierarchies)
+    frame = files.read(release)
+    after = Table.of(frame, spec.roles.among(frame.columns))
+    question = Question(
+        population=None if population_path is None else Table.of(files.read(population_path)),
+        fraction=fraction,
+        attacks=attacks,
+        control=None if control_path is None else Table.of(files.read(control_path)),
+        seed=seed,
+    )
+    assessment = assess(before, after, None, question)
+    warnings = cautions(before, after, assessment)
+    missing = [name for name in spec.roles.quasi_identifiers if name not in after.names]
+    if missing:
+        warnings = (f"The release lacks the quasi-identifiers {', '.join(missing)}.", *warnings)
+    if report_path is not None:
+        files.write_text(_page(original, release, spec.roles, assessment, warnings), report_path)
+    data: dict[str, Any] = {
+        "original": str(original),
+        "release": str(release),
+        "rows": assessment.rows,
+        "released": assessment.released,
+        "risk": risk_values(assessment),
+        "utility": utility_values(assessment),
+        "warnings": list(warnings),
+        "report": None if report_path is None else str(report_path),
+    }
+    lines = _lines(assessment)
+    if report_path is not None:
+        lines.append(f"{report_path}: the report")
+    emit(data, lines, as_json=as_json)
+    warn(warnings, as_json=as_json)
+
+
+def _declared(path: Path) -> Spec:
+    """Roles and hierarchies: a specification without steps is one that takes the identifiers out."""
+    import tomllib
+
+    from anonymizer.errors import FileError
+    from anonymizer.pipelines.spec import parse
+
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise FileError(f"{path} cannot be read as TOML: {problem}.", "Check the file.") from None
+    if not {"roles", "steps", "hierarchies"} & set(document):
+        document = {"roles": document}
+    return parse({"steps": [{"method": "drop-identifiers"}], **document}, path.parent, path.name)
+
+
+def _lines(found: Assessment) -> list[str]:
+    lines = [f"rows               {found.released:,} of {found.rows:,}"]
+    if found.classes is not None and found.prosecutor is not None:
+        highest, mean = found.prosecutor.highest, found.prosecutor.average
+        lines += [
+            f"classes            {found.classes.classes:,}, the smallest of k = {found.classes.k}",
+            f"prosecutor risk    {highest:.4g} at most, {mean:.4g} in the mean",
+        ]
+        for name, kinds in found.classes.l.items():
+            entropy, closeness = found.classes.entropy_l[name], found.classes.t[name]
+            lines.append(f"{name:18} l = {kinds}, entropy l = {entropy:.4g}, t = {closeness:.4g}")
+    if found.journalist is not None:
+        lines.append(f"journalist risk    {found.journalist.highest:.4g} at most")
+    if found.uniqueness is not None:
+        one = found.uniqueness
+        lines.append(
+            f"unique             {one.sample:.2%} of the rows, {one.population:.2%} of the people (estimate)"
+        )
+    for attack in found.attacks:
+        low, high = attack.interval
+        lines.append(f"{attack.name}: {attack.risk:.2%}, from {low:.2%} to {high:.2%}")
+    if found.loss is not None:
+        lines.append(
+            f"information loss   NCP {found.loss.mean_ncp:.4g}, {found.loss.class_size:.4g} rows a class"
+        )
+    return lines
+
+
+def _page(
+    original: Path, release: Path, roles: Roles, assessment: Assessment, warnings: tuple[str, ...]
+) -> str:
+    from anonymizer.report.page import ReleaseStory, release_page
+
+    facts = [
+        ("How the release was made", "not known: the attack simulator needs the specification"),
+        ("Quasi-identifiers", ", ".join(roles.quasi_identifiers) or "none"),
+        ("Sensitive", ", ".join(roles.sensitive) or "none"),
+    ]
+    story = ReleaseStory(
+        title="Risk of a release",
+        original_name=original.name,
+        release_name=release.name,
+        facts=facts,
+        steps=(),
+        cautions=warnings,
+    )
+    return release_page(story, assessment)
+
+
+COMMANDS = (risk,)

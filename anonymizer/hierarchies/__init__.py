@@ -1,0 +1,1 @@
+"""Generalization hierarchies: what a value may be coarsened to, level by level."""

@@ -1,0 +1,151 @@
+"""Hierarchies of numbers: wider and wider intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import HierarchyError
+from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+class IntervalHierarchy(Hierarchy):
+    """Intervals between boundaries, level by level, then `*`.
+
+    A label is `[a, b)`, closed on the left; the first interval of a level may be open below, `< b`, and the
+    last one above, `>= a`. Two levels nest if the boundaries of the coarser are among those of the finer.
+
+    Args:
+        levels: increasing boundaries of level 1, of level 2 and so on, at least two each; with `open_ends` at
+            least one.
+        open_ends: whether values below the first and from the last boundary on have intervals of their own;
+            else the last interval includes its upper end, and other values are not covered.
+
+    Raises:
+        HierarchyError: boundaries do not increase, or levels do not nest.
+    """
+
+    def __init__(self, levels: Sequence[Sequence[float] | Float], *, open_ends: bool = False) -> None:
+        self._levels = [np.asarray(level, dtype=np.float64) for level in levels]
+        self._open = open_ends
+        least = 1 if open_ends else 2
+        for number, bounds in enumerate(self._levels, 1):
+            if len(bounds) < least or not np.isfinite(bounds).all() or (np.diff(bounds) <= 0).any():
+                raise HierarchyError(
+                    f"Level {number}: the boundaries do not increase, or are fewer than {least}.",
+                    "Write them in increasing order.",
+                )
+        for number, (fine, coarse) in enumerate(pairwise(self._levels), 1):
+            if not np.isin(coarse, fine).all():
+                raise HierarchyError(
+                    f"Level {number + 1} has a boundary that level {number} lacks.",
+                    "Take the boundaries of a level from the level below.",
+                )
+
+    @classmethod
+    def of_widths(cls, lower: float, upper: float, widths: Sequence[float]) -> IntervalHierarchy:
+        """Intervals of equal width from `lower` until `upper` is covered, one level a width.
+
+        Args:
+            lower: where the first interval begins.
+            upper: the largest value to cover.
+            widths: increasing, each a multiple of the one before.
+
+        Raises:
+            HierarchyError: a width is not positive, or levels do not nest.
+        """
+        if not widths or min(widths) <= 0 or not upper > lower:
+            raise HierarchyError(
+                "Intervals need positive widths and an upper bound above the lower.", "Correct them."
+            )
+        span = np.ceil((upper - lower) / widths[-1]) * widths[-1]
+        return cls([lower + width * np.arange(round(span / width) + 1) for width in widths])
+
+    @property
+    def height(self) -> int:
+        """The levels of intervals, and `*`."""
+        return len(self._levels) + 1
+
+    def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
+        """The levels over the given numbers; loss is a part of the range between the outermost boundaries."""
+        try:
+            numbers = values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise HierarchyError(
+                f"Column {column!r} holds no numbers, its hierarchy has intervals.", "Convert the column."
+            ) from None
+        own = Level(tuple(map(text_of, values)), np.arange(len(values)), np.zeros(len(values)))
+        levels = [self._bound(bounds, numbers, column) for bounds in self._levels]
+        top = Level((ANY,), np.zeros(len(values), dtype=np.int64), np.ones(1))
+        return (own, *levels, top)
+
+    def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
+        """The intervals of a level; what is open at its upper end ends at the number before."""
+        if level == self.height:
+            return (ANY,), np.array([[-np.inf, np.inf]])
+        del column
+        bounds = self._levels[level - 1]
+        places = range(0 if self._open else 1, len(bounds) + self._open)
+        ends = np.concatenate(([-np.inf], bounds, [np.inf]))
+        upper = np.nextafter(ends[1:], -np.inf)
+        if not self._open:
+            upper[len(bounds) - 1] = bounds[-1]
+        found = np.array([[ends[place], upper[place]] for place in places])
+        return tuple(self._label(bounds, place) for place in places), found
+
+    def _bound(self, bounds: Float, numbers: Float, column: str) -> Level:
+        places = np.searchsorted(bounds, numbers, side="right")
+        if not self._open:
+            places[numbers == bounds[-1]] = len(bounds) - 1
+            outside = (places == 0) | (places == len(bounds))
+            if outside.any():
+                raise HierarchyError(
+                    f"Column {column!r} has the value {text_of(numbers[outside][0])!r}, outside "
+                    f"[{text_of(bounds[0])}, {text_of(bounds[-1])}] of its hierarchy.",
+                    "Widen the outermost interval, or set open_ends.",
+                )
+        used, groups = np.unique(places, return_inverse=True)
+        outermost = self._levels[0]
+        whole = max(outermost[-1] - outermost[0], np.finfo(np.float64).tiny)
+        ends = np.concatenate(([outermost[0]], bounds, [outermost[-1]]))
+        loss = np.clip((ends[used + 1] - ends[used]) / whole, 0, 1)
+        return Level(tuple(self._label(bounds, int(place)) for place in used), groups.astype(np.int64), loss)
+
+    def _label(self, bounds: Float, place: int) -> str:
+        if place == 0:
+            return f"< {text_of(bounds[0])}"
+        if place == len(bounds):
+            return f">= {text_of(bounds[-1])}"
+        closing = "]" if place == len(bounds) - 1 and not self._open else ")"
+        return f"[{text_of(bounds[place - 1])}, {text_of(bounds[place])}{closing}"
+
+
+def equal_frequency(values: Sequence[float], counts: Sequence[int]) -> IntervalHierarchy:
+    """Intervals that hold about equally many of the values.
+
+    Args:
+        values: the values of a column, with repetitions.
+        counts: decreasing numbers of intervals, one a level, each dividing the one before.
+
+    Raises:
+        HierarchyError: the counts do not divide each other, or there are no values.
+    """
+    numbers = np.sort(np.asarray(values, dtype=np.float64))
+    if not len(numbers) or not counts or any(a % b for a, b in pairwise(counts)):
+        raise HierarchyError(
+            "Equal-frequency intervals need values, and numbers of intervals that divide each other.",
+            "Write counts such as [16, 4, 2].",
+        )
+    places = np.linspace(0, len(numbers) - 1, counts[0] + 1).round().astype(np.int64)
+    finest = numbers[places]
+    levels = [np.unique(finest[:: counts[0] // count]) for count in counts]
+    if len(levels[0]) < 2:
+        levels = [np.array([numbers[0], numbers[0] + 1])]
+    return IntervalHierarchy(levels)

@@ -1,0 +1,1 @@
+"""Methods: each takes a table and gives a release."""

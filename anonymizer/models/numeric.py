@@ -1,0 +1,79 @@
+"""What methods that change numbers share: which columns, their cells as a matrix, clamping and rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.models.method import Method
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.tables.table import Table
+
+Float = NDArray[np.float64]
+Bounds = Mapping[str, tuple[float, float]]
+
+
+class NumericMethod(Method):
+    """Changes numbers.
+
+    Attributes:
+        columns: numeric columns; the numeric quasi-identifiers if None.
+        digits: digits after the point that released numbers are rounded to, or None.
+        bounds: of some columns the ends that released numbers are clamped to.
+    """
+
+    columns: tuple[str, ...] | None = None
+    digits: int | None = None
+    bounds: Bounds | None = None
+
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """Those named, or the numeric quasi-identifiers."""
+        if self.columns is not None:
+            return tuple(self.columns)
+        return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
+
+    def _numbers(self, table: Table) -> Float:
+        """The columns as a matrix of shape (n, d); missing cells are NaN."""
+        columns = self.columns_of(table)
+        return (
+            np.stack([table.numbers(name) for name in columns], axis=1)
+            if columns
+            else np.zeros((len(table), 0))
+        )
+
+    def _written(self, table: Table, numbers: Float) -> Table:
+        """The table with these numbers, clamped and then rounded."""
+        cells = {}
+        for place, column in enumerate(self.columns_of(table)):
+            found = numbers[:, place]
+            if self.bounds and column in self.bounds:
+                found = np.clip(found, *self.bounds[column])
+            cells[column] = found if self.digits is None else np.round(found, self.digits)
+        return table.replaced(cells) if cells else table
+
+    def _widened(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:
+        """Intervals made wider by what noise can do; clamped and rounded as the cells are.
+
+        Args:
+            column: the column.
+            sets: before.
+            high: lower and upper ends with high confidence, shape (u, 2).
+            low: the same of all that is possible.
+        """
+        ends = [high, low]
+        if self.bounds and column in self.bounds:
+            ends = [np.clip(one, *self.bounds[column]) for one in ends]
+        return self._rounded(column, sets, *ends)
+
+    def _rounded(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:
+        """Intervals rounded as the cells are, which keeps the order of numbers; as `_widened`."""
+        if isinstance(sets, LabelSets):
+            raise TableError(
+                f"Column {column!r} holds no numbers when noise is put on it.", "Generalize after the noise."
+            )
+        if self.digits is None:
+            return IntervalSets(high, low)
+        return IntervalSets(np.round(high, self.digits), np.round(low, self.digits))

@@ -1,0 +1,100 @@
+"""Random change of categories by a matrix of probabilities: drawing, and what an attacker makes of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_ROUNDING: Final = 1e-12
+
+
+def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: Randomness) -> NDArray[Any]:
+    """A new value for each cell.
+
+    Args:
+        table: the table; no cell of the column is missing.
+        column: the column.
+        values: the values that the law knows, shape (d,).
+        law: of each value the probabilities of all, rows add up to 1, shape (d, d).
+        random: where from.
+
+    Returns:
+        The cells, shape (n,).
+
+    Raises:
+        TableError: a cell holds a value that the law does not know; names it.
+    """
+    codes = table.codes(column)
+    places = {value: place for place, value in enumerate(values.tolist())}
+    for value in codes.values.tolist():
+        if value not in places:
+            raise TableError(
+                f"Column {column!r} has the value {text_of(value)!r}, which the method has not seen.",
+                "Fit it on a table that has the value.",
+            )
+    known = np.array([places[value] for value in codes.values.tolist()], dtype=np.int64)
+    bounds = np.cumsum(law, axis=1)
+    bounds[:, -1] = 1.0
+    rows = known[codes.codes]
+    uniform = random.uniform(len(table))
+    # each row's bounds shifted by its number make one increasing sequence to search in
+    flat = (bounds + np.arange(len(values))[:, None]).reshape(-1)
+    found = np.searchsorted(flat, uniform + rows, side="right")
+    chosen: NDArray[Any] = values[np.minimum(found - rows * len(values), len(values) - 1)]
+    return chosen
+
+
+def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: float) -> LabelSets:
+    """What values may have become.
+
+    Args:
+        sets: before; labels that the law does not know stay as they are, of intervals only the values that
+            it knows count.
+        values: the values that the law knows, shape (d,).
+        law: as in `drawn`.
+        confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
+            to at most T (erratum 14), and the likeliest always; others of positive probability with low.
+    """
+    if isinstance(sets, IntervalSets):
+        sets = LabelSets(values, *sets.holds(values))
+    likely = _at_least_as_likely(law) <= confidence + _ROUNDING
+    likely |= law >= law.max(axis=1, keepdims=True)
+    likely &= law > 0
+    places = {value: place for place, value in enumerate(values.tolist())}
+    strange = [label for label in sets.labels.tolist() if label not in places]
+    labels = np.empty(len(values) + len(strange), dtype=object)
+    labels[:] = [*values.tolist(), *strange]
+    columns = {label: place for place, label in enumerate(labels.tolist())}
+    high = np.zeros((len(sets.labels), len(labels)), dtype=np.bool_)
+    low = high.copy()
+    for row, label in enumerate(sets.labels.tolist()):
+        if label in places:
+            high[row, : len(values)] = likely[places[label]]
+            low[row, : len(values)] = law[places[label]] > 0
+        else:
+            high[row, columns[label]] = low[row, columns[label]] = True
+    return LabelSets(labels, sets.high @ high, sets.low @ low)
+
+
+def _at_least_as_likely(law: Float) -> Float:
+    """Of each outcome the probability of all that are at least as likely, in each row."""
+    order = np.argsort(-law, axis=1, kind="stable")
+    falling = np.take_along_axis(law, order, axis=1)
+    reached = np.cumsum(falling, axis=1)
+    for place in range(law.shape[1] - 2, -1, -1):
+        tied = falling[:, place] - falling[:, place + 1] <= _ROUNDING
+        reached[tied, place] = reached[tied, place + 1]
+    found = np.empty_like(law)
+    np.put_along_axis(found, order, reached, axis=1)
+    return found

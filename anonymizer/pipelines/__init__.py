@@ -1,0 +1,1 @@
+"""Pipelines: methods one after another, as a specification that can be reviewed and run again."""

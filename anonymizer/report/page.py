@@ -1,0 +1,158 @@
+"""Reports as one HTML file each: no scripts, nothing loaded from elsewhere, every text escaped."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from anonymizer.errors import UnreachableError
+from anonymizer.models.registry import METHODS
+from anonymizer.report.assessment import Assessment, worst_records
+from anonymizer.report.plots import marginal_plot, risk_plot, search_plot
+from anonymizer.search.search import SearchResult
+
+Facts = Sequence[tuple[str, str]]
+"""Names and values, in the order in which a page lists them."""
+
+_PLOTS: Final = 24
+_SHOWN: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStory:
+    """What the page of a release tells beside its figures.
+
+    Attributes:
+        title: of the page.
+        original_name: how the original is called.
+        release_name: how the release is called.
+        facts: what was done.
+        steps: of the specification, as written; empty if it is not known.
+        cautions: sentences.
+    """
+
+    title: str
+    original_name: str
+    release_name: str
+    facts: Facts
+    steps: Sequence[Mapping[str, Any]]
+    cautions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStory:
+    """What the page of a search tells beside its trials.
+
+    Attributes:
+        title: of the page.
+        original_name: how the table is called.
+        facts: what was done.
+        risk: what the risk of a trial is, in words.
+        utility: what its utility is, in words.
+    """
+
+    title: str
+    original_name: str
+    facts: Facts
+    risk: str
+    utility: str
+
+
+def release_page(story: ReleaseStory, assessment: Assessment) -> str:
+    """The report on a release, as HTML."""
+    parts = worst_records(assessment)
+    counted = "original records" if assessment.simulation is not None else "released rows"
+    marginals = list(assessment.loss.marginals.items())[:_PLOTS] if assessment.loss else []
+    return _rendered(
+        "release.html",
+        title=story.title,
+        original_name=story.original_name,
+        release_name=story.release_name,
+        facts=story.facts,
+        steps=[_step(step) for step in story.steps],
+        cautions=story.cautions,
+        assessment=assessment,
+        counted=counted,
+        risk_svg=Markup(risk_plot(parts, records=counted)) if parts else "",  # noqa: S704 - own drawing
+        marginal_svgs=[(name, Markup(marginal_plot(name, one))) for name, one in marginals],  # noqa: S704
+    )
+
+
+def search_page(story: SearchStory, result: SearchResult) -> str:
+    """The report on a search, as HTML."""
+    best, problem = None, ""
+    try:
+        best = result.best
+    except UnreachableError as error:
+        problem = str(error)
+    return _rendered(
+        "search.html",
+        title=story.title,
+        original_name=story.original_name,
+        facts=story.facts,
+        risk=story.risk,
+        utility=story.utility,
+        result=result,
+        best=best,
+        problem=problem,
+        names=list(result.trials[0].point) if result.trials else [],
+        trials=list(zip(result.trials, result.front.tolist(), strict=True)),
+        svg=Markup(search_plot(result)),  # noqa: S704 - own drawing
+    )
+
+
+def installed() -> str:
+    """The version of the installed distribution."""
+    try:
+        return version("duetto")
+    except PackageNotFoundError:
+        return "from source"
+
+
+def _rendered(template: str, **values: Any) -> str:
+    space = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    space.filters |= {"number": _number, "percent": _percent, "whole": lambda value: f"{value:,}"}
+    today = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    page = space.get_template(template).render(version=installed(), date=today, **values)
+    return page.lstrip()
+
+
+def _step(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A step as the page shows it; `meaning` is the first line of its method's description."""
+    meaning = (inspect.getdoc(METHODS[step["method"]]) or "").split("\n")[0].replace("`", "")
+    shown = [(key, _cut(value)) for key, value in step.items() if key not in ("method", "name")]
+    return {"method": step["method"], "meaning": meaning, "parameters": shown}
+
+
+def _cut(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+
+
+def _number(value: float) -> str:
+    """Three digits, or more before the point; a dash for what is no number."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _percent(value: float) -> str:
+    return "–" if math.isnan(value) else f"{100 * value:.3g} %"

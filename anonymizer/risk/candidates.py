@@ -1,0 +1,88 @@
+"""What the cells of a column may have become, as an attacker sees it: sets with high and low confidence.
+
+For each of u original values, a set of released values that are candidates with high confidence, and a set of
+those with at least low confidence. Confidence is high while the cumulative probability of the noise needed is
+at most T (thesis, section 4.2.2; erratum 14); deterministic methods have high confidence only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bool = NDArray[np.bool_]
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSets:
+    """Sets of labels.
+
+    Attributes:
+        labels: the labels that a released cell can have; an object array, shape (w,).
+        high: which are candidates with high confidence, shape (u, w).
+        low: which are candidates at all, shape (u, w); contains `high`.
+    """
+
+    labels: NDArray[Any] = field(repr=False)
+    high: Bool = field(repr=False)
+    low: Bool = field(repr=False)
+
+    def holds(self, cells: NDArray[Any]) -> tuple[Bool, Bool]:
+        """Whether released values are in the sets.
+
+        Args:
+            cells: distinct released values, shape (v,).
+
+        Returns:
+            High, and at least low, each of shape (u, v); values that are no label are in no set.
+        """
+        places = {label: place for place, label in enumerate(self.labels.tolist())}
+        found = np.array([places.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
+        known = found >= 0
+        return self.high[:, found] & known, self.low[:, found] & known
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalSets:
+    """Intervals of numbers, ends included.
+
+    Attributes:
+        high: lower and upper end of the candidates with high confidence, shape (u, 2).
+        low: the same of all candidates, infinite where anything is possible, shape (u, 2).
+    """
+
+    high: Float = field(repr=False)
+    low: Float = field(repr=False)
+
+    @property
+    def points(self) -> Float | None:
+        """The numbers, shape (u,), if every interval is one: a hierarchy says of a number what it becomes."""
+        exact = np.array_equal(self.high, self.low) and np.array_equal(self.high[:, 0], self.high[:, 1])
+        return self.high[:, 0] if exact else None
+
+    def holds(self, cells: NDArray[Any]) -> tuple[Bool, Bool]:
+        """Whether released numbers are in the sets, as `LabelSets.holds`."""
+        numbers = cells.astype(np.float64)[None, :]
+        high, low = ((ends[:, :1] <= numbers) & (numbers <= ends[:, 1:]) for ends in (self.high, self.low))
+        return high, low
+
+
+Sets = LabelSets | IntervalSets
+
+
+def exactly(values: NDArray[Any], *, numeric: bool) -> Sets:
+    """The sets before any method: every original value is itself.
+
+    Args:
+        values: distinct original values, shape (u,).
+        numeric: whether they are numbers.
+    """
+    if numeric:
+        ends = np.repeat(values.astype(np.float64)[:, None], 2, axis=1)
+        return IntervalSets(ends, ends)
+    same = np.eye(len(values), dtype=np.bool_)
+    return LabelSets(values, same, same)

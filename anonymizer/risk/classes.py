@@ -1,0 +1,212 @@
+"""Equivalence classes: rows alike in some columns, and what is in them.
+
+References: Samarati and Sweeney 1998 (k); Machanavajjhala et al., l-diversity, ICDE 2006; Li, Li and
+Venkatasubramanian, t-closeness, ICDE 2007; thesis, section 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+def grouped(columns: Sequence[Int]) -> tuple[Int, int]:
+    """Number the rows by what they hold in all columns.
+
+    Args:
+        columns: codes of n rows, -1 for missing, which equals itself.
+
+    Returns:
+        The class of each row, from 0, shape (n,); the number of classes.
+    """
+    ids = np.zeros(len(columns[0]), dtype=np.int64)
+    count = 1
+    for codes in columns:
+        width = int(codes.max(initial=-1)) + 2
+        packed = ids * width + (codes + 1)
+        if count * width <= max(1 << 16, 4 * len(packed)):
+            used = np.zeros(count * width, dtype=np.bool_)
+            used[packed] = True
+            places = np.cumsum(used) - 1
+            ids, count = places[packed], int(used.sum())
+        else:
+            values, ids = np.unique(packed, return_inverse=True)
+            count = len(values)
+    return ids, count
+
+
+def classes_of(table: Table, columns: Sequence[str]) -> tuple[Int, int]:
+    """The equivalence classes of a table over some columns, as `grouped`; one class if there is no column."""
+    if not columns:
+        return np.zeros(len(table), dtype=np.int64), 1
+    return grouped([table.codes(column).codes for column in columns])
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How often each sensitive value occurs in each class, without the zeros.
+
+    Attributes:
+        classes: the class of each pair, increasing, shape (p,).
+        values: the value of each pair, from 0, shape (p,).
+        counts: rows of each pair, shape (p,).
+        sizes: rows of each class, shape (c,).
+        totals: rows of each value in the whole table, shape (v,).
+    """
+
+    classes: Int = field(repr=False)
+    values: Int = field(repr=False)
+    counts: Int = field(repr=False)
+    sizes: Int = field(repr=False)
+    totals: Int = field(repr=False)
+
+    @classmethod
+    def of(cls, classes: Int, count: int, values: Int, totals: Int) -> Contents:
+        """Count.
+
+        Args:
+            classes: of each row, shape (n,).
+            count: the number of classes.
+            values: of each row the code of its sensitive value, shape (n,).
+            totals: rows of each value in the table that t-closeness is measured against, shape (v,).
+        """
+        kinds = len(totals)
+        packed = classes * kinds + values
+        if count * kinds <= max(1 << 16, 4 * len(packed)):
+            dense = np.bincount(packed, minlength=count * kinds)
+            pairs = np.flatnonzero(dense)
+            counts = dense[pairs]
+        else:
+            pairs, counts = np.unique(packed, return_counts=True)
+        sizes = np.bincount(classes, minlength=count)
+        return cls(pairs // kinds, pairs % kinds, counts, sizes, totals)
+
+    @property
+    def shares(self) -> Float:
+        """Of each pair, its part of its class, shape (p,)."""
+        return self.counts / self.sizes[self.classes]
+
+    @property
+    def distinct(self) -> Int:
+        """Different values of each class, shape (c,)."""
+        return np.bincount(self.classes, minlength=len(self.sizes))
+
+    @property
+    def entropy(self) -> Float:
+        """E to the entropy of each class, shape (c,): the l of entropy l-diversity."""
+        shares = self.shares
+        weights = -shares * np.log(shares)
+        found: Float = np.exp(np.bincount(self.classes, weights=weights, minlength=len(self.sizes)))
+        return found
+
+    def recursive(self, l: int) -> Float:  # noqa: E741 - the name of the field
+        """Of each class the least c of recursive (c, l)-diversity: r_1 / (r_l + ... + r_m).
+
+        Args:
+            l: at least 1.
+
+        Returns:
+            Shape (c,); infinite for classes with fewer than l values.
+        """
+        order = np.lexsort((-self.counts, self.classes))
+        counts, classes = self.counts[order], self.classes[order]
+        starts = np.searchsorted(classes, np.arange(len(self.sizes)))
+        rank = np.arange(len(counts)) - starts[classes]
+        tail = np.bincount(classes[rank >= l - 1], counts[rank >= l - 1], minlength=len(self.sizes))
+        first = np.zeros(len(self.sizes))
+        first[classes[rank == 0]] = counts[rank == 0]
+        least: Float = np.divide(first, tail, out=np.full(len(self.sizes), np.inf), where=tail > 0)
+        return least
+
+    @property
+    def distance(self) -> Float:
+        """The t of t-closeness of each class by equal ground distance, shape (c,)."""
+        part = self.totals / self.totals.sum()
+        theirs = part[self.values]
+        present = np.bincount(self.classes, np.abs(self.shares - theirs), minlength=len(self.sizes))
+        covered = np.bincount(self.classes, theirs, minlength=len(self.sizes))
+        return np.clip((present + 1 - covered) / 2, 0, 1)
+
+    @property
+    def ordered_distance(self) -> Float:
+        """The same by ordered distance: earth mover's distance over the values' order, shape (c,).
+
+        The cumulative distribution of a class is constant between the values that it has, that of the table
+        is not: each stretch between two values of a class is added up by prefix sums on both sides of the
+        place where the two cross.
+        """
+        kinds = len(self.totals)
+        if kinds < 2:
+            return np.zeros(len(self.sizes))
+        whole = np.cumsum(self.totals / self.totals.sum())
+        prefix = np.concatenate(([0.0], np.cumsum(whole)))
+        present = np.flatnonzero(self.sizes)
+        starts = np.searchsorted(self.classes, present)
+        own = np.cumsum(self.shares)
+        own -= (own - self.shares)[starts][np.searchsorted(present, self.classes)]
+        ends = np.append(self.values[1:], kinds)
+        ends[np.append(starts[1:] - 1, len(ends) - 1)] = kinds
+        stretches = np.bincount(
+            self.classes, _area(whole, prefix, self.values, ends, own), minlength=len(self.sizes)
+        )
+        before = np.zeros(len(self.sizes))
+        before[present] = prefix[self.values[starts]]
+        return np.clip((stretches + before) / (kinds - 1), 0, 1)
+
+
+def _area(whole: Float, prefix: Float, start: Int, end: Int, level: Float) -> Float:
+    """The sum of |level - whole[i]| for i from start to end - 1, elementwise; `whole` increases."""
+    cross = np.clip(np.searchsorted(whole, level, side="right"), start, end)
+    below = level * (cross - start) - (prefix[cross] - prefix[start])
+    above = (prefix[end] - prefix[cross]) - level * (end - cross)
+    area: Float = below + above
+    return area
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRisk:
+    """What a release fulfils.
+
+    Attributes:
+        k: rows of its smallest class.
+        l: of each sensitive column, the fewest different values in a class.
+        entropy_l: of each sensitive column, the least e to the entropy of a class.
+        t: of each sensitive column, the largest distance of a class to the table (equal ground distance).
+        classes: the number of classes.
+    """
+
+    k: int
+    l: dict[str, int]  # noqa: E741
+    entropy_l: dict[str, float]
+    t: dict[str, float]
+    classes: int
+
+
+def class_risk(table: Table) -> ClassRisk:
+    """The k, l and t of a release over its quasi-identifiers.
+
+    Args:
+        table: at least one row.
+    """
+    classes, count = classes_of(table, table.roles.quasi_identifiers)
+    contents = {}
+    for column in table.roles.sensitive:
+        codes = table.codes(column)
+        cells = np.where(codes.codes < 0, len(codes.values), codes.codes)
+        totals = np.bincount(cells, minlength=len(codes.values))
+        contents[column] = Contents.of(classes, count, cells, totals)
+    return ClassRisk(
+        int(np.bincount(classes).min()),
+        {name: int(one.distinct.min()) for name, one in contents.items()},
+        {name: float(one.entropy.min()) for name, one in contents.items()},
+        {name: float(one.distance.max()) for name, one in contents.items()},
+        count,
+    )

@@ -1,0 +1,123 @@
+"""Prosecutor, journalist and marketer risk: who is looked for, and who looks.
+
+The prosecutor knows that the target is in the release, the journalist only that it is in the population, the
+marketer wants as many as possible and does not care whom. A row in a class of f rows in the release and F in
+the population has prosecutor risk 1 / f and journalist risk 1 / F.
+Reference: El Emam and Dankar, Protecting privacy using k-anonymity, JAMIA 15, 2008; Dankar and El Emam, A
+method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.risk.classes import classes_of, grouped
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RowRisk:
+    """The risk of each released row.
+
+    Attributes:
+        rows: in [0, 1], shape (n,).
+    """
+
+    rows: Float = field(repr=False)
+
+    @property
+    def highest(self) -> float:
+        """The worst row's."""
+        return float(self.rows.max())
+
+    @property
+    def average(self) -> float:
+        """The mean over the rows."""
+        return float(self.rows.mean())
+
+    def above(self, limit: float) -> float:
+        """The part of the rows with a risk above a limit."""
+        return float((self.rows > limit).mean())
+
+
+def class_sizes(release: Table) -> Int:
+    """Of each row, how many have its quasi-identifiers, shape (n,).
+
+    Raises:
+        TableError: the table has no rows or no quasi-identifiers.
+    """
+    if not len(release) or not release.roles.quasi_identifiers:
+        raise TableError("The table has no rows or no quasi-identifiers.", "Give rows and declare some.")
+    classes, _ = classes_of(release, release.roles.quasi_identifiers)
+    return np.bincount(classes)[classes]
+
+
+def prosecutor_risk(release: Table) -> RowRisk:
+    """1 / f for each row.
+
+    Raises:
+        TableError: the table has no rows or no quasi-identifiers.
+    """
+    return RowRisk(1 / class_sizes(release))
+
+
+def journalist_risk(release: Table, population: Table) -> RowRisk:
+    """1 / F for each row.
+
+    Args:
+        release: with quasi-identifiers.
+        population: all people whom the attacker may think of, those of the release among them, in the same
+            form: transformed by the same pipeline.
+
+    Raises:
+        TableError: a table has no rows or lacks a quasi-identifier, or fewer people of the population than
+            rows of the release are in a class, so that it is not the population.
+    """
+    own = class_sizes(release)
+    there = _population_sizes(release, population)
+    few = np.flatnonzero(there < own)
+    if len(few):
+        names = release.roles.quasi_identifiers
+        row = int(few[0])
+        cells = ", ".join(f"{name} = {text_of(release.series(name)[row])}" for name in names)
+        raise TableError(
+            f"The population has {there[row]} rows with {cells}, the release {own[row]}.",
+            "Give a population that contains the released people, in the form of the release.",
+        )
+    return RowRisk(1 / there)
+
+
+def marketer_risk(release: Table, population: Table | None = None) -> float:
+    """The part of the rows that is re-identified rightly when each is matched to one person at random.
+
+    Args:
+        release: with quasi-identifiers.
+        population: as for `journalist_risk`; None if the attacker knows who was released.
+
+    Raises:
+        TableError: as the risk of the rows.
+    """
+    return (prosecutor_risk(release) if population is None else journalist_risk(release, population)).average
+
+
+def _population_sizes(release: Table, population: Table) -> Int:
+    joined = []
+    for name in release.roles.quasi_identifiers:
+        population.require(name)
+        places: dict[str, int] = {}
+        parts = []
+        for table in (release, population):
+            codes = table.codes(name)
+            own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
+            parts.append(np.array([*own, -1], dtype=np.int64)[codes.codes])
+        joined.append(np.concatenate(parts))
+    classes, count = grouped(joined)
+    return np.bincount(classes[len(release) :], minlength=count)[classes[: len(release)]]

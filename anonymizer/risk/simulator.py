@@ -1,0 +1,260 @@
+"""The attack simulator: an attacker who knows a record and how the release was made looks for it.
+
+For each original record, the candidates are the released rows that it may have become: with high confidence
+(C^H) or at all (C^H and C^L). If the true row is among those of high confidence, C = C^H; if it is among the
+others, C = C^H and C^L; if it is in neither, or was not released, the attack fails and the risk is 0. If a
+part alpha of the rows was sampled, |C| counts for |C| / alpha, unless the record is an outlier, which is
+when its candidates are not more than T' = k alpha.
+
+The risk against the re-identifying adversary is 1 / n_q, n_q being the least |C|; against the revealing one
+1 / n_s, n_s being the least number of different sensitive values in C; the probabilistic variant is the share
+of the true sensitive value in C.
+
+Reference: thesis, Definitions 4.1 to 4.5, Algorithm 2, sections 4.2.1 to 4.2.3; errata 14 and 15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.risk.candidates import Sets, exactly
+from anonymizer.tables.table import Codes, Table
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+Bool = NDArray[np.bool_]
+Packed = NDArray[np.uint64]
+
+_BLOCK_BYTES: Final = 1 << 24
+_WORD: Final = 64
+
+
+class Simulated(Protocol):
+    """What the simulator asks of a method or a pipeline that has made a release."""
+
+    origin_: Int
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """What the values of a column may have become."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What the attacker finds, record by record; n is the number of original records.
+
+    Attributes:
+        released: whether a row of the release stems from the record, shape (n,).
+        found: whether the true row is among the candidates, shape (n,).
+        confident: whether it is among those of high confidence, shape (n,).
+        outlier: whether sampling does not protect the record, shape (n,).
+        candidates: |C|, divided by alpha where that is due, shape (n,); 0 where the attack fails.
+        kinds: number of different values in C of each sensitive column, shape (n,); 0 where it fails.
+        shares: share of the true value in C, of each sensitive column, shape (n,); 0 where it fails.
+    """
+
+    released: Bool = field(repr=False)
+    found: Bool = field(repr=False)
+    confident: Bool = field(repr=False)
+    outlier: Bool = field(repr=False)
+    candidates: Float = field(repr=False)
+    kinds: Mapping[str, Int] = field(repr=False)
+    shares: Mapping[str, Float] = field(repr=False)
+
+    @property
+    def risks(self) -> Float:
+        """Risk of each record against the re-identifying adversary, shape (n,)."""
+        return _inverse(self.candidates)
+
+    @property
+    def n_q(self) -> float:
+        """The least number of candidates of a record that is found; infinite if none is."""
+        return float(self.candidates[self.found].min(initial=np.inf))
+
+    @property
+    def risk(self) -> float:
+        """1 / n_q: the worst case over all records; 0 if none is found."""
+        return 1 / self.n_q
+
+    def n_s(self, column: str) -> float:
+        """The least number of kinds of a sensitive column among the candidates of a record that is found."""
+        return float(self.kinds[column][self.found].min(initial=np.iinfo(np.int64).max))
+
+    def revealing_risk(self, column: str, *, probabilistic: bool = False) -> float:
+        """The worst case against the revealing adversary.
+
+        Args:
+            column: a sensitive column.
+            probabilistic: the largest share of a true value, instead of 1 / n_s.
+        """
+        if not self.found.any():
+            return 0.0
+        return float(self.shares[column].max()) if probabilistic else 1 / self.n_s(column)
+
+
+def simulate(
+    original: Table,
+    release: Table,
+    method: Simulated,
+    *,
+    rate: float = 1.0,
+    k: int = 2,
+    records: Int | None = None,
+) -> Simulation:
+    """Attack every original record, or some.
+
+    Args:
+        original: with roles; the release was made of it.
+        release: what `method` made of it, as it is published.
+        method: the fitted method or pipeline.
+        rate: alpha, the part of the rows that was sampled, in (0, 1].
+        k: candidates before sampling from which on a record is no outlier.
+        records: places of the records to attack, where all take too long; None is all.
+
+    Raises:
+        TableError: the original has no quasi-identifiers, or a gap in one; or the release is not of it.
+    """
+    columns = original.roles.quasi_identifiers
+    if not columns:
+        raise TableError("The table has no quasi-identifiers.", "Declare what an attacker may know.")
+    if len(method.origin_) != len(release):
+        raise TableError("The method has made another release.", "Give the table that it made last.")
+    true_row = np.full(len(original), -1, dtype=np.int64)
+    true_row[method.origin_] = np.arange(len(release))
+    if records is not None:
+        original, true_row = original.taken(records), true_row[records]
+    original.complete(columns)
+    matched = [_Matched.of(original, release, column, method) for column in columns]
+    cells = np.stack([one.codes for one in matched], axis=1)
+    profiles, profile = np.unique(cells, axis=0, return_inverse=True)
+    profile = profile.reshape(-1)
+
+    released = true_row >= 0
+    confident, found = released.copy(), released.copy()
+    for one in matched:
+        confident &= one.high[one.codes, one.cells[true_row]]
+        found &= one.low[one.codes, one.cells[true_row]]
+
+    counts = np.zeros((2, len(profiles)), dtype=np.int64)
+    kinds = {name: np.zeros((2, len(profiles)), dtype=np.int64) for name in original.roles.sensitive}
+    share_rows = {name: original.codes(name) for name in original.roles.sensitive}
+    same = {name: np.zeros((2, len(original)), dtype=np.int64) for name in original.roles.sensitive}
+    masks = {name: _value_masks(release, name, share_rows[name]) for name in original.roles.sensitive}
+    by_profile = np.argsort(profile, kind="stable")
+    starts = np.searchsorted(profile[by_profile], np.arange(len(profiles) + 1))
+    for confidence in range(2):
+        packed = [one.packed(high=not confidence) for one in matched]
+        for block in _blocks(len(profiles), len(release)):
+            hits = packed[0][profiles[block, 0]]
+            for place in range(1, len(columns)):
+                hits = hits & packed[place][profiles[block, place]]
+            counts[confidence, block] = np.bitwise_count(hits).sum(axis=1)
+            rows = by_profile[starts[block.start] : starts[block.stop]]
+            for name, values in masks.items():
+                _count_values(
+                    hits,
+                    values,
+                    kinds[name][confidence, block],
+                    same[name][confidence],
+                    rows,
+                    profile[rows] - block.start,
+                    share_rows[name].codes[rows],
+                )
+    choice = np.where(confident, 0, 1)
+    candidates = counts[choice, profile].astype(np.float64)
+    outlier = counts[1, profile] <= k * rate
+    weighted = np.where(outlier, candidates, candidates / rate)
+    return Simulation(
+        released=released,
+        found=found,
+        confident=confident,
+        outlier=outlier,
+        candidates=np.where(found, weighted, 0.0),
+        kinds={n: np.where(found, v[choice, profile], 0) for n, v in kinds.items()},
+        shares={
+            n: np.where(found, v[choice, np.arange(len(original))] * _inverse(candidates), 0.0)
+            for n, v in same.items()
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """One quasi-identifier: which original values may have become which released ones.
+
+    Attributes:
+        codes: of the original rows, shape (n,).
+        cells: of the released rows, shape (m,).
+        high: shape (u, v).
+        low: the same with low confidence as well.
+    """
+
+    codes: Int
+    cells: Int
+    high: Bool
+    low: Bool
+
+    @classmethod
+    def of(cls, original: Table, release: Table, column: str, method: Simulated) -> _Matched:
+        release.require(column)
+        before, after = original.codes(column), release.codes(column)
+        sets = method.spread(column, exactly(before.values, numeric=original.is_numeric(column)))
+        high, low = sets.holds(after.values)
+        missing = np.zeros((len(before.values), 1), dtype=np.bool_)
+        return cls(before.codes, after.codes, np.hstack((high, missing)), np.hstack((low, missing)))
+
+    def packed(self, *, high: bool) -> Packed:
+        """A bit for each released row, shape (u, words)."""
+        member = self.high if high else self.low
+        blocks = _blocks(len(member), 8 * len(self.cells))
+        return np.concatenate([_pack(member[block][:, self.cells]) for block in blocks])
+
+
+def _pack(member: Bool) -> Packed:
+    rows, columns = member.shape
+    padded = np.zeros((rows, -(-columns // _WORD) * _WORD), dtype=np.bool_)
+    padded[:, :columns] = member
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _blocks(count: int, rows: int) -> Iterator[slice]:
+    size = max(1, _BLOCK_BYTES // max(1, rows // 8))
+    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def _value_masks(release: Table, column: str, original: Codes) -> Sequence[tuple[int, Packed]]:
+    """Of each released value of a sensitive column its original code or -1, and a bit for each row."""
+    release.require(column)
+    after = release.codes(column)
+    places: dict[Any, int] = {value: place for place, value in enumerate(original.values.tolist())}
+    return [
+        (places.get(value, -1), _pack((after.codes == code)[None, :])[0])
+        for code, value in enumerate(after.values.tolist())
+    ]
+
+
+def _count_values(
+    hits: Packed,
+    values: Sequence[tuple[int, Packed]],
+    kinds: Int,
+    same: Int,
+    rows: Int,
+    places: Int,
+    truth: Int,
+) -> None:
+    """Count kinds of sensitive values in each profile's candidates, and those equal to each row's own."""
+    for code, mask in values:
+        counted = np.bitwise_count(hits & mask).sum(axis=1)
+        kinds += counted > 0
+        own = truth == code
+        same[rows[own]] = counted[places[own]]
+
+
+def _inverse(numbers: Float) -> Float:
+    return np.divide(1.0, numbers, out=np.zeros_like(numbers), where=numbers > 0)

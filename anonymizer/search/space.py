@@ -1,0 +1,194 @@
+"""A specification with ranges in the place of values.
+
+[[steps]]
+method = "noise"
+epsilon = { from = 0.1, to = 1.0, points = 10, scale = "log" }
+
+[[steps]]
+method = "generalization"
+levels = { age = { choices = [1, 2] }, workclass = 1 }
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+
+from anonymizer.errors import FileError, SpecError
+from anonymizer.pipelines.spec import Spec, parse
+from anonymizer.tables.roles import near
+
+_RANGE: Final = ("from", "to", "points", "scale")
+_SCALES: Final = ("linear", "log")
+
+Place = tuple[str | int, ...]
+"""Where a parameter stands in the document: keys, and numbers of entries of lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers between two ends, both included.
+
+    Attributes:
+        low: the smaller end.
+        high: the larger end.
+        points: how many a grid takes, at least 1.
+        log: whether equal factors instead of equal steps lie between them.
+        whole: whether both ends are whole numbers, and so all points.
+    """
+
+    low: float
+    high: float
+    points: int
+    log: bool
+    whole: bool
+
+    @property
+    def grid(self) -> tuple[Any, ...]:
+        """The points, each once."""
+        space = np.geomspace if self.log else np.linspace
+        found = space(self.low, self.high, self.points)
+        numbers = [round(one) for one in found] if self.whole else [float(f"{one:.12g}") for one in found]
+        return tuple(dict.fromkeys(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Some values.
+
+    Attributes:
+        grid: the values.
+    """
+
+    grid: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What a search may choose.
+
+    Attributes:
+        free: the free parameters by name, such as "noise.epsilon" or "generalization.levels.age"; the number
+            of the step goes before if a method comes twice.
+        document: the specification as parsed, ranges included.
+        folder: where files that it names are meant from.
+        place: how errors call it.
+    """
+
+    free: Mapping[str, Range | Choices]
+    document: Mapping[str, Any] = field(repr=False)
+    folder: Path
+    place: str = "spec"
+    _places: Mapping[str, Place] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], folder: Path, place: str = "spec") -> Self:
+        """Find the free parameters of a parsed specification.
+
+        Raises:
+            SpecError: a range is malformed, or nothing is free.
+        """
+        steps = document.get("steps")
+        found: dict[str, Range | Choices] = {}
+        places: dict[str, Place] = {}
+        if isinstance(steps, list):
+            words = [step.get("method") if isinstance(step, Mapping) else None for step in steps]
+            for number, (step, word) in enumerate(zip(steps, words, strict=True)):
+                start = str(word) if words.count(word) == 1 else f"{number + 1}-{word}"
+                for where, given in _free(step, ()):
+                    name = ".".join((start, *map(str, where)))
+                    found[name] = _read(given, f"{place}, {name}")
+                    places[name] = (number, *where)
+        if not found:
+            raise SpecError(
+                f"{place} leaves nothing to search for.",
+                "Write a range such as epsilon = { from = 0.1, to = 1.0, points = 10 } in a step.",
+            )
+        return cls(found, document, folder, place, places)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a specification with ranges.
+
+        Raises:
+            FileError: it cannot be read.
+            SpecError: it is no TOML, or as `of`.
+        """
+        file = Path(path)
+        try:
+            document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        except (OSError, UnicodeDecodeError) as problem:
+            raise FileError(f"{file} cannot be read: {type(problem).__name__}.", "Check the path.") from None
+        except tomllib.TOMLDecodeError as problem:
+            raise SpecError(f"{file.name} is no TOML: {problem}.", "Correct the named place.") from None
+        return cls.of(document, file.parent, file.name)
+
+    @property
+    def grid(self) -> tuple[Mapping[str, Any], ...]:
+        """All combinations of the points, by name."""
+        from sklearn.model_selection import ParameterGrid
+
+        return tuple(ParameterGrid({name: list(one.grid) for name, one in self.free.items()}))
+
+    def spec(self, point: Mapping[str, Any]) -> Spec:
+        """The specification with values in the place of the ranges.
+
+        Args:
+            point: a value for each free parameter.
+
+        Raises:
+            SpecError: the specification is wrong; as `parse`.
+        """
+        filled: dict[str, Any] = copy.deepcopy(dict(self.document))
+        for name, where in self._places.items():
+            holder: Any = filled["steps"]
+            for key in where[:-1]:
+                holder = holder[key]
+            holder[where[-1]] = point[name]
+        return parse(filled, self.folder, self.place)
+
+
+def _free(given: Any, where: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    if not isinstance(given, Mapping | list):
+        return
+    if isinstance(given, Mapping) and ("choices" in given or {"from", "to"} <= set(given)):
+        yield where, given
+        return
+    entries = given.items() if isinstance(given, Mapping) else enumerate(given)
+    for key, value in entries:
+        yield from _free(value, (*where, key))
+
+
+def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
+    known = ("choices",) if "choices" in given else _RANGE
+    for key in given:
+        if key not in known:
+            raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
+    if "choices" in given:
+        if not isinstance(given["choices"], list) or not given["choices"]:
+            raise SpecError(f"{place}: the choices are no list, or empty.", "Write choices = [1, 2].")
+        return Choices(tuple(given["choices"]))
+    ends, points, scale = (given["from"], given["to"]), given.get("points", 5), given.get("scale", "linear")
+    if scale not in _SCALES:
+        raise SpecError(f"{place} has an unknown scale {scale!r}.", near(str(scale), _SCALES))
+    if not all(_is_number(end) for end in ends) or not isinstance(points, int) or points < 1:
+        raise SpecError(
+            f"{place}: an end is no number, or points is not 1 or more.",
+            "Write { from = 0.1, to = 1.0, points = 10 }.",
+        )
+    if ends[0] > ends[1] or (scale == "log" and ends[0] <= 0):
+        raise SpecError(
+            f"{place}: {ends[0]} to {ends[1]} is no range on a {scale} scale.",
+            "Write the smaller end first; a log scale needs positive ends.",
+        )
+    return Range(*ends, points, scale == "log", all(isinstance(end, int) for end in ends))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))

@@ -1,0 +1,20 @@
+"""Parameters that let a method work on the small table of the conformance suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "dp-noise": {"bounds": {"age": (0, 120)}},
+    "exponential-mechanism": {"columns": ("city",)},
+    "incognito": {"k": 2},
+    "k-member": {"k": 2},
+    "local-recoding": {"k": 2},
+    "mdav": {"k": 2},
+    "mondrian": {"k": 2},
+    "noise": {"epsilon": 1.0},
+    "generalization": {"levels": {"age": 1, "city": 1}},
+    "one-pass-clustering": {"k": 2},
+    "suppress-cells": {"least": 2},
+    "suppress-records": {"k": 1},
+}

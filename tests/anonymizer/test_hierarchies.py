@@ -1,0 +1,157 @@
+"""Hierarchies of every kind: what they cover, how they nest, what they lose."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.errors import FileError, HierarchyError
+from anonymizer.hierarchies import arx
+from anonymizer.hierarchies.adult import thesis_hierarchies
+from anonymizer.hierarchies.correlation import correlated
+from anonymizer.hierarchies.dates import DateHierarchy
+from anonymizer.hierarchies.hierarchy import ValueHierarchy
+from anonymizer.hierarchies.intervals import IntervalHierarchy, equal_frequency
+from anonymizer.hierarchies.prefix import PrefixHierarchy
+from tests.anonymizer.data import shared
+
+
+def labels(hierarchy, values, level):
+    bound = hierarchy.bind(np.asarray(values), "c")[level]
+    return [bound.labels[group] for group in bound.groups]
+
+
+def nest(hierarchy, values) -> bool:
+    """Whether values that share a label share all labels above it, and losses do not fall."""
+    levels = hierarchy.bind(np.asarray(values), "c")
+    assert len(levels) == hierarchy.height + 1
+    for fine, coarse in itertools.pairwise(levels):
+        for group in range(len(fine.labels)):
+            if len(set(coarse.groups[fine.groups == group].tolist())) > 1:
+                return False
+        if (coarse.loss[coarse.groups] < fine.loss[fine.groups] - 1e-12).any():
+            return False
+    return True
+
+
+def test_arx_files_are_read_and_written(tmp_path):
+    place = tmp_path / "city.csv"
+    place.write_text("Kraków;east;*\n東京;east;*\n\nParis;west;*\n", encoding="utf-8")
+    hierarchy = arx.read(place)
+    assert labels(hierarchy, ["東京", "Paris"], 1) == ["east", "west"]
+    assert hierarchy.bind(np.array(["Kraków", "東京"], dtype=object), "c")[1].loss.tolist() == [0.5]
+    arx.write(hierarchy, tmp_path / "again.csv")
+    assert arx.read(tmp_path / "again.csv").rows == hierarchy.rows
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a;b;*\nc;d\n", "line 2: 2 cells"),
+        ("a;b;*\na;b;*\n", "'a' twice"),
+        ("a;x;y;*\nb;x;z;*\n", "'x' of level 1 lies below 'y' and below 'z'"),
+        ("", "there are none"),
+    ],
+)
+def test_malformed_files_are_named(tmp_path, text, message):
+    (tmp_path / "h.csv").write_text(text)
+    with pytest.raises(HierarchyError, match=message):
+        arx.read(tmp_path / "h.csv")
+    with pytest.raises(FileError):
+        arx.read(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("name", ["arx_adult/age.csv", "anjana_adult/age.csv"])
+def test_real_files_nest(name):
+    hierarchy = arx.read(shared(f"hierarchies/{name}"))
+    assert nest(hierarchy, [int(row[0]) for row in hierarchy.rows])
+
+
+def test_values_that_are_not_covered_are_named():
+    with pytest.raises(HierarchyError, match="'c' has the value '7'"):
+        ValueHierarchy([["1", "*"]]).bind(np.array([1, 7]), "c")
+    with pytest.raises(HierarchyError, match=r"'c' has the value '95', outside \[0, 90\]"):
+        IntervalHierarchy.of_widths(0, 90, [10, 30]).bind(np.array([1, 95]), "c")
+
+
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=1, max_size=40, unique=True),
+    st.integers(1, 20),
+    st.integers(1, 5),
+)
+def test_intervals_nest_and_their_spans_hold_their_values(values, width, factor):
+    hierarchy = IntervalHierarchy.of_widths(-1000, 1000, [width, width * factor, width * factor * 3])
+    assert nest(hierarchy, sorted(values))
+    for level in range(1, hierarchy.height + 1):
+        names, spans = hierarchy.spans(level, "c")
+        found = dict(zip(names, spans.tolist(), strict=True))
+        for value, label in zip(values, labels(hierarchy, values, level), strict=True):
+            holding = [name for name, (low, high) in found.items() if low <= value <= high]
+            assert holding == [label]
+
+
+def test_interval_labels_say_which_ends_belong():
+    hierarchy = IntervalHierarchy([[0, 10, 20], [0, 20]])
+    assert labels(hierarchy, [0, 10, 20], 1) == ["[0, 10)", "[10, 20]", "[10, 20]"]
+    with pytest.raises(HierarchyError, match="level 1 lacks"):
+        IntervalHierarchy([[0, 10, 20], [0, 15]])
+    with pytest.raises(HierarchyError, match="do not increase"):
+        IntervalHierarchy([[0, 0]])
+
+
+def test_the_table_4_4_of_the_thesis():
+    found = thesis_hierarchies()
+    assert labels(found["age"], [27, 28, 35, 36, 47, 48], 1) == [
+        *("< 28", "[28, 36)", "[28, 36)", "[36, 48)", "[36, 48)", ">= 48")
+    ]
+    assert labels(found["age"], [35, 36], 2) == ["< 36", ">= 36"]
+    assert labels(found["education_num"], [8, 9, 10, 11, 12, 13], 1) == [
+        *("< 9", "[9, 10)", "[10, 11)", "[11, 13)", "[11, 13)", ">= 13")
+    ]
+    assert labels(found["workclass"], ["State-gov", "?"], 1) == ["government", "other"]
+    assert labels(found["marital_status"], ["Widowed"], 2) == ["*"]
+
+
+def test_equal_frequencies_hold_about_equally_many():
+    values = np.arange(1000) ** 2
+    hierarchy = equal_frequency(values.tolist(), [8, 4, 2])
+    counts = np.bincount(hierarchy.bind(values, "c")[1].groups)
+    assert counts.min() >= 120
+    assert nest(hierarchy, values)
+    assert labels(equal_frequency([3, 3, 3], [2]), [3], 1) == ["[3, 4]"]
+
+
+def test_dates_by_calendar():
+    hierarchy = DateHierarchy()
+    days = np.array(["2020-01-31", "2020-03-01", "1999-12-24"], dtype=object)
+    assert labels(hierarchy, days, 1) == ["2020-01", "2020-03", "1999-12"]
+    assert labels(hierarchy, days, 2) == ["2020-Q1", "2020-Q1", "1999-Q4"]
+    assert labels(hierarchy, days, 4) == ["2020s", "2020s", "1990s"]
+    assert nest(hierarchy, days)
+    with pytest.raises(HierarchyError, match="'soon', which is no date"):
+        hierarchy.bind(np.array(["soon"], dtype=object), "c")
+    with pytest.raises(HierarchyError, match="out of order"):
+        DateHierarchy(["year", "month"])
+
+
+def test_prefixes_mask_from_the_right():
+    hierarchy = PrefixHierarchy(4)
+    assert labels(hierarchy, ["0123", "0199"], 2) == ["01**", "01**"]
+    assert labels(hierarchy, ["0123"], 4) == ["*"]
+    assert nest(hierarchy, ["0123", "0199", "9999"])
+    with pytest.raises(HierarchyError, match="'123', which has not 4"):
+        hierarchy.bind(np.array(["123"], dtype=object), "c")
+
+
+def test_values_that_behave_alike_are_merged_first():
+    cells = [c for c in "abcd" for _ in range(50)]
+    target = ["x"] * 45 + ["y"] * 5 + ["x"] * 44 + ["y"] * 6 + ["y"] * 50 + ["y"] * 48 + ["x"] * 2
+    hierarchy = correlated(cells, target, [3, 2])
+    assert labels(hierarchy, list("abcd"), 2) == ["{a, b}", "{a, b}", "{c, d}", "{c, d}"]
+    assert nest(hierarchy, list("abcd"))
+    with pytest.raises(HierarchyError, match="decreasing"):
+        correlated(cells, target, [2, 3])

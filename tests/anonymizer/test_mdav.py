@@ -1,0 +1,92 @@
+"""Microaggregation: the figures of the literature's test tables, and groups of the least size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.errors import UnreachableError
+from anonymizer.models.mdav import MDAV, information_loss, mdav, standardized
+from anonymizer.risk.candidates import exactly
+from anonymizer.tables import files
+from anonymizer.tables.randomness import Randomness
+from tests.anonymizer.data import shared
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [("casc_census", (5.692, 9.088, 14.156)), ("casc_tarragona", (16.933, 22.462, 33.193))],
+)
+def test_the_figures_of_sdcmicro(name, figures):
+    points = standardized(files.read(shared(f"{name}.csv")).to_numpy(float))
+    for k, figure in zip((3, 5, 10), figures, strict=True):
+        assert round(100 * information_loss(points, mdav(points, k)), 3) == figure
+
+
+def plain(points, k):
+    """MDAV without tricks."""
+    left = list(range(len(points)))
+    groups = np.empty(len(points), int)
+    count = 0
+
+    def take(centre):
+        nonlocal left, count
+        nearest = sorted(left, key=lambda row: ((points[row] - centre) ** 2).sum())[:k]
+        groups[nearest] = count
+        count += 1
+        left = [row for row in left if row not in nearest]
+
+    def farthest(centre):
+        return max(left, key=lambda row: ((points[row] - centre) ** 2).sum())
+
+    while len(left) >= 3 * k:
+        first = farthest(points[left].mean(axis=0))
+        second = farthest(points[first])
+        take(points[first])
+        take(points[second])
+    if len(left) >= 2 * k:
+        take(points[farthest(points[left].mean(axis=0))])
+    groups[left] = count
+    return groups
+
+
+def same_groups(points, k):
+    groups, expected = mdav(points, k), plain(points, k)
+    return ((groups[:, None] == groups[None, :]) == (expected[:, None] == expected[None, :])).all()
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32 - 1), st.integers(6, 60))
+def test_groups_are_those_of_the_plain_algorithm(k, seed, rows):
+    points = np.array([[np.sin(seed + 7.0 * i), np.cos(seed * 1.7 + 13.0 * i)] for i in range(rows)])
+    groups = mdav(points, k)
+    sizes = np.bincount(groups)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert same_groups(points, k)
+
+
+@pytest.mark.parametrize(("rows", "k"), [(300, 2), (400, 3)])
+def test_large_tables_are_grouped_alike(rows, k):
+    assert same_groups(Randomness(rows).normal(3 * rows).reshape(rows, 3), k)
+
+
+def test_a_table_smaller_than_k_has_no_groups():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
+    method = MDAV(k=3, columns=("x",)).fit(frame)
+    with pytest.raises(UnreachableError, match="2 rows"):
+        method.transform(frame.head(2))
+    assert method.fit_transform(frame)["x"].tolist() == pytest.approx([7 / 3] * 3)
+
+
+def test_an_attacker_finds_the_means_of_a_value_s_groups():
+    frame = pd.DataFrame({"x": np.arange(200) % 23, "y": np.arange(200) % 7})
+    method = MDAV(k=4, columns=("x", "y"))
+    out = method.fit_transform(frame)
+    values = np.unique(frame["x"])
+    sets = method.spread("x", exactly(values, numeric=True))
+    means = out["x"].groupby(frame["x"])
+    assert sets.high[:, 0].tolist() == means.min().tolist()
+    assert sets.high[:, 1].tolist() == means.max().tolist()

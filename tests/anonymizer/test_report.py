@@ -1,0 +1,220 @@
+"""The reports: self-contained, escaped, with figures that agree with the measures."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anonymizer.hierarchies.hierarchy import ValueHierarchy
+from anonymizer.models.dp_noise import DpNoise
+from anonymizer.models.generalization import Generalization
+from anonymizer.models.noise import Noise
+from anonymizer.models.sampling import Sampling
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.report import assessment as measured
+from anonymizer.report.assessment import Question, assess, worst_records
+from anonymizer.report.cautions import cautions
+from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page
+from anonymizer.report.plain import risk_values
+from anonymizer.risk.simulator import simulate
+from anonymizer.search.search import SearchResult, Trial
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+from anonymizer.utility.propensity import propensity
+
+EVIL = '<script>alert("x")</script>$\\frac{&amp;'
+VOID = {"meta", "br", "path", "use", "rect", "circle", "stop"}
+
+
+class Checked(HTMLParser):
+    """Well-formed nesting, and nothing that runs or loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.images = 0
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        assert tag not in {"script", "link", "img", "iframe", "object", "embed", "form", "base"}
+        for name, value in given.items():
+            assert not name.startswith("on"), name
+            if name in {"href", "src", "xlink:href"}:
+                assert value.startswith("#"), value
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "svg":
+            self.images += 1
+            assert given["role"] == "img"
+            assert given["aria-label"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def checked(page: str) -> Checked:
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script" not in page.lower()
+    assert "@import" not in page
+    assert not re.search(r"url\(\s*['\"]?(?!#)", page)
+    found = Checked()
+    found.feed(page)
+    assert found.open == []
+    return found
+
+
+def people(rows: int = 60) -> Table:
+    number = np.arange(rows)
+    frame = pd.DataFrame(
+        {
+            "age": 20 + (number * 7) % 50,
+            EVIL: [("Ulm", EVIL, "Köln", "東京")[i % 4] for i in number],
+            "illness": [("flu", "cold")[i % 2] for i in number],
+        }
+    )
+    rows_ = [[city, "*"] for city in ("Ulm", EVIL, "Köln", "東京")]
+    roles = Roles(quasi_identifiers=("age", EVIL), sensitive=("illness",))
+    return Table.of(frame, roles, {EVIL: ValueHierarchy(rows_)})
+
+
+def story(cautioned=(), steps=()) -> ReleaseStory:
+    return ReleaseStory(EVIL, EVIL, EVIL, [(EVIL, EVIL)], steps, cautioned)
+
+
+def made(*steps) -> tuple[Table, Table, Pipeline]:
+    table = people()
+    pipeline = Pipeline(steps=[(str(n), step) for n, step in enumerate(steps)])
+    return table, pipeline.release(table), pipeline
+
+
+def test_a_page_is_self_contained_and_escaped():
+    table, release, pipeline = made(Noise(epsilon=0.5, columns=("age",), random_state=1), Sampling(rate=0.8))
+    found = assess(table, release, pipeline, Question(attacks=True, fraction=0.5, population=None, seed=1))
+    words = cautions(table, release, found, pipeline, 1)
+    page = release_page(story(words, [{"method": "noise", "columns": [EVIL], "epsilon": 0.5}]), found)
+    seen = checked(page)
+    assert seen.images == 1 + 3
+    assert len(seen.ids) > 10
+    assert "&lt;script&gt;" in page
+    for part in ("Risk", "Warnings", "What was done", "Utility and information loss", "Attacks", "seed"):
+        assert part in page
+
+
+def test_a_page_of_a_release_of_unknown_making():
+    table, release, _ = made(Generalization(levels={EVIL: 1}))
+    found = assess(table, release)
+    assert found.simulation is None
+    page = release_page(story(), found)
+    checked(page)
+    assert "The attack simulator</h3>" not in page
+    assert "released rows leave" in page
+
+
+def test_a_page_without_quasi_identifiers():
+    table = Table.of(people().native)
+    found = assess(table, table)
+    assert worst_records(found) == {}
+    page = release_page(story(cautions(table, table, found)), found)
+    checked(page)
+    assert "Nothing can be said" in page
+
+
+def test_figures_are_those_of_the_measures():
+    table, release, pipeline = made(Generalization(levels={EVIL: 1}))
+    found = assess(table, release, pipeline)
+    simulated = simulate(table, release, pipeline)
+    assert risk_values(found)["simulator"]["risk"] == simulated.risk
+    parts = worst_records(found)
+    assert sum(parts.values()) == pytest.approx(1)
+    sizes = release.native.groupby("age")["age"].transform("size")
+    assert parts["2"] == pytest.approx((sizes == 2).mean())
+    assert parts["1"] == pytest.approx((sizes == 1).mean())
+
+
+def test_a_part_of_the_records_is_attacked_where_all_take_too_long(monkeypatch):
+    table, release, pipeline = made(Generalization(levels={EVIL: 1}))
+    monkeypatch.setattr(measured, "_PAIRS", 1)
+    monkeypatch.setattr(measured, "_LEAST", 20)
+    found = assess(table, release, pipeline, Question(seed=4))
+    assert found.attacked == 20
+    assert len(found.simulation.found) == 20
+    assert any("20 of 60 records" in note for note in found.notes)
+
+
+def test_some_records_have_the_risks_that_they_have_among_all():
+    table, release, pipeline = made(Generalization(levels={EVIL: 1}), Sampling(rate=0.7, random_state=3))
+    everyone = simulate(table, release, pipeline, rate=0.7)
+    some = np.array([3, 7, 8, 21, 59])
+    part = simulate(table, release, pipeline, rate=0.7, records=some)
+    np.testing.assert_array_equal(part.candidates, everyone.candidates[some])
+    np.testing.assert_array_equal(part.found, everyone.found[some])
+    np.testing.assert_array_equal(part.kinds["illness"], everyone.kinds["illness"][some])
+    np.testing.assert_array_equal(part.shares["illness"], everyone.shares["illness"][some])
+
+
+def test_missing_cells_are_told():
+    frame = people().native.copy()
+    frame.loc[3, EVIL] = None
+    table = Table.of(frame, people().roles)
+    pipeline = Pipeline(steps=[("noise", Noise(epsilon=1.0, columns=("age",)))])
+    release = pipeline.release(table)
+    found = assess(table, release, pipeline)
+    told = " ".join(cautions(table, release, found, pipeline))
+    assert "1 missing cells" in told
+    assert "could not run" in told
+
+
+def test_what_is_claimed_and_what_not():
+    table, release, pipeline = made(DpNoise(epsilon=1.0, bounds={"age": (0, 120)}, columns=("age",)))
+    told = " ".join(cautions(table, release, None, pipeline))
+    assert "Claimed for dp-noise" in told
+    assert "No differential privacy" not in told
+    table, release, pipeline = made(Noise(epsilon=1.0, columns=("age",), random_state=2))
+    told = " ".join(cautions(table, release, None, pipeline))
+    assert "No differential privacy is claimed for noise" in told
+    assert "seed" in told
+
+
+def result() -> SearchResult:
+    trials = [Trial({"a": n, EVIL: EVIL}, n / 10, n / 5) for n in range(1, 5)]
+    return SearchResult(0.25, (*trials, Trial({"a": 9, EVIL: 1}, problem=EVIL)))
+
+
+def test_the_map_of_a_search():
+    told = SearchStory(EVIL, EVIL, [("a", EVIL)], "worst", "kept")
+    page = search_page(told, result())
+    seen = checked(page)
+    assert seen.images == 1
+    assert page.count('class="best"') == 1
+    none = SearchResult(0.01, result().trials)
+    checked(search_page(told, none))
+    checked(search_page(told, SearchResult(0.01, result().trials[-1:])))
+
+
+def test_drawings_do_not_share_names():
+    table, release, pipeline = made(Generalization(levels={EVIL: 1}))
+    page = release_page(story(), assess(table, release, pipeline))
+    clips = re.findall(r'<clipPath id="([^"]+)"', page)
+    assert len(clips) == len(set(clips)) > 1
+
+
+def test_large_tables_are_scored_by_a_part():
+    table = people(600)
+    release = table.taken(np.arange(0, 600, 2))
+    part = propensity(table, release, ("age", "illness"), rows=90, random_state=1)
+    whole = propensity(table, release, ("age", "illness"))
+    assert part.expected == pytest.approx(10 * whole.expected)
+    assert 0 <= part.pmse < 0.1

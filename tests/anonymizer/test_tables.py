@@ -1,0 +1,84 @@
+"""Frames of pandas and Polars go in and come out as they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from anonymizer.errors import RoleError, TableError
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+
+FRAME = pd.DataFrame(
+    {
+        "age": [30, 31, 30],
+        "city": ["a", None, "é"],
+        "born": pd.to_datetime(["2020-01-01", "2021-01-01", "2020-01-01"]),
+        "kind": pd.Categorical(["x", "y", "x"]),
+        "height": [1.5, np.nan, 2.0],
+    },
+    index=[5, 7, 9],
+)
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    return FRAME if request.param == "pandas" else pl.from_pandas(FRAME)
+
+
+def test_untouched_columns_keep_their_types_and_rows_their_order(frame):
+    table = Table.of(frame, Roles(quasi_identifiers=("age",)))
+    taken = table.replaced({"age": ["[30-31]"] * 3}).taken(np.array([2, 0]))
+    out = taken.native
+    assert type(out) is type(frame)
+    assert list(out.columns) == list(frame.columns)
+    assert taken.origin.tolist() == [2, 0]
+    for name in ("city", "born", "kind", "height"):
+        assert out[name].dtype == frame[name].dtype
+    if isinstance(out, pd.DataFrame):
+        assert out.index.tolist() == [9, 5]
+        assert out["age"].tolist() == ["[30-31]"] * 2
+
+
+def test_codes_are_sorted_and_missing_cells_are_marked(frame):
+    table = Table.of(frame)
+    codes = table.codes("city")
+    assert codes.values.tolist() == ["a", "é"]
+    assert codes.codes.tolist() == [0, -1, 1]
+    assert table.codes("age").values.tolist() == [30, 31]
+    assert table.codes("height").codes.tolist() == [0, -1, 1]
+    assert table.codes("kind").values.tolist() == ["x", "y"]
+    with pytest.raises(TableError, match="'city' has 1 missing cells, the first in row 2"):
+        table.complete(("age", "city"))
+
+
+def test_roles_name_what_is_there():
+    with pytest.raises(RoleError, match=r"no column 'agee'.*Did you mean 'age'"):
+        Table.of(FRAME, Roles(quasi_identifiers=("agee",)))
+    with pytest.raises(RoleError, match="two roles"):
+        Roles(identifiers=("age",), sensitive=("age",))
+    with pytest.raises(RoleError, match="unknown role 'quasi'"):
+        Roles.from_mapping({"quasi": ["age"]})
+    with pytest.raises(RoleError, match="no list"):
+        Roles.from_mapping({"sensitive": "age"})
+
+
+def test_what_is_no_table_is_refused():
+    with pytest.raises(TableError, match="list is no table"):
+        Table.of([1, 2])
+
+
+def test_randomness_repeats_with_a_seed_only():
+    first, second = (Randomness(7).words(5).tolist() for _ in range(2))
+    assert first == second != Randomness(8).words(5).tolist()
+    assert Randomness().words(5).tolist() != Randomness().words(5).tolist()
+    drawn = Randomness(3)
+    assert sorted(drawn.permutation(50).tolist()) == list(range(50))
+    uniform = drawn.uniform(10000)
+    assert 0 < uniform.min() < uniform.max() < 1
+    assert abs(uniform.mean() - 0.5) < 0.02
+    assert abs(drawn.normal(10000).std() - 1) < 0.05
+    assert abs(np.abs(drawn.laplace(10000)).mean() - 1) < 0.06

@@ -1,0 +1,165 @@
+"""Random change of categories: frequencies follow the matrices, and an attacker expects the likeliest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from anonymizer.errors import HierarchyError, TableError
+from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
+from anonymizer.models.exponential import ExponentialMechanism, edges
+from anonymizer.models.pram import PRAM, invariant
+from anonymizer.models.transition import spread_labels
+from anonymizer.risk.candidates import exactly
+from anonymizer.tables.roles import Roles
+
+ROLES = Roles(quasi_identifiers=("city",))
+CITIES = ("a", "b", "c", "d")
+SHARES = (0.5, 0.25, 0.15, 0.1)
+TREE = ValueHierarchy([["a", "ab", ANY], ["b", "ab", ANY], ["c", "cd", ANY], ["d", "cd", ANY]])
+ALARM = 1e-6
+"""The rate of false alarms of a statistical test."""
+
+
+def cities(rows: int = 40_000) -> pd.DataFrame:
+    counts = (np.array(SHARES) * rows).astype(int)
+    return pd.DataFrame({"city": np.repeat(np.array(CITIES, dtype=object), counts)})
+
+
+def follows(before, after, law, values=CITIES):
+    """Whether counts of changes are those of the law, by a chi-squared test of each row."""
+    for row, value in enumerate(values):
+        counts = np.array([((before == value) & (after == other)).sum() for other in values])
+        possible = law[row] > 0
+        assert not counts[~possible].any()
+        if possible.sum() > 1:
+            assert chisquare(counts[possible], law[row][possible] * counts.sum()).pvalue > ALARM
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_pram_follows_its_matrix(keeps):
+    frame = cities()
+    method = PRAM(retention=0.7, invariant=keeps, random_state=1)
+    out = method.fit_transform(frame, roles=ROLES)
+    values, law = method.laws_["city"]
+    assert values.tolist() == list(CITIES)
+    if not keeps:
+        assert law[1].tolist() == pytest.approx([0.1, 0.7, 0.1, 0.1])
+    follows(frame["city"], out["city"], law)
+
+
+def test_frequencies_can_be_estimated_without_bias():
+    frame = cities()
+    estimates = []
+    for seed in range(20):
+        method = PRAM(retention=0.6, random_state=seed)
+        out = method.fit_transform(frame, roles=ROLES)
+        shares = out["city"].value_counts(normalize=True).reindex(CITIES).to_numpy()
+        estimates.append(np.linalg.solve(method.laws_["city"][1].T, shares))
+    # a share of 40,000 cells deviates by 0.0025 at most, the inverse makes it 1 / (0.6 - 0.4 / 3) as much,
+    # 20 runs the root of 20 less: five standard deviations
+    assert np.abs(np.mean(estimates, axis=0) - SHARES).max() < 5 * 0.0025 / (0.6 - 0.4 / 3) / np.sqrt(20)
+
+
+@given(st.integers(2, 6), st.data())
+def test_invariant_matrices_keep_frequencies(count, data):
+    part = st.floats(0.01, 1)
+    raw = np.array(data.draw(st.lists(part, min_size=count**2, max_size=count**2))).reshape(count, count)
+    law = raw / raw.sum(axis=1, keepdims=True)
+    counts = np.array(data.draw(st.lists(st.integers(1, 1000), min_size=count, max_size=count)))
+    found = invariant(law, counts)
+    assert (found >= 0).all()
+    assert found.sum(axis=1) == pytest.approx(np.ones(count))
+    assert counts @ found == pytest.approx(counts)
+
+
+def test_a_stated_matrix_is_used():
+    matrix = {"a": {"a": 0.5, "b": 0.5}, "b": {"b": 1.0}, "c": {"d": 1.0}, "d": {"a": 0.25, "d": 0.75}}
+    frame = cities()
+    method = PRAM(matrices={"city": matrix}, random_state=2)
+    out = method.fit_transform(frame, roles=ROLES)
+    follows(frame["city"], out["city"], np.array([[matrix[v].get(w, 0) for w in CITIES] for v in CITIES]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"retention": 1.5}, "retention"),
+        ({"matrices": {"town": {}}}, "'town'"),
+        ({"matrices": {"city": {"a": {"a": 1.0}}}}, "no row for 'b'"),
+        ({"matrices": {"city": {v: {"a": 0.5} for v in CITIES}}}, "'a'"),
+        ({"matrices": {"city": {v: {"a": 1.5, "b": -0.5} for v in CITIES}}}, "'a'"),
+        ({"matrices": {"city": {v: {"z": 1.0} for v in CITIES}}}, "'z'"),
+    ],
+)
+def test_impossible_matrices_are_named(changes, word):
+    with pytest.raises(TableError, match=word) as caught:
+        PRAM(**changes).fit(cities(), roles=ROLES)
+    assert caught.value.mend
+
+
+def test_numbers_can_be_categories():
+    frame = pd.DataFrame({"code": np.arange(3000) % 3})
+    method = PRAM(retention=0.95, columns=("code",), random_state=3)
+    out = method.fit_transform(frame)
+    assert out["code"].dtype == frame["code"].dtype
+    high, low = method.spread("code", exactly(np.arange(3), numeric=True)).holds(np.arange(3))
+    assert (high == np.eye(3, dtype=bool)).all()
+    assert low.all()
+
+
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4), st.sampled_from([0.5, 0.8, 0.9, 1.0]))
+def test_high_confidence_ends_where_the_probability_passes_it(weights, confidence):
+    if sum(weights) < 0.1:
+        return
+    row = np.array(weights) / sum(weights)
+    law = np.broadcast_to(row, (4, 4))
+    values = np.array(CITIES, dtype=object)
+    sets = spread_labels(exactly(values, numeric=False), values, law, confidence)
+    for place in range(4):
+        reached = row[row >= row[place] - 1e-12].sum()
+        likely = reached <= confidence + 1e-12 or row[place] == row.max()
+        assert sets.high[0, place] == (likely and row[place] > 0)
+    assert (sets.low[0] == (row > 0)).all()
+
+
+def test_the_categories_of_the_worked_example():
+    """Thesis, section 4.2.3: a category that changes with 20 % is a candidate with low confidence."""
+    values = np.array(["Sports", "Culture"], dtype=object)
+    sets = spread_labels(exactly(values, numeric=False), values, np.array([[0.8, 0.2], [0.2, 0.8]]), 0.9)
+    assert sets.high.tolist() == [[True, False], [False, True]]
+    assert sets.low.all()
+
+
+def test_distances_are_those_of_the_tree():
+    groups = np.stack([level.groups for level in TREE.bind(np.array(CITIES, dtype=object), "city")])
+    assert edges(groups).tolist() == [[0, 2, 4, 4], [2, 0, 4, 4], [4, 4, 0, 2], [4, 4, 2, 0]]
+
+
+@pytest.mark.parametrize("around", ["value", "median"])
+def test_near_categories_are_likelier(around):
+    frame = cities()
+    method = ExponentialMechanism(epsilon=0.8, around=around, random_state=4)
+    out = method.fit_transform(frame, roles=ROLES, hierarchies={"city": TREE})
+    distances = np.array([[0, 2, 4, 4], [2, 0, 4, 4], [4, 4, 0, 2], [4, 4, 2, 0]])
+    if around == "median":
+        distances = np.broadcast_to(distances[0], (4, 4))
+    weights = np.exp(-0.8 * distances / 2)
+    follows(frame["city"], out["city"], weights / weights.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "hierarchies", "error", "word"),
+    [
+        ({"epsilon": 0}, {"city": TREE}, TableError, "epsilon"),
+        ({"around": "mean"}, {"city": TREE}, TableError, "'mean'"),
+        ({"columns": ("city",)}, {}, HierarchyError, "'city'"),
+    ],
+)
+def test_refusals_of_the_exponential_mechanism(changes, hierarchies, error, word):
+    with pytest.raises(error, match=word):
+        ExponentialMechanism(**changes).fit(cities(), roles=ROLES, hierarchies=hierarchies)
