@@ -249,6 +249,7 @@ class Examiner:
             spent=spent,
             runs=Runs(runs.day - under_way, runs.ever - under_way),
             exact=task.exact,
+            parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         return evaluate(load_policy(self._policy), view)
 

@@ -14,6 +14,7 @@ EXAMPLE = """\
 # columns = ["age", "smoker"]        # own columns that a job may use
 # recipients = ["both"]              # who may get results: "self", "peer", or "both"
 # types = ["SS-SS-*"]                # optional: comparison types, * for any form
+# parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
 # minimum_rows = 50                  # of the own data set; 0 unless given
 # runs_per_day = 10                  # optional
 # runs_total = 100                   # optional: runs of a data set with a peer, ever

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from parties.errors import BudgetError
@@ -44,6 +44,7 @@ class JobView:
         spent: what has been spent on the data set's account towards this peer.
         runs: earlier runs of this data set with this peer.
         exact: whether figures about several persons are released without noise.
+        parameters: the parameters that are texts, as the job gives them.
     """
 
     analysis: str
@@ -58,6 +59,7 @@ class JobView:
     spent: Spent
     runs: Runs
     exact: bool
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
             if fits
             else missed("types", f"type {kind} is not among types", "Add a pattern to types.")
         )
+    yield from _named_parameters(rule, view)
     if view.dataset and view.rows is not None:
         yield from _least_rows(rule, view, view.rows)
     yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
@@ -140,6 +143,19 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield met("exact_aggregates", "exact figures about several persons are allowed")
     if view.loss:
         yield from _losses(rule, view)
+
+
+def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
+    """One condition for each parameter that the rule names."""
+    for key, allowed in sorted(rule.parameters.items()):
+        given = view.parameters.get(key)
+        if given in allowed:
+            yield Condition(rule.name, "parameters", True, "policy", f"{key} = {given!r}")
+            continue
+        said = f"gives {key} as {given!r}" if given is not None else f"does not say {key}"
+        what = f"the job {said}, allowed is {' or '.join(map(repr, allowed))}"
+        mend = f"Write {key} = {allowed[0]!r} below [parameters], or add the value to the rule."
+        yield Condition(rule.name, "parameters", False, "policy", what, mend)
 
 
 def _least_rows(rule: Rule, view: JobView, rows: int) -> Iterator[Condition]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -32,6 +33,7 @@ class Rule:
         columns: the own columns.
         recipients: who may get results, among `self` and `peer`.
         types: patterns of comparison types, or None where any will do.
+        parameters: of some parameters of an analysis the values that a job may give, which must give one.
         per_job: the largest privacy loss of one job.
         budget: the largest privacy loss of a data set's population towards a peer, for ever.
         minimum_rows: the least number of own rows.
@@ -51,6 +53,7 @@ class Rule:
     columns: frozenset[str]
     recipients: frozenset[str]
     types: tuple[str, ...] | None
+    parameters: Mapping[str, tuple[str, ...]]
     per_job: Budget
     budget: Budget
     minimum_rows: int
@@ -110,6 +113,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
         columns=frozenset(table.texts("columns")),
         recipients=frozenset(("self", "peer")) if "both" in recipients else recipients,
         types=_types(table),
+        parameters=_parameters(table),
         per_job=Budget(table.fraction("epsilon_per_job", "0"), _delta(table, "delta_per_job")),
         budget=Budget(table.fraction("epsilon_total", "0"), _delta(table, "delta_total")),
         minimum_rows=table.integer("minimum_rows", 0, least=0),
@@ -177,6 +181,15 @@ def _short(table: StrictTable, key: str, default: str) -> Fraction:
     if max(value.numerator, value.denominator) > MOST:
         raise table.fail(key, "has too many digits", 'Write it as "0.8" or "4/5".')
     return value
+
+
+def _parameters(table: StrictTable) -> Mapping[str, tuple[str, ...]]:
+    inner = table.table("parameters", required=False)
+    named = {name: inner.texts(name) for name, _ in inner.items()}
+    for name, values in named.items():
+        if not values:
+            raise inner.fail(name, "allows no value", 'Write such as output = ["size"].')
+    return named
 
 
 def _types(table: StrictTable) -> tuple[str, ...] | None:

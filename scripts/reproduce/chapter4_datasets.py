@@ -126,7 +126,8 @@ THIRD: Final = (
     ),
     Reading(
         "T = 0.9, exact education",
-        "categories are of high confidence while the likelier ones and they add up to 0.9 at most; education only generalized",
+        "categories are of high confidence while they and the likelier ones add up to 0.9 at most; education "
+        "only generalized",
         _third(T, noisy_education=False),
     ),
     Reading(

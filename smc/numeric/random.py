@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from math import gcd
@@ -16,6 +17,7 @@ from smc.errors import UsageError
 T = TypeVar("T")
 
 _BULK = 1 << 12
+_SEEDED = b"duetto/seeded/1"
 
 
 class Randomness:
@@ -31,6 +33,22 @@ class Randomness:
 
     def __init__(self, source: Callable[[int], bytes] = os.urandom) -> None:
         self._source = source
+
+    @classmethod
+    def from_seed(cls, seed: bytes, purpose: str) -> Randomness:
+        """Draws that follow from a seed: the same wherever the same is asked for in the same order.
+
+        The source is the AES-256-CTR key stream under SHA-256 of the seed and the purpose. Whoever knows the
+        seed knows the draws: one that both parties know is for simulations of what is public, and never for
+        noise, masks, shares or keys.
+
+        Args:
+            seed: as unpredictable as the draws have to be.
+            purpose: different for draws that have to be independent of each other.
+        """
+        key = hashlib.sha256(_SEEDED + len(seed).to_bytes(8, "big") + seed + purpose.encode()).digest()
+        stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        return cls(lambda count: stream.update(bytes(count)))
 
     def bytes(self, count: int) -> bytes:
         """`count` uniform bytes."""
@@ -75,7 +93,7 @@ class Randomness:
         return np.frombuffer(bytearray(self.bytes(8 * count)), dtype=np.uint64)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
-        """A uniform permutation of range(count): random words in their order, drawn again if two are equal."""
+        """A uniform permutation of range(count): the order of random words, drawn again if two are equal."""
         while True:
             words = self.words(count)
             order = np.argsort(words)

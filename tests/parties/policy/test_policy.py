@@ -74,6 +74,20 @@ def test_the_comment_of_the_example_is_a_valid_rule():
     assert rule.limits == Limits(10, Fraction(4, 5), 100, Fraction(50), 10)
 
 
+def test_a_job_has_to_give_one_of_the_values_that_a_rule_names():
+    rule = RULE | {"parameters": {"method": ["exact"], "output": ["size", "statistics"]}}
+    assert verdict([rule], parameters={"method": "exact", "output": "size", "other": "x"}).allowed
+    for given, word in (
+        ({"method": "exact", "output": "keys"}, "gives output as 'keys', allowed is 'size' or 'statistics'"),
+        ({"method": "exact"}, "does not say output"),
+    ):
+        found = verdict([rule], parameters=given)
+        assert not found.allowed
+        assert [reason.mend for reason in found.reasons if word in reason.what] == [
+            "Write output = 'size' below [parameters], or add the value to the rule."
+        ]
+
+
 def test_a_job_at_every_limit_is_allowed():
     found = verdict([RULE])
     assert found.allowed
