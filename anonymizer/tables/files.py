@@ -17,6 +17,8 @@ from anonymizer.errors import FileError, TableError
 ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
 """The files that are read and written, by the ends of their names."""
 
+_ROWS: Final = 100_000
+
 _CSV: Final[dict[str, Any]] = {
     "keep_default_na": False,
     "na_values": [""],
@@ -28,7 +30,8 @@ _CSV: Final[dict[str, Any]] = {
 def read(path: str | Path) -> pd.DataFrame:
     """Read a table.
 
-    In CSV only empty cells are missing: `?` and `NA` are values like others.
+    In CSV only empty cells are missing: `?` and `NA` are values like others. A column in which a number has
+    leading zeros holds codes, such as postcodes, and is read as texts.
 
     Raises:
         FileError: the file cannot be read, or is of another kind.
@@ -39,7 +42,9 @@ def read(path: str | Path) -> pd.DataFrame:
     try:
         if kind == ".parquet":
             return pd.read_parquet(place)
-        return pd.read_csv(place, **_CSV)
+        frame = pd.read_csv(place, **_CSV)
+        codes = _codes(place, list(frame.select_dtypes("number")))
+        return pd.read_csv(place, dtype=dict.fromkeys(codes, "str"), **_CSV) if codes else frame
     except pd.errors.EmptyDataError:
         raise TableError(f"{place} is empty.", "Write a line with the names of the columns.") from None
     except (OSError, UnicodeDecodeError, ValueError) as problem:
@@ -115,7 +120,26 @@ def _dtypes(path: Path, rows: int) -> dict[str, str]:
                     kinds.add("missing")
                 if cells.notna().any():
                     kinds.add(cells.dtype.kind)
-    return {column: _joined(kinds) for column, kinds in found.items()}
+    dtypes = {column: _joined(kinds) for column, kinds in found.items()}
+    numeric = [column for column, dtype in dtypes.items() if dtype in ("int64", "float64")]
+    return dtypes | dict.fromkeys(_codes(path, numeric), "str")
+
+
+def _codes(path: Path, numeric: list[str]) -> list[str]:
+    """The columns among the numeric ones in which a number has leading zeros."""
+    left, found = numeric, []
+    while left:
+        with pd.read_csv(path, dtype="str", usecols=left, chunksize=_ROWS, **_CSV) as reader:
+            padded = next((c for chunk in reader for c in chunk if _is_padded(chunk[c])), None)
+        if padded is None:
+            break
+        found.append(padded)
+        left = [column for column in left if column != padded]
+    return found
+
+
+def _is_padded(cells: pd.Series[str]) -> bool:
+    return bool(cells.str.match(r"-?0\d", na=False).any())
 
 
 def _joined(kinds: set[str]) -> str:
