@@ -35,7 +35,6 @@ from smc.analyses.statistics.plan import check_alike, plan
 from smc.analyses.statistics.rows import Rows
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -162,13 +161,14 @@ class Statistics:
         details = noisy_details(parameters, plans)
         rows = Rows.of(parameters, data)
         words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
+        seed = noisy.simulation_seed(session, plans)
         opened = noisy.opened(session, plans, words, least, recipients, release)
         if opened is None:
             return kept_from(details)
         reported: list[Reported] = [
             (planned.query, planned.statistic, *entry)
             for planned, entries in zip(plans, opened, strict=True)
-            for entry in noisy.results(planned, entries, session.random, noisy=True, least=least)
+            for entry in noisy.results(planned, entries, seed, noisy=True, least=least)
         ]
         return told(parameters, reported, details, noisy=True)
 
@@ -191,7 +191,7 @@ class Statistics:
                 entries = noisy.exact(planned, sides)
                 reported += [
                     (planned.query, planned.statistic, *entry)
-                    for entry in noisy.results(planned, entries, Randomness(), noisy=False, least=0)
+                    for entry in noisy.results(planned, entries, b"", noisy=False, least=0)
                 ]
         outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
         to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
@@ -224,7 +224,8 @@ def run_cost(
         return total
     least = minimum_group * parameters.rows_per_person
     plans = plan(parameters, schemas, counted=least > 0)
-    return SETUP_COST + noisy.noise_cost(plans) + noisy.opening_cost(plans, least, recipients)
+    computed = SETUP_COST + noisy.noise_cost(plans) + noisy.seed_cost(plans)
+    return computed + noisy.opening_cost(plans, least, recipients)
 
 
 def _tables(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:

@@ -3,7 +3,8 @@
 With noise the statistic of a table is larger than its usual law says, so that law would reject independence
 far too often. For noisy tables its law under independence is simulated instead: tables with the noisy table's
 total and margins, each with noise of the same variance, and their statistics computed in the same way. The
-p-value is the rank of the observed statistic among them, (1 + larger ones) / (1 + simulated).
+p-value is the rank of the observed statistic among them, (1 + larger ones) / (1 + simulated). The draws
+follow from a public seed (`draws.py`), the same for all recipients; the noise in the observed table does not.
 
 Counts are simulated by the normal approximation to the multinomial law, which the test itself rests on, and
 Gaussian noise by a rounded normal.

@@ -1,6 +1,9 @@
 """Draws for the simulations of tests: many at once, in floating point.
 
-They decide nothing about privacy: all that is simulated is public by then.
+They decide nothing about privacy: all that is simulated follows from what the recipients have by then. In a
+joint run both parties draw from a seed that they tossed before anything was opened (`noisy.simulation_seed`),
+so that all recipients get the same figures and neither party can draw until it likes them. The seed is
+public: it is for these simulations only and never for noise, which nobody may know.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from smc.analyses.statistics.suppression import withhold, withhold_cost
 from smc.analyses.statistics.tables import Cells
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import noise, opening
@@ -69,6 +70,17 @@ def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints])
     return np.concatenate(words)
 
 
+def simulation_seed(session: Session, plans: Sequence[Planned]) -> bytes:
+    """Toss the public seed of all simulated figures, if there are any; before anything is opened.
+
+    Both parties take part, whoever receives. The seed is for simulations only and never for noise.
+
+    Returns:
+        The same at both sides; empty if nothing is simulated.
+    """
+    return toss(session) if _simulate(plans) else b""
+
+
 def opened(
     session: Session,
     plans: Sequence[Planned],
@@ -108,19 +120,20 @@ def exact(planned: Planned, sides: Sequence[Rows]) -> Ints:
 
 
 def results(
-    planned: Planned, entries: Ints, random: Randomness, *, noisy: bool, least: int
+    planned: Planned, entries: Ints, seed: bytes, *, noisy: bool, least: int
 ) -> list[tuple[str | None, Result]]:
     """Each group with its result.
 
     Args:
         planned: the statistic.
         entries: what was opened, shape (groups, entries).
-        random: for simulations.
+        seed: of simulations, each query's independent of the others'; see `simulation_seed`.
         noisy: whether there is noise in it.
         least: rows that every result is about at least; 0 for no limit.
     """
     statistic = planned.statistic
     laws = statistic.laws if noisy else ()
+    random = Randomness.from_seed(seed, planned.query.name)
     found: list[tuple[str | None, Result]] = []
     for group, row in zip(planned.groups, entries.tolist(), strict=True):
         own = row[: statistic.size]
@@ -144,10 +157,19 @@ def noise_cost(plans: Sequence[Planned]) -> Cost:
     return total
 
 
+def seed_cost(plans: Sequence[Planned]) -> Cost:
+    """The exact cost of `simulation_seed`."""
+    return TOSS_COST if _simulate(plans) else Cost()
+
+
 def opening_cost(plans: Sequence[Planned], least: int, recipients: frozenset[Role]) -> Cost:
     """The exact cost of `opened`, without what the gate sends."""
     total = withhold_cost(_counts(plans), least) if least else Cost()
     return total + opening.cost(sum(planned.words for planned in plans), recipients)
+
+
+def _simulate(plans: Sequence[Planned]) -> bool:
+    return any(planned.statistic.simulates for planned in plans)
 
 
 def _laws(plans: Sequence[Planned]) -> list[Law]:

@@ -102,8 +102,13 @@ class Statistic(ABC):
         Args:
             entries: exact sums, or noisy ones.
             laws: of the noise of each entry; none if the entries are exact.
-            random: for simulations.
+            random: for simulations; nothing is drawn unless the statistic simulates.
         """
+
+    @property
+    def simulates(self) -> bool:
+        """Whether a noisy result has simulated figures, for which both parties then toss a public seed."""
+        return False
 
     @property
     def size(self) -> int:

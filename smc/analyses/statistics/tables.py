@@ -87,6 +87,11 @@ class CrossTable(Cells):
 
     __slots__ = ()
 
+    @property
+    def simulates(self) -> bool:
+        """The p-value."""
+        return self.query.test
+
     def result(self, entries: Sequence[int | None], laws: Sequence[Law], random: Randomness) -> Result:
         """The counts; in the common table the p-value of the test."""
         # not super(): a dataclass with slots is another class than the one the body saw

@@ -10,7 +10,8 @@ with variances from the noisy sums (at least 0), and w and w' those of the noise
 rows. The law of T under equal means is simulated: normal groups of the noisy sizes, variances and common
 mean, their sums with noise of the same laws, and T from these in the same way. The p-value is the rank of the
 observed |T| among them, (1 + larger ones) / (1 + simulated); the interval is the difference +- the simulated
-95 % quantile of |T| times the standard error, so it speaks of sampling and of the noise.
+95 % quantile of |T| times the standard error, so it speaks of sampling and of the noise. The draws follow
+from a public seed (`draws.py`), the same for all recipients; the noise in the sums does not.
 
 Where the noise could account for all rows of a group but one, nothing is computed.
 
@@ -66,6 +67,11 @@ class TTest(Clamped):
     def counts(self) -> tuple[int, ...]:
         """The rows of the group."""
         return (4, 5, 4, 5, 4, 5)
+
+    @property
+    def simulates(self) -> bool:
+        """The p-value and the interval."""
+        return True
 
     @property
     def divisor(self) -> int:

@@ -39,7 +39,6 @@ from smc.analyses.statistics.vertical_schemas import read, written
 from smc.analyses.statistics.vertical_terms import pairs
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.protocols.coins import toss
 from smc.protocols.declared_texts import exchange_texts
 from smc.protocols.session import Session
@@ -139,6 +138,7 @@ def run(
     flat = [pair for each in wanted for pair in each]
     found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
+    seed = noisy.simulation_seed(session, plans)
     details = noisy_details(parameters, plans)
     if release.limits.minimum_intersection:
         _check_size(session, words[:1], release)
@@ -147,7 +147,7 @@ def run(
     opened = noisy.opened(session, plans, words, least, recipients, release)
     if opened is None:
         return kept_from(details)
-    reported = _reported(plans, opened, session.random, is_noisy=True, least=least)
+    reported = _reported(plans, opened, seed, is_noisy=True, least=least)
     return told(parameters, reported, details, noisy=True)
 
 
@@ -169,7 +169,7 @@ def run_plain(
     rows = Rows(columns, np.arange(len(joined)), len(joined))
     plans = plan(parameters, {**_schemas(alice, vertical.alice), **_schemas(bob, vertical.bob)})
     entries = [noisy.exact(each, [rows]) for each in plans]
-    reported = _reported(plans, entries, Randomness(), is_noisy=False, least=0)
+    reported = _reported(plans, entries, b"", is_noisy=False, least=0)
     outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
     return to_alice, to_bob
@@ -197,10 +197,10 @@ def _check_size(session: Session, word: Word, release: Release) -> None:
 
 
 def _reported(
-    plans: Sequence[Planned], entries: Sequence[Ints], random: Randomness, *, is_noisy: bool, least: int
+    plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, least: int
 ) -> list[Reported]:
     return [
         (each.query, each.statistic, group, result)
         for each, opened in zip(plans, entries, strict=True)
-        for group, result in noisy.results(each, opened, random, noisy=is_noisy, least=least)
+        for group, result in noisy.results(each, opened, seed, noisy=is_noisy, least=least)
     ]

@@ -116,7 +116,7 @@ def run_cost(
     lengths = [len(written(schemas[name] for name in vertical.values(role))) for role in Role]
     total = counts_cost(2) + texts_cost(*lengths) + TOSS_COST
     wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
-    total += vertical_sums.cost(wanted, *counts) + noisy.noise_cost(plans)
+    total += vertical_sums.cost(wanted, *counts) + noisy.noise_cost(plans) + noisy.seed_cost(plans)
     if limits.minimum_intersection:
         half = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
         least = Bounds(limits.minimum_intersection, limits.minimum_intersection)

@@ -75,6 +75,25 @@ def test_vertical(institutions):
     assert close(done, "north")["labels"] == close(done, "south")["labels"]
 
 
+@pytest.mark.parametrize("loss", [{}, {"epsilon": "8", "iterations": 1}])
+def test_matched(institutions, loss):
+    """Rows are in another order on either side, and 40 of 60 and 50 have a key in common."""
+    cells = points(0, 70)
+    declared = {"id": {"type": "text"}, "x": X, "y": Y}
+    for name, axis, numbers in (("north", "x", range(60)), ("south", "y", range(69, 19, -1))):
+        held = {"id": [f"P{i}" for i in numbers], axis: [cells[axis][i] for i in numbers]}
+        institutions.hold(name, held, {key: declared[key] for key in held})
+    columns = {"alice": ["id", "x"], "bob": ["id", "y"]}
+    split = {"alice_columns": ["x"], "bob_columns": ["y"], "match": {"keys": ["id"]}}
+    done = institutions.run(clustering(columns, layout="vertical", **split, **loss))
+    assert done.tables("north") == done.tables("south")
+    if loss:
+        assert {*done.tables("north")} == {"centres"}
+        assert institutions.spent("south") == 8
+    else:
+        assert sum(close(done)["centres"]["size"]) == 40
+
+
 def test_arbitrary(institutions):
     """Every value lies with one of the parties; the other holds 0."""
     cells = points(0)

@@ -10,12 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.analyses.statistics.chi_square import SIMULATED, exact_test, noisy_test, survival
 from smc.numeric.random import Randomness
+from smc.protocols.coins import TOSS_COST
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
-from tests.smc.analyses.statistics_runs import BOTH, columns, joint, parsed, results, silence
+from tests.smc.analyses.statistics_runs import (
+    BOTH,
+    SCHEMAS,
+    columns,
+    joint,
+    parsed,
+    results,
+    silence,
+    traffic,
+)
 
 RANDOM = Randomness()
 JOB = """
@@ -101,6 +111,27 @@ def test_p_values_stand_in_the_table():
     assert results(outcome)[NAME]["value"] == pytest.approx(1 / (SIMULATED + 1))
     assert any("simulated with the noise" in note for note in outcome.notes)
     assert results(STATISTICS.run_plain(parsed(JOB), data, data, BOTH)[0])[NAME]["value"] < exp(-100)
+
+
+@pytest.mark.parametrize("budget", ['epsilon = "1"', 'noise = "gaussian"\nrho = "1/10"'])
+def test_both_recipients_get_the_same_p_value(monkeypatch, budget):
+    """Of the table 110, 90, 90, 110, whose p-value is not at an end of its range."""
+    silence(monkeypatch)
+    data = columns(group=[0] * 100 + [3] * 100, age=[20] * 55 + [80] * 45 + [20] * 45 + [80] * 55)
+    first, second = joint(parsed(JOB.replace('epsilon = "1"', budget)), data, data)
+    assert 0.001 < results(first)[NAME]["value"] < 0.5
+    assert (first.tables, first.notes) == (second.tables, second.notes)
+
+
+def test_without_a_test_no_seed_is_tossed():
+    tested, counted = (parsed(text) for text in (JOB, JOB.replace("test = true", "")))
+    costs = [run_cost(parameters, SCHEMAS, BOTH) for parameters in (tested, counted)]
+    assert costs[0].alice_bytes - costs[1].alice_bytes == TOSS_COST.alice_bytes
+    data = columns(group=[0, 3], age=[20, 80])
+    for parameters, cost in zip((tested, counted), costs, strict=True):
+        sent = traffic(parameters, data, data)
+        assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
+        assert max(each.rounds for each in sent) == cost.rounds
 
 
 def test_no_test_of_an_empty_table(monkeypatch):

@@ -19,8 +19,9 @@ from smc.analyses.statistics.vertical_contract import run_cost
 from smc.analyses.statistics.vertical_terms import pairs
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from tests.smc.analyses.statistics_runs import BOTH, results, silence
+from tests.smc.analyses.statistics_runs import BOTH, RANDOM, results, silence
 from tests.smc.analyses.vertical_runs import (
     DOSE,
     ID,
@@ -152,6 +153,32 @@ def brought_join(parameters, alice, bob):
 
 
 LIMITED = Limits(minimum_group=3, minimum_intersection=2)
+
+
+def test_both_recipients_get_the_same_simulated_figures(monkeypatch):
+    silence(monkeypatch)
+    parameters = job(KINDS["t-test"], KINDS["crosstab"])
+    for limits in (NO_LIMITS, Limits(minimum_intersection=5)):
+        first, second = joint(parameters, *tables(200, 300, 150), limits=limits)
+        assert None not in first.tables[0].columns["value"]
+        assert (first.tables, first.notes) == (second.tables, second.notes)
+
+
+def test_only_what_says_so_simulates():
+    parameters = job(*KINDS.values())
+    rows = joined(parameters, *tables(200, 300, 150))
+    asked = []
+
+    def counted(count):
+        asked.append(count)
+        return RANDOM.bytes(count)
+
+    for each in plan(parameters, SCHEMAS):
+        del asked[:]
+        for entries in noisy.exact(each, [rows]).tolist():
+            each.statistic.result(entries, each.statistic.laws, Randomness(counted))
+        assert bool(asked) is each.statistic.simulates
+        assert each.statistic.simulates is (each.query.kind == "t-test" or each.query.test)
 
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_group=3), LIMITED])

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.base import Column, Schema
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.disclosure.release import Release
+from smc.analyses.statistics import noisy
+from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.analyses.statistics.draws import chi_squares, noise_like, normals
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import Rows
@@ -20,6 +22,8 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.coins import toss
+from tests.smc.analyses.statistics_runs import silence
 
 RANDOM = Randomness()
 BOTH = frozenset(Role)
@@ -126,6 +130,48 @@ def test_gaussian_noise_and_one_recipient():
     first, second = joint(parameters, alice, bob, frozenset({Role.BOB}))
     assert first.tables == ()
     assert found(second)[1]["rows of a"] > 0
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": "4"}, {"noise": "gaussian", "rho": "1/10"}])
+def test_both_recipients_get_the_same_figures(budget):
+    """The interval's ends are quantiles of what is simulated, which two simulations never have in common."""
+    parameters = STATISTICS.parse({"queries": [QUERY], **budget})
+    first, second = joint(parameters, drawn(1000), drawn(1000))
+    assert found(first)[0]["lower_95"] < found(first)[0]["upper_95"]
+    assert (first.tables, first.notes) == (second.tables, second.notes)
+
+
+def test_each_query_and_each_run_has_draws_of_its_own(monkeypatch):
+    silence(monkeypatch)
+    parameters = parsed(queries=[QUERY | {"name": name} for name in ("one", "two")])
+    alice, bob = drawn(500), drawn(500)
+    ends = [joint(parameters, alice, bob)[0].tables[0].columns["lower_95"] for _ in range(2)]
+    assert len({end for run in ends for end in run}) == 4
+
+
+@pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE}), frozenset({Role.BOB})])
+def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipients):
+    events = {role: [] for role in Role}
+
+    def tossed(session):
+        events[session.role].append("seed")
+        return toss(session)
+
+    monkeypatch.setattr(noisy, "toss", tossed)
+
+    def side(data):
+        def run(session):
+            release = Release(gate=lambda channel: events[session.role].append("gate"))
+            STATISTICS.run(session, parsed(), data, recipients, release)
+            return session.channel.traffic
+
+        return run
+
+    sent = run_pair(side(drawn(50)), side(drawn(20)))
+    assert events == {role: ["seed", "gate"] for role in Role}
+    cost = run_cost(parsed(), SCHEMAS, recipients)
+    assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
+    assert max(each.rounds for each in sent) == cost.rounds
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2])

@@ -55,6 +55,22 @@ def test_bulk_streams_do_not_repeat():
     assert RANDOM.bytes(4096) != RANDOM.bytes(4096)
 
 
+def test_a_seed_decides_all_draws():
+    first, second = (Randomness.from_seed(b"seed", "purpose") for _ in range(2))
+    for count in (1, 5, 4095, 4096, 100_000):
+        assert first.bytes(count) == second.bytes(count)
+    assert first.shuffled(range(50)) == second.shuffled(range(50))
+
+
+def test_seeded_draws_run_on_and_differ_by_seed_and_purpose():
+    streams = [
+        Randomness.from_seed(seed, purpose)
+        for seed, purpose in ((b"seed", "p"), (b"seed", "q"), (b"seed2", "p"), (b"seedp", ""), (b"", "seedp"))
+    ]
+    drawn = [stream.bytes(count) for stream in streams for count in (32, 32, 5000, 5000)]
+    assert len({each[:32] for each in drawn}) == len(drawn)
+
+
 def test_shuffles_are_uniform():
     """24000 shuffles of four; chi-square with 23 degrees of freedom exceeds 70.6 once in 1e6 runs."""
     seen = Counter("".join(RANDOM.shuffled("abcd")) for _ in range(24_000))
