@@ -21,7 +21,7 @@ import grpc
 import tomli_w
 
 from parties.config import load
-from parties.errors import ConfigError, DaemonUnavailable, JobError
+from parties.errors import ConfigError, DaemonUnavailable, JobError, why_unreadable
 from parties.jobs.faults import METADATA, from_code, unpack
 from parties.jobs.state import State
 from parties.pki.home import socket_path
@@ -355,7 +355,7 @@ def job_text(job: Path | str | Mapping[str, Any]) -> str:
     try:
         return Path(job).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise JobError(f"{job} cannot be read: {type(problem).__name__}.", "Name a job file.") from None
+        raise JobError(f"{job} cannot be read: {why_unreadable(problem)}.", "Name a job file.") from None
 
 
 def _document(report: pb.Report) -> dict[str, Any]:

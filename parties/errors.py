@@ -147,6 +147,13 @@ _REFUSALS: Final = ("policy", "budget", "denied", "overlap", "history", "disclos
 _BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY}
 
 
+def why_unreadable(problem: OSError | UnicodeDecodeError) -> str:
+    """Why a file cannot be read, to follow a colon."""
+    if isinstance(problem, UnicodeDecodeError):
+        return "it is not UTF-8"
+    return problem.strerror or type(problem).__name__
+
+
 def exit_code(error: BaseException) -> int:
     """The exit status of a command that ends with `error`, after sysexits.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, warn
+from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
@@ -57,6 +57,7 @@ def anonymize(
 ) -> None:
     """Make a release of DATA (.csv, .csv.gz or .parquet) by a specification."""
     apart(data, spec_path, output_path, report_path, control_path)
+    places(output_path, report_path)
     if report_path is None and (target or attacks or control_path):
         raise click.UsageError("--target, --attacks and --control are for the report; add --report.")
     if control_path is not None and not attacks:
@@ -105,6 +106,9 @@ def anonymize(
     files.write(release.native, output_path)
     if report_path is not None and assessment is not None:
         files.write_text(page, report_path)
+        if assessment.simulation is not None:
+            worst, mean = assessment.simulation.risk, assessment.simulation.risks.mean()
+            lines.append(f"risk of the worst record {worst:.4g}, {mean:.4g} in the mean (attack simulator)")
         lines.append(f"{report_path}: the report")
         done |= {"report": str(report_path), "risk": risk_values(assessment)}
         done |= {"utility": utility_values(assessment)}

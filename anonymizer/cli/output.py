@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn, ParamSpec
 
 import click
 
-from anonymizer.errors import AnonymizerError, HierarchyError, RoleError, SpecError
+from anonymizer.errors import AnonymizerError, FileError, HierarchyError, RoleError, SpecError
 
 P = ParamSpec("P")
 
@@ -77,6 +77,19 @@ def apart(*paths: Path | None) -> None:
     for path in given:
         if given.count(path) > 1:
             raise click.UsageError(f"{path} is named twice; give each file a name of its own.")
+
+
+def places(*paths: Path | None) -> None:
+    """Check before long work that the folders of output files are there.
+
+    Raises:
+        FileError: one is not, or a path is a folder itself.
+    """
+    for path in paths:
+        if path is not None and path.is_dir():
+            raise FileError(f"{path} cannot be written: it is a folder.", "Give another name.")
+        if path is not None and not path.parent.is_dir():
+            raise FileError(f"{path} cannot be written: there is no folder {path.parent}.", "Make it before.")
 
 
 def _fail(error: BaseException, *, as_json: bool) -> NoReturn:

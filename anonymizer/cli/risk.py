@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option, warn
+from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.spec import Spec
@@ -52,6 +52,7 @@ def risk(
 ) -> None:
     """Measure the risk and the information loss of RELEASE, which was made of ORIGINAL."""
     apart(report_path, roles_path)
+    places(report_path)
     for path in (original, release, population_path, control_path):
         if report_path is not None and path is not None:
             apart(report_path, path)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from anonymizer.cli.output import apart, emit, json_option
+from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
+    from anonymizer.pipelines.spec import Spec
     from anonymizer.search.search import SearchResult
 
 FILE = click.Path(path_type=Path)
@@ -75,6 +76,7 @@ def search(
 ) -> None:
     """Search the parameters of a specification for DATA that keep most utility within a limit of risk."""
     apart(data, spec_path, output_path, report_path)
+    places(output_path, report_path)
 
     from anonymizer.report.page import SearchStory, search_page
     from anonymizer.report.plain import search_values
@@ -111,14 +113,31 @@ def search(
         )
         files.write_text(search_page(story, result), report_path)
     best = result.best
+    spec = space.spec(best.point)
     if output_path is not None:
-        files.write_text(space.spec(best.point).to_toml(), output_path)
+        files.write_text(spec.to_toml(), output_path)
+    warnings = _cautions(spec, result.limit)
     values = search_values(result)
     chosen = {"parameters": dict(best.point), "risk": best.risk, "utility": best.utility}
     emit(
-        {**values, "best": chosen, "output": output_path and str(output_path)},
+        {
+            **values,
+            "best": chosen,
+            "output": output_path and str(output_path),
+            "warnings": list(warnings),
+        },
         _lines(result, output_path, report_path),
         as_json=as_json,
+    )
+    warn(warnings, as_json=as_json)
+
+
+def _cautions(spec: Spec, limit: float) -> tuple[str, ...]:
+    if not spec.pipeline().is_random:
+        return ()
+    return (
+        f"These steps draw at random: a release by the same parameters may have a risk above {limit:.4g}. "
+        "Look at its report; more --repetitions make the figures steadier.",
     )
 
 
@@ -126,11 +145,11 @@ def _lines(result: SearchResult, output_path: Path | None, report_path: Path | N
     best = result.best
     allowed = sum(1 for one in result.trials if not one.problem and one.risk <= result.limit)
     lines = [f"{len(result.trials)} trials, {allowed} within the limit {result.limit:.4g}; on the front:"]
-    for one, front in zip(result.trials, result.front, strict=True):
-        if front:
-            point = ", ".join(f"{name} = {value}" for name, value in one.point.items())
-            mark = "*" if one is best else " "
-            lines.append(f"{mark} risk {one.risk:.4g}  utility {one.utility:.4g}  {point}")
+    front = [one for one, on_it in zip(result.trials, result.front, strict=True) if on_it]
+    for one in sorted(front, key=lambda trial: trial.risk):
+        point = ", ".join(f"{name} = {value}" for name, value in one.point.items())
+        mark = "*" if one is best else " "
+        lines.append(f"{mark} risk {one.risk:.4g}  utility {one.utility:.4g}  {point}")
     if output_path is not None:
         lines.append(f"{output_path}: the specification of the best (*)")
     if report_path is not None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, Final, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +144,7 @@ class Presence(Constraint):
         return codes.values.astype(np.int64)[codes.codes], 2
 
 
-WORDS: Final = {
+WORDS: Final[Mapping[str, type[Constraint]]] = {
     "delta-presence": Presence,
     "distinct-l-diversity": DistinctDiversity,
     "entropy-l-diversity": EntropyDiversity,
@@ -161,16 +162,26 @@ def constraint(given: Any) -> Constraint:
     """
     if isinstance(given, Constraint):
         return given
-    try:
-        word = given["model"]
-        kind = WORDS[word]
-        made: Constraint = kind(**{key: value for key, value in given.items() if key != "model"})
-    except (TypeError, KeyError):
-        asked = given.get("model") if isinstance(given, dict) else given
-        raise SpecError(
-            f"There is no constraint {asked!r} with these entries.", near(str(asked), sorted(WORDS))
-        ) from None
-    return made
+    asked = given.get("model") if isinstance(given, Mapping) else given
+    kind = WORDS.get(asked) if isinstance(asked, str) else None
+    if kind is None or not isinstance(given, Mapping):
+        raise SpecError(f"There is no constraint {asked!r}.", near(str(asked), sorted(WORDS)))
+    known = {one.name: one.default is MISSING for one in fields(kind)}
+    entries = {key: value for key, value in given.items() if key != "model"}
+    for key in entries:
+        if key not in known:
+            raise SpecError(f"The constraint {asked} has an unknown key {key!r}.", near(key, tuple(known)))
+    for key, needed in known.items():
+        if needed and key not in entries:
+            raise SpecError(f"The constraint {asked} lacks the key {key!r}.", 'Write column = "diagnosis".')
+    hints = get_type_hints(kind)
+    for key, value in entries.items():
+        allowed = (int, float) if hints[key] is float else hints[key]
+        if not isinstance(value, allowed) or isinstance(value, bool) is not (hints[key] is bool):
+            raise SpecError(
+                f"The constraint {asked}: {key} = {value!r} is of the wrong type.", "Correct the value."
+            )
+    return kind(**entries)
 
 
 class Allowed:

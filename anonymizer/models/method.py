@@ -94,6 +94,9 @@ class Method(BaseEstimator):  # type: ignore[misc]
             raise TableError("The table has no rows.", "Give at least one.")
         for column in self.columns_of(table):
             table.require(column)
+        confidence = getattr(self, "confidence", 0.9)
+        if not 0 < confidence <= 1:
+            raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write such as 0.9.")
         self.roles_ = table.roles
         self.hierarchies_ = table.hierarchies
         self._fit(table)

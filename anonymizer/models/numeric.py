@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 Bounds = Mapping[str, tuple[float, float]]
+
+_LARGEST: Final = 2.0**53
 
 
 class NumericMethod(Method):
@@ -29,6 +32,20 @@ class NumericMethod(Method):
     digits: int | None = None
     bounds: Bounds | None = None
 
+    def fit_table(self, table: Table) -> None:
+        """`fit` of a table.
+
+        Raises:
+            TableError: as `Method.fit_table`; or bounds are of no column, or the wrong way round.
+        """
+        for column, (lower, upper) in (self.bounds or {}).items():
+            table.require(column)
+            if not lower <= upper:
+                raise TableError(
+                    f"The bounds of column {column!r} are the wrong way round.", "Exchange them."
+                )
+        super().fit_table(table)
+
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those named, or the numeric quasi-identifiers."""
         if self.columns is not None:
@@ -38,11 +55,11 @@ class NumericMethod(Method):
     def _numbers(self, table: Table) -> Float:
         """The columns as a matrix of shape (n, d); missing cells are NaN."""
         columns = self.columns_of(table)
-        return (
-            np.stack([table.numbers(name) for name in columns], axis=1)
-            if columns
-            else np.zeros((len(table), 0))
-        )
+        if not columns:
+            raise TableError(
+                "No quasi-identifier holds numbers, so that nothing would be changed.", "Name columns."
+            )
+        return np.stack([table.numbers(name) for name in columns], axis=1)
 
     def _written(self, table: Table, numbers: Float) -> Table:
         """The table with these numbers, clamped and then rounded."""
@@ -51,7 +68,11 @@ class NumericMethod(Method):
             found = numbers[:, place]
             if self.bounds and column in self.bounds:
                 found = np.clip(found, *self.bounds[column])
-            cells[column] = found if self.digits is None else np.round(found, self.digits)
+            rounded = found if self.digits is None else np.round(found, self.digits)
+            # whole numbers stay whole: 69 and not 69.0
+            whole = self.digits is not None and self.digits <= 0 and table.series(column).dtype.is_integer()
+            fits = whole and bool((np.abs(rounded) < _LARGEST).all())
+            cells[column] = rounded.astype(np.int64) if fits else rounded
         return table.replaced(cells) if cells else table
 
     def _widened(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:

@@ -61,6 +61,9 @@ class SuppressCells(Method):
     Args:
         least: values of a column with fewer rows than this are suppressed.
         columns: where; the quasi-identifiers if None.
+
+    Attributes:
+        changed_: after a transformation, the columns with suppressed cells; they hold texts then.
     """
 
     word: ClassVar[str] = "suppress-cells"
@@ -85,11 +88,12 @@ class SuppressCells(Method):
                 continue
             labels = np.array([*(text if text in kept else ANY for text in texts), None], dtype=object)
             replaced[column] = labels[codes.codes]
+        self.changed_ = frozenset(replaced)
         return table.replaced(replaced) if replaced else table
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """A rare value becomes `*`, with high confidence; so may any value of an interval."""
-        if column not in self.kept_:
+        if column not in self.changed_:
             return sets
         kept = self.kept_[column]
         labels = np.array([*sorted(kept), ANY], dtype=object)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
+from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.method import Method
 from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import DropIdentifiers
@@ -123,6 +124,13 @@ class Pipeline(Method):
                 method.release(table) if fresh or method is self.dropped_ else method.transform_table(table)
             )
         return table
+
+    @property
+    def is_random(self) -> bool:
+        """Whether another run may make another release."""
+        return any(
+            isinstance(method, DpNoise) or "random_state" in method.get_params() for _, method in self.steps
+        )
 
     @property
     def sampling_rate(self) -> float:

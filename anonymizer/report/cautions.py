@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from anonymizer.models.anatomy import Anatomy
 from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
@@ -56,6 +57,9 @@ def _of_roles(original: Table, release: Table) -> Iterator[str]:
     for name in roles.identifiers:
         if name in release.names:
             yield f"The release has the column {name}, which is declared to be an identifier. Take it out."
+    for name in original.hierarchies:
+        if name not in original.names:
+            yield f"There is a hierarchy for {name}, which is no column of the table."
     known = {*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive}
     others = [name for name in original.names if name in release.names and name not in known]
     if others:
@@ -94,6 +98,12 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
             f"Drawn from a seed{where}: {', '.join(seeded)}. Who knows or guesses the seed can undo what "
             "chance protects. Release without a seed, or keep it secret like a key."
         )
+    for method in methods:
+        if isinstance(method, Anatomy) and hasattr(method, "share_"):
+            yield (
+                f"The values of {method.column_} lie in a table of their own: who finds a person's row "
+                f"guesses that of the person with probability {method.share_:.3g} at most."
+            )
     claims = [m.word for m in methods if m.word in RANDOM_WITHOUT_CLAIM]
     if claims:
         yield (
@@ -110,8 +120,8 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
             yield f"Claimed for dp-noise: {method.guarantee_} Other steps and columns claim nothing."
     if pipeline.sampling_rate < 1:
         yield (
-            f"{pipeline.sampling_rate:.0%} of the rows were sampled. This lowers risk only while nobody "
-            "knows who was drawn, and does not protect outliers."
+            f"{100 * pipeline.sampling_rate:.3g}% of the rows were sampled. This lowers risk only while "
+            "nobody knows who was drawn, and does not protect outliers."
         )
 
 
@@ -131,6 +141,11 @@ def _of_figures(assessment: Assessment) -> Iterator[str]:
         certain = int(np.isclose(simulation.risks, 1).sum())
         if certain:
             yield f"The attack simulator finds {certain:,} records with certainty (one candidate)."
+    if simulation is not None and not simulation.found.any():
+        yield (
+            "The attack simulator finds no true row among its candidates: it looks for something else than "
+            "was released, and its risk of 0 says nothing."
+        )
     for attack in assessment.attacks:
         if not attack.conclusive:
             yield (

@@ -142,10 +142,11 @@ def simulate(
         found &= one.low[one.codes, one.cells[true_row]]
 
     counts = np.zeros((2, len(profiles)), dtype=np.int64)
-    kinds = {name: np.zeros((2, len(profiles)), dtype=np.int64) for name in original.roles.sensitive}
-    share_rows = {name: original.codes(name) for name in original.roles.sensitive}
-    same = {name: np.zeros((2, len(original)), dtype=np.int64) for name in original.roles.sensitive}
-    masks = {name: _value_masks(release, name, share_rows[name]) for name in original.roles.sensitive}
+    sensitive = [name for name in original.roles.sensitive if name in release.names]
+    kinds = {name: np.zeros((2, len(profiles)), dtype=np.int64) for name in sensitive}
+    share_rows = {name: original.codes(name) for name in sensitive}
+    same = {name: np.zeros((2, len(original)), dtype=np.int64) for name in sensitive}
+    masks = {name: _value_masks(release, name, share_rows[name]) for name in sensitive}
     by_profile = np.argsort(profile, kind="stable")
     starts = np.searchsorted(profile[by_profile], np.arange(len(profiles) + 1))
     for confidence in range(2):
@@ -230,7 +231,6 @@ def _blocks(count: int, rows: int) -> Iterator[slice]:
 
 def _value_masks(release: Table, column: str, original: Codes) -> Sequence[tuple[int, Packed]]:
     """Of each released value of a sensitive column its original code or -1, and a bit for each row."""
-    release.require(column)
     after = release.codes(column)
     places: dict[Any, int] = {value: place for place, value in enumerate(original.values.tolist())}
     return [

@@ -35,13 +35,14 @@ def read(path: str | Path) -> pd.DataFrame:
 
     Raises:
         FileError: the file cannot be read, or is of another kind.
-        TableError: it has no columns.
+        TableError: it has no columns, two of one name, or rows with more cells than there are columns.
     """
     place = Path(path)
     kind = _kind(place)
     try:
         if kind == ".parquet":
             return pd.read_parquet(place)
+        _headed(place)
         frame = pd.read_csv(place, **_CSV)
         codes = _codes(place, list(frame.select_dtypes("number")))
         return pd.read_csv(place, dtype=dict.fromkeys(codes, "str"), **_CSV) if codes else frame
@@ -79,6 +80,7 @@ def chunks(path: str | Path, rows: int) -> Iterator[pd.DataFrame]:
         if kind == ".parquet":
             yield from _batches(place, rows)
         else:
+            _headed(place)
             with pd.read_csv(place, dtype=_dtypes(place, rows), chunksize=rows, **_CSV) as reader:
                 yield from reader
     except pd.errors.EmptyDataError:
@@ -106,6 +108,21 @@ def write_text(text: str, path: str | Path) -> None:
         FileError: it cannot be written.
     """
     _whole(Path(path), lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def _headed(path: Path) -> None:
+    """Check that the first line names the columns: each once, and as many as the first row has cells.
+
+    Raises:
+        TableError: it does not.
+    """
+    start = pd.read_csv(path, header=None, nrows=1, dtype="str", **_CSV)
+    names = start.iloc[0].dropna().tolist()
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+    if not isinstance(pd.read_csv(path, nrows=1, dtype="str", **_CSV).index, pd.RangeIndex):
+        raise TableError(f"{path} has more cells in a row than columns in the first line.", "Name them all.")
 
 
 def _dtypes(path: Path, rows: int) -> dict[str, str]:
@@ -227,4 +244,6 @@ def _umask() -> int:
 
 
 def _reason(problem: Exception) -> str:
-    return getattr(problem, "strerror", None) or str(problem).splitlines()[0][:200]
+    if isinstance(problem, UnicodeDecodeError):
+        return "it is not in UTF-8"
+    return getattr(problem, "strerror", None) or str(problem).splitlines()[0][:200].rstrip(".")

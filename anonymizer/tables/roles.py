@@ -89,6 +89,8 @@ def near(name: str, known: Sequence[str]) -> str:
 
 
 def _names(given: Any, role: str) -> tuple[str, ...]:
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    names = tuple(given) if listed else (None,)
+    if not all(isinstance(name, str) for name in names):
         raise RoleError(f"Role {role} is no list of column names.", f'Write {role} = ["age", "zip"].')
-    return tuple(given)
+    return names

@@ -124,14 +124,20 @@ class Table:
         """A numeric column in double precision, NaN where a cell is missing.
 
         Raises:
-            TableError: it holds something else.
+            TableError: it holds something else, or a number is infinite.
         """
         if not self.is_numeric(column):
             raise TableError(
                 f"Column {column!r} holds no numbers.", "Name a numeric column, or convert it before."
             )
-        found = self.series(column).cast(nw.Float64).to_numpy()
-        return np.asarray(found, dtype=np.float64)
+        found = np.asarray(self.series(column).cast(nw.Float64).to_numpy(), dtype=np.float64)
+        endless = np.flatnonzero(np.isinf(found))
+        if len(endless):
+            raise TableError(
+                f"Column {column!r} has an infinite number in row {int(endless[0]) + 1}.",
+                "Replace it, or leave the cell empty.",
+            )
+        return found
 
     def codes(self, column: str) -> Codes:
         """A column as codes; texts, categories, truth values and dates by their Python values."""

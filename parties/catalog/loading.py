@@ -39,6 +39,7 @@ class Loaded:
             another.
         identities: 16-byte hashes of the persons in the order of their numbers, or of the rows; None if not
             asked for.
+        numbers: where the rows stand in the source, counted from 1; None if no row was left out.
     """
 
     columns: Mapping[str, Column] = field(repr=False)
@@ -48,6 +49,7 @@ class Loaded:
     imputed: Mapping[str, int]
     persons: NDArray[np.int64] | None = field(repr=False)
     identities: NDArray[np.void] | None = field(repr=False)
+    numbers: NDArray[np.int64] | None = field(repr=False)
 
     @property
     def people(self) -> int:
@@ -173,6 +175,7 @@ class _Reading:
             imputed=self._imputed,
             persons=persons.numbered(self._people) if self._dataset.person else None,
             identities=hashes,
+            numbers=np.flatnonzero(kept) + 1 if rows < len(kept) else None,
         )
 
     def _drops(self, column: str) -> bool:

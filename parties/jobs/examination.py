@@ -32,7 +32,7 @@ Moduli = Mapping[Role, int]
 """The Paillier N of each party."""
 
 _PAIRED: Final = ("vertical", "arbitrary")
-"""Layouts of a clustering whose rows lie with both parties."""
+"""Layouts of a clustering whose rows lie with both parties, in the same order unless they are matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,13 @@ class OwnData:
         columns: the columns by their names in the job, and `PERSONS` where the data set declares them.
         notes: what was done about missing cells, for the own people.
         identities: hashes of the own persons, or of rows; None if not asked for.
+        numbers: where the rows stand in the source, counted from 1; None if no row was left out.
     """
 
     columns: Data = field(repr=False)
     notes: tuple[str, ...] = ()
     identities: NDArray[np.void] | None = field(default=None, repr=False)
+    numbers: NDArray[np.int64] | None = field(default=None, repr=False)
 
 
 class Examiner:
@@ -219,7 +221,7 @@ class Examiner:
         if moduli is not None:
             for name, column in data.items():
                 _check_residues(side, name, column, task.role, moduli)
-        return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities)
+        return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers)
 
     def judge(self, task: Task, rows: int | None, under_way: int = 0) -> Verdict:
         """The verdict of the own policy, with what has been spent so far.
@@ -351,8 +353,9 @@ def _with_persons(data: Data, loaded: Loaded) -> Data:
 
 def _by_position(task: Task) -> bool:
     """Whether a job pairs the rows of both sides by their position."""
-    layout = task.spec.parameters.get("layout")
-    return task.analysis.name == "comparison" or (task.analysis.name == "clustering" and layout in _PAIRED)
+    given = task.spec.parameters
+    paired = given.get("layout") in _PAIRED and "match" not in given
+    return task.analysis.name == "comparison" or (task.analysis.name == "clustering" and paired)
 
 
 def _comparison_type(task: Task) -> str | None:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.document import SALT_BYTES, certify
 from parties.errors import JobError
 from parties.jobs.contract import Schemas
-from parties.jobs.examination import Examiner, Task, count_rows
+from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.state import State
 from parties.jobs.store import JobStore, Progress, Record
 from parties.ledger.accounting import Account
@@ -118,7 +119,7 @@ class Run:
         release = Release(agreed, passed)
         outcome = task.analysis.run(session, task.parameters, data, spec.recipients, release)
         passed.check()
-        outcome = replace(outcome, notes=(*outcome.notes, *own.notes))
+        outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
         schemas = {name: column.schema for name, column in data.items() if name != PERSONS}
         facts = {
@@ -190,6 +191,19 @@ class _Once:
             raise JobError(
                 "The analysis opened results past the ledger.", "Report it as a defect.", code="gate"
             )
+
+
+def in_source(outcome: Outcome, own: OwnData) -> Outcome:
+    """An outcome whose columns `row` count the own rows as the source does, those left out too."""
+    if own.numbers is None:
+        return outcome
+    tables = []
+    for table in outcome.tables:
+        columns = dict(table.columns)
+        if "row" in columns:
+            columns["row"] = own.numbers[np.asarray(columns["row"], dtype=np.int64) - 1].tolist()
+        tables.append(replace(table, columns=columns))
+    return replace(outcome, tables=tuple(tables))
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parties.catalog.declaration import NAME
-from parties.errors import JobError
+from parties.errors import JobError, why_unreadable
 from parties.jobs import canonical
 from parties.toml import StrictTable, parse
 from smc.forms import Role
@@ -105,7 +105,7 @@ def read_spec(path: Path) -> JobSpec:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise JobError(f"{path} cannot be read: {type(problem).__name__}.", "Name a job file.") from None
+        raise JobError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a job file.") from None
     return parse_spec(text, path.name)
 
 

@@ -141,7 +141,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A result table: columns of equal length, of integers, floats, strings or None."""
+    """A result table: columns of equal length, of integers, floats, strings or None.
+
+    A column `row` counts, from 1, the own rows that the run got; a daemon turns it into rows of the source.
+    """
 
     name: str
     columns: Mapping[str, Sequence[Any]]

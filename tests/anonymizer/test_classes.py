@@ -104,5 +104,5 @@ def test_constraints_are_read_from_tables():
     assert constraint(made) is made
     with pytest.raises(SpecError, match="'l-diversity'"):
         constraint({"model": "l-diversity", "column": "illness"})
-    with pytest.raises(SpecError, match="entries"):
+    with pytest.raises(SpecError, match="unknown key 'kolumn'"):
         constraint({"model": "t-closeness", "kolumn": "illness"})

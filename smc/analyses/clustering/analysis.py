@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data, Estimate, Leakage, Outcome, Schema
-from smc.analyses.clustering import plain, privacy
+from smc.analyses.clustering import matched, plain, privacy
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
 from smc.analyses.clustering.program import Program, cost
@@ -89,11 +89,12 @@ class Clustering:
         Of a vertical layout the own columns stand for the peer's as well.
         """
         del key_bits
-        own = {name: Declared.of(name, schema) for name, schema in schemas.items()}
+        own = {name: Declared.of(name, schemas[name]) for name in parameters.names if name in schemas}
         likely = next(iter(own.values()))
         columns = grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
         shape = Shape.of(parameters, columns, rows, rows)
-        total = SETUP_COST + cost_agree(parameters)
+        total = cost_agree(parameters)
+        total += SETUP_COST if shape.owner is None else matched.cost(shape, 0)
         total += cost(parameters, shape, recipients, 0, privacy.plan(parameters, columns))
         sent = total.alice_bytes + total.bob_bytes
         return Estimate(
@@ -116,22 +117,35 @@ class Clustering:
 
         Raises:
             UsageError: the own data do not fit; nothing but row counts and declarations was sent.
-            DisclosureRefused: all rows together are fewer than the smallest group.
+            DomainError: keys are missing or repeated, or columns have different lengths; as above.
+            DisclosureRefused: all rows together are fewer than the smallest group, or the sets that are
+                matched, or the matches, fewer than the policies ask.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         release = release or Release()
         self.check_recipients(parameters, recipients)
-        names = parameters.columns(session.role)
+        names = parameters.values(session.role)
         own = {name: Declared.of(name, data[name].schema) for name in names}
         persons = _persons(parameters, data)
-        rows, declared = agree(session, parameters, own, len(data[names[0]]))
+        settled = None
+        if parameters.match is not None:
+            settled = matched.rows_of(parameters, parameters.match, data, session.role, release.limits)
+        count = len(data[names[0]]) if settled is None else len(settled)
+        rows, declared = agree(session, parameters, own, count)
+        if settled is not None:
+            release.limits.check_sets(*rows)
         columns = grid_of(parameters, declared)
         block = columns.whole(data, names)
         shape = Shape.of(parameters, columns, *rows)
         minimum = release.limits.minimum_group if parameters.epsilon is None else 0
         noisy = _check(parameters, shape, minimum)
-        marks = _marks(persons, len(block)) if minimum else None
-        table = SecretTable(session, shape, block)
+        if settled is None:
+            table = SecretTable(session, shape, block)
+        else:
+            least = matched.least_matches(parameters, release.limits)
+            table = matched.table(session, shape, settled, block[settled.numbers], least, release)
+            persons = None
+        marks = _marks(persons, len(table.own)) if minimum else None
         outcome = Program(table, parameters, recipients, release, noisy, marks).run()
         notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
         return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
@@ -147,15 +161,8 @@ class Clustering:
             for role, data in sides.items()
         }
         columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
-        blocks = {
-            role: columns.whole(data, parameters.columns(role)).astype(np.int64)
-            for role, data in sides.items()
-        }
-        shape = Shape.of(parameters, columns, *(len(blocks[role]) for role in Role))
+        joined, shape = _plain_table(parameters, columns, sides)
         _check(parameters, shape, 0)
-        joined = np.zeros((shape.count, columns.dimensions), dtype=np.int64)
-        for role, block in blocks.items():
-            joined[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
         found = plain.clustered(parameters, columns, joined)
         first, second = (
             _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome()
@@ -194,21 +201,38 @@ def _marks(persons: NDArray[np.int64] | None, rows: int) -> NDArray[np.uint64]:
     return marks
 
 
+def _plain_table(
+    parameters: ClusteringParameters, columns: Grid, sides: Mapping[Role, Data]
+) -> tuple[NDArray[np.int64], Shape]:
+    """The whole numbers of all rows in the clear, and what would be public of them."""
+    if parameters.match is not None:
+        joined, counts = matched.joined(parameters, parameters.match, columns, sides)
+        return joined, Shape.of(parameters, columns, *counts)
+    blocks = {
+        role: columns.whole(data, parameters.values(role)).astype(np.int64) for role, data in sides.items()
+    }
+    shape = Shape.of(parameters, columns, *(len(blocks[role]) for role in Role))
+    joined = np.zeros((shape.count, columns.dimensions), dtype=np.int64)
+    for role, block in blocks.items():
+        joined[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
+    return joined, shape
+
+
 def _check(parameters: ClusteringParameters, shape: Shape, minimum: int) -> privacy.NoisyMeans | None:
     """Check all that can be known before data move; the noise of an iteration."""
     alice, bob = shape.rows
-    if shape.layout is not Layout.HORIZONTAL and alice != bob:
+    if shape.layout is not Layout.HORIZONTAL and shape.owner is None and alice != bob:
         raise DomainError(
             f"Alice has {alice} rows and Bob has {bob}; this layout needs the same rows on both sides.",
             "Bring the same rows in the same order.",
         )
-    if shape.count < parameters.clusters:
+    if shape.most < parameters.clusters:
         raise DomainError(
-            f"There are {shape.count} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
+            f"There are {shape.most} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
         )
-    if shape.count < minimum:
+    if shape.most < minimum:
         raise DisclosureRefused(
-            f"The policies ask for {minimum} persons in a cluster; there are {shape.count} rows.",
+            f"The policies ask for {minimum} persons in a cluster; there are {shape.most} rows.",
             "Bring more rows.",
         )
     check_room(parameters, shape)

@@ -8,6 +8,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final
 
+from smc.analyses.matching.exact_parameters import ExactParameters, parse_keys
+from smc.analyses.matching.keys import ERROR
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import number
 from smc.errors import UsageError
@@ -26,8 +28,10 @@ _SHARED_KEYS: Final = {
 }
 _COLUMN_KEYS: Final = ("columns",)
 _SPLIT_KEYS: Final = ("alice_columns", "bob_columns")
+_MATCH_KEYS: Final = ("keys", "normalization", "duplicates")
 _TAKEN: Final = frozenset({"cluster", "size"})
 _PLACE: Final = "parameters"
+_MATCH: Final = "parameters.match"
 
 
 class Layout(Enum):
@@ -36,7 +40,7 @@ class Layout(Enum):
     HORIZONTAL = "horizontal"
     """Each holds rows of its own, over the same columns."""
     VERTICAL = "vertical"
-    """Both hold the same rows in the same order, each with columns of its own."""
+    """Each has columns of its own about the same rows: in the same order, or matched in secret by keys."""
     ARBITRARY = "arbitrary"
     """Both hold the same rows and columns; a value is the sum of both cells, a missing one counting 0."""
 
@@ -82,6 +86,8 @@ class ClusteringParameters:
         labels: whether recipients get the clusters of rows.
         epsilon: the privacy loss, or None for exact centres.
         rows_per_person: under epsilon, the most rows that one person has.
+        match: of a vertical layout, the keys by which rows are matched in secret; None where both bring the
+            same rows in the same order.
     """
 
     clusters: int
@@ -97,6 +103,7 @@ class ClusteringParameters:
     labels: bool = True
     epsilon: Fraction | None = None
     rows_per_person: int = 1
+    match: ExactParameters | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,9 +112,14 @@ class ClusteringParameters:
             return self.alice_columns + self.bob_columns
         return self.alice_columns
 
-    def columns(self, role: Role) -> tuple[str, ...]:
-        """The columns that a party brings."""
+    def values(self, role: Role) -> tuple[str, ...]:
+        """The columns of a party that distances are computed of."""
         return self.alice_columns if role is Role.ALICE else self.bob_columns
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that a party brings, keys first."""
+        keys = self.match.columns(role) if self.match is not None else ()
+        return keys + tuple(name for name in self.values(role) if name not in keys)
 
 
 def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
@@ -118,7 +130,9 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     """
     layout = _choice(Layout, parameters, "layout", Layout.HORIZONTAL)
     lists = _SPLIT_KEYS if layout is Layout.VERTICAL else _COLUMN_KEYS
-    reject_unknown(parameters, {*_SHARED_KEYS, *lists}, f"{_PLACE} ({layout.value})")
+    known = {*_SHARED_KEYS, *lists, *(["match"] if layout is Layout.VERTICAL else [])}
+    reject_unknown(parameters, known, f"{_PLACE} ({layout.value})")
+    match = _match(parameters)
     columns = [_names(parameters, key) for key in lists]
     epsilon = _positive(parameters, "epsilon")
     if epsilon is not None and epsilon > MOST_EPSILON:
@@ -126,7 +140,8 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     given = "centres" in parameters
     if given and "start" in parameters:
         raise UsageError(f"{_PLACE} has a start and centres.", "Leave one of them out.")
-    usual = Start.GIVEN if given else Start.PLUS_PLUS if epsilon is None else Start.UNIFORM
+    drawn = Start.PLUS_PLUS if match is None else Start.RANDOM
+    usual = Start.GIVEN if given else drawn if epsilon is None else Start.UNIFORM
     parsed = ClusteringParameters(
         clusters=_within(parameters, "clusters", 2, MOST_CLUSTERS),
         layout=layout,
@@ -140,12 +155,43 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
         else None,
         start=_choice(Start, parameters, "start", usual),
         centres=_centres(parameters) if given else (),
-        labels=take(parameters, "labels", bool, _PLACE, True),
+        labels=take(parameters, "labels", bool, _PLACE, match is None),
         epsilon=epsilon,
         rows_per_person=_within(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON, default=1),
+        match=match,
     )
     _check_together(parsed, parameters)
+    _check_match(parsed)
     return parsed
+
+
+def _match(parameters: Mapping[str, Any]) -> ExactParameters | None:
+    if "match" not in parameters:
+        return None
+    table: dict[str, Any] = take(parameters, "match", dict, _PLACE)
+    reject_unknown(table, _MATCH_KEYS, _MATCH)
+    return parse_keys(table, _MATCH)
+
+
+def _check_match(parsed: ClusteringParameters) -> None:
+    if parsed.match is None:
+        return
+    if parsed.labels:
+        raise UsageError(
+            f"{_PLACE}.labels do not go with {_MATCH}: they would show which rows match.",
+            "Set labels = false.",
+        )
+    if parsed.start is Start.PLUS_PLUS:
+        raise UsageError(
+            f"{_PLACE}.start {parsed.start.value!r} does not go with {_MATCH}.",
+            'Use start = "random" or "uniform", or state centres.',
+        )
+    if parsed.epsilon is not None and parsed.match.duplicates != ERROR:
+        raise UsageError(
+            f"{_MATCH}.duplicates {parsed.match.duplicates!r} does not go with epsilon: a row that is taken "
+            "away would give others of its key another partner.",
+            f"Use {ERROR!r}.",
+        )
 
 
 def _check_together(parsed: ClusteringParameters, parameters: Mapping[str, Any]) -> None:

@@ -106,6 +106,8 @@ def first_centres(parameters: ClusteringParameters, grid: Grid, rows: Whole, ran
     if parameters.start is Start.UNIFORM:
         columns = [random.below((int(most) << grid.fraction) + 1, k) for most in grid.largest]
         return np.array(columns, dtype=np.int64).T
+    if not count:
+        return np.zeros((k, grid.dimensions), dtype=np.int64)
     if parameters.start is Start.RANDOM:
         fractions = [Fraction(random.below(1 << 18, 1)[0], 1 << 18) + i for i in range(k)]
         return rows[[int(fraction * count / k) for fraction in fractions]] << grid.fraction

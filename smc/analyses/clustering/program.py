@@ -194,15 +194,16 @@ def cost(
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
     grid, k, n, marks = shape.grid, parameters.clusters, shape.count, int(minimum_group > 0)
     total, made = cost_start(parameters, shape)
+    valid = shape.owner is not None
     step = cost_sums(shape, k, marks)
     step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
     if parameters.tolerance is not None:
         limit = plain.movement_limit(grid, parameters.tolerance)
         step += lloyd.cost_settled(grid, k, limit) + opening.cost_bits(1, BOTH)
-    later = lloyd.cost_assign(shape, k, first=False)
+    later = lloyd.cost_assign(shape, k, first=False, valid=valid)
     for number in range(parameters.iterations):
         first = number == 0 and not made
-        total += lloyd.cost_assign(shape, k, first=True) if first else later
+        total += lloyd.cost_assign(shape, k, first=True, valid=valid) if first else later
         total += step
     if noisy is not None:
         return total + opening.cost(k, recipients) + opening.cost(k * grid.dimensions, recipients)
@@ -223,7 +224,8 @@ def cost(
 def _cost_inertia(shape: Shape, clusters: int) -> Cost:
     numbers = clusters * shape.grid.dimensions
     halves = lloyd.cost_half_norms(shape.grid, clusters)
-    return cost_norms(shape) + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
+    norms = cost_norms(shape) + (gates.cost(shape.count) if shape.owner is not None else Cost())
+    return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
 
 
 def _cost_withholding(parameters: ClusteringParameters, shape: Shape, minimum: int) -> Cost:

@@ -8,6 +8,7 @@ from typing import Final
 from smc.analyses.base import Schema
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.scaling import WIDEST_RANGE, Declared
+from smc.analyses.matching.exact_parameters import check_keys
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -24,7 +25,7 @@ def check_sides(
     """The declarations of all columns.
 
     Raises:
-        UsageError: a column is missing, is no bounded number, or is declared differently by both.
+        UsageError: a column is missing, is no bounded number or no key, or is declared differently by both.
         DomainError: bounds are too wide.
     """
     declared: dict[str, Declared] = {}
@@ -34,7 +35,9 @@ def check_sides(
                 raise UsageError(
                     f"{role.value.capitalize()} has no column {name!r}.", "Add it to that side of the job."
                 )
-            declared[name] = Declared.of(name, schemas[name])
+        declared |= {name: Declared.of(name, schemas[name]) for name in parameters.values(role)}
+    if parameters.match is not None:
+        check_keys(parameters.match, alice, bob)
     if parameters.layout is not Layout.VERTICAL:
         for name in parameters.names:
             for what in _COMPARED:
@@ -71,7 +74,7 @@ def agree(
     told += [0] * (_told(parameters) - len(told))
     heard = exchange_counts(session, told)
     if parameters.layout is Layout.VERTICAL:
-        for place, name in enumerate(parameters.columns(session.role.other)):
+        for place, name in enumerate(parameters.values(session.role.other)):
             start = 1 + _NUMBERS * place
             scale, lower, width = heard[start : start + _NUMBERS]
             column = Declared(scale, lower - WIDEST_RANGE, lower - WIDEST_RANGE + width)

@@ -144,7 +144,7 @@ def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) 
 
 
 def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:
-    """The exact cost of `first_centres`, and whether the table's transfers are made in it; all rows valid."""
+    """The exact cost of `first_centres`, and whether the table's transfers are made in it."""
     grid, k, n = shape.grid, parameters.clusters, shape.count
     if parameters.start is Start.GIVEN:
         return Cost(), False
@@ -158,6 +158,8 @@ def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bo
         else:
             division = rounding.cost_shift(k, divisor.bit_length() - 1)
         drawn = uniform.cost(FRACTION_BITS, k) + products.cost_multiply(k)
+        if shape.owner is not None:
+            drawn += gates.cost_to_words(n)
         return drawn + division + _cost_rows(shape, k, n), False
     total = _cost_chosen(shape, n) + cost_norms(shape)
     most = grid.diagonal

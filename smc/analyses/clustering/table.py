@@ -2,7 +2,8 @@
 
 Each party holds a block of the table, some rows and some columns, and a cell is the sum of what both blocks
 say of it. Blocks of own rows lie above each other, blocks of own columns beside each other, and two that
-cover the whole table are added.
+cover the whole table are added. Of matched rows one party, the owner of their slots, knows its own columns;
+those of the other are shared between both, modulo 2**64, and belong to the block of each.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.scaling import Grid
 from smc.forms import Role
+from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import grouped, products, repeated
+from smc.secret.alignment import table_owner
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds, Operand
 from smc.secret.grouped import Grouping
@@ -39,12 +42,14 @@ class Shape:
         layout: how it lies.
         rows: Alice's and Bob's rows.
         columns: places of Alice's and of Bob's columns in the grid.
+        owner: of matched rows, who knows which of its rows lies in which slot; else None.
     """
 
     grid: Grid
     layout: Layout
     rows: tuple[int, int]
     columns: tuple[tuple[int, ...], tuple[int, ...]]
+    owner: Role | None = None
 
     @classmethod
     def of(cls, parameters: ClusteringParameters, grid: Grid, alice: int, bob: int) -> Shape:
@@ -52,28 +57,45 @@ class Shape:
         first = range(len(parameters.alice_columns))
         start = len(first) if parameters.layout is Layout.VERTICAL else 0
         second = range(start, start + len(parameters.bob_columns))
-        return cls(grid, parameters.layout, (alice, bob), (tuple(first), tuple(second)))
+        owner = table_owner(alice, bob) if parameters.match is not None else None
+        return cls(grid, parameters.layout, (alice, bob), (tuple(first), tuple(second)), owner)
 
     @property
     def count(self) -> int:
-        """Rows of the table."""
+        """Rows of the table; of matched rows their slots."""
+        if self.owner is not None:
+            return cuckoo.bins_for(self.most)
         return sum(self.rows) if self.layout is Layout.HORIZONTAL else self.rows[0]
+
+    @property
+    def most(self) -> int:
+        """The most rows that there can be in truth."""
+        return self.count if self.owner is None else min(self.rows)
 
     def rows_of(self, role: Role) -> slice:
         """The rows of a party in the table."""
         alice, bob = self.rows
         if self.layout is not Layout.HORIZONTAL:
-            return slice(0, alice)
+            return slice(0, self.count)
         return slice(0, alice) if role is Role.ALICE else slice(alice, alice + bob)
 
     def columns_of(self, role: Role) -> list[int]:
-        """The columns of a party in the table."""
-        return list(self.columns[role is Role.BOB])
+        """The columns of a party's block in the table; those that are shared stand in both blocks."""
+        own = self.columns[role is Role.BOB]
+        return sorted({*own, *self.shared})
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """The columns that neither party knows."""
+        return () if self.owner is None else self.columns[self.owner is Role.ALICE]
 
     def entries(self, role: Role) -> Entries:
-        """A party's block as a factor."""
+        """A party's block as a factor; of shared columns no more bits than distances are computed with."""
         part = self.rows_of(role)
-        bits = tuple(self.grid.axes[i].part.bit_length() for i in self.columns_of(role))
+        bits = tuple(
+            self.grid.width if i in self.shared else self.grid.axes[i].part.bit_length()
+            for i in self.columns_of(role)
+        )
         return Entries(part.stop - part.start, bits)
 
     def counts(self, role: Role) -> bool:
@@ -126,12 +148,14 @@ class SecretTable:
         own: the own block, shape (rows, columns).
         valid: which rows there are in truth, shape (count,); None for all. Rows that are not belong to no
             cluster.
+        squares: own shares of the squared norms of all rows, shape (count,), where columns are shared.
     """
 
     session: Session
     shape: Shape
     own: Word = field(repr=False)
     valid: SecretBits | None = None
+    squares: Word | None = field(default=None, repr=False)
     _factors: RepeatedFactors | None = field(default=None, repr=False)
 
     def products(self, vectors: Word, width: int) -> Word:
@@ -139,7 +163,7 @@ class SecretTable:
 
         Args:
             vectors: own shares, shape (d, length).
-            width: bits of the words.
+            width: bits of the words; at most those of distances where columns are shared.
 
         Returns:
             Own shares modulo 2**width (bits above are arbitrary), shape (count, length).
@@ -148,7 +172,10 @@ class SecretTable:
         if self._factors is None:
             shape = self.shape
             own, peer = shape.entries(role), shape.entries(role.other)
-            self._factors = RepeatedFactors(self.session, self.own, own, peer)
+            block = self.own
+            if shape.shared:
+                block = block & np.array([(1 << bits) - 1 for bits in own.bits], dtype=np.uint64)
+            self._factors = RepeatedFactors(self.session, block, own, peer)
         mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
         result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64)
         own_words, peer_words = self._factors.times(mine, theirs, width)
@@ -193,6 +220,8 @@ class SecretTable:
 
     def norms(self) -> Word:
         """Own shares of the squared norms of all rows, shape (count,)."""
+        if self.squares is not None:
+            return self.squares
         shape, role = self.shape, self.session.role
         result = np.zeros(shape.count, dtype=np.uint64)
         result[shape.rows_of(role)] = (self.own * self.own).sum(axis=1, dtype=np.uint64)

@@ -13,12 +13,20 @@ from smc.forms import Role
 
 def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
     """Who learns what beyond the own input."""
+    rows = "rows" if parameters.match is None else "rows that take part in the matching"
     public = [
-        "the number of rows of each side",
+        f"the number of {rows} of each side",
         f"the parameters: {parameters.clusters} clusters, {parameters.layout.value} layout, the columns and "
         "their declared bounds, and centres if the job states them",
     ]
     both: list[str] = []
+    if parameters.match is not None:
+        public.append("by which keys rows are matched")
+        if parameters.epsilon is None:
+            both.append(
+                "where the policies ask for a least intersection or group: whether as many rows match, one "
+                "bit"
+            )
     if parameters.tolerance is not None:
         both.append("after each iteration whether the centres still move by more than the tolerance")
     learns = {role: tuple(both + (_gets(parameters) if role in recipients else [])) for role in Role}
@@ -37,6 +45,8 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
         "which they are",
         "the sum of the squared distances of all rows from their nearest centres",
     ]
+    if parameters.match is not None:
+        result.append("how many rows match, as the sum of these sizes, unless clusters are withheld")
     if parameters.labels:
         whose = "its own rows" if parameters.layout is Layout.HORIZONTAL else "all rows"
         result.append(f"which cluster each of {whose} belongs to, unless the cluster is withheld")
@@ -56,13 +66,16 @@ def details(parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | 
         "scaling": parameters.scaling.value,
     }
     if noisy is None:
-        found["guarantee"] = "none: exact centres of the joined rows"
+        rows = "joined" if shape.owner is None else "matched"
+        found["guarantee"] = f"none: exact centres of the {rows} rows"
         return found
+    change = "added to or removed from the joined table"
+    if shape.owner is not None:
+        change = "taken into or out of the matched ones; the numbers of rows that both bring are public"
     found |= {
         "guarantee": "(epsilon, delta)-differential privacy, by sequential composition of all iterations' "
         "counts and sums; computational towards the two parties",
-        "neighbours": f"the rows of one person on one side, at most {parameters.rows_per_person}, added to "
-        "or removed from the joined table",
+        "neighbours": f"the rows of one person on one side, at most {parameters.rows_per_person}, {change}",
         "mechanism": "discrete Laplace noise on the counts and sums of every iteration, drawn jointly",
         "epsilon": str(parameters.epsilon),
         "epsilon_per_number": str(noisy.part),

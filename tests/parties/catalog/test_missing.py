@@ -22,12 +22,14 @@ def test_a_row_is_left_out_for_any_missing_column_of_the_job(tmp_path, monkeypat
     assert loaded.columns["y"].integers == [7]
     assert loaded.columns["name"].texts == ["Ann"]
     assert (loaded.rows, loaded.left_out) == (1, 4)
+    assert loaded.numbers.tolist() == [1]
     assert loaded.dropped == {"x": 2, "y": 2, "name": 1}
     assert "4" in loaded.notes[0]
     assert "x (2), y (2), name (1)" in loaded.notes[0]
     only = load(found, ["x"])
     assert only.columns["x"].integers == [5, 6, 9]
     assert only.dropped == {"x": 2}
+    assert only.numbers.tolist() == [1, 3, 5]
 
 
 @pytest.mark.parametrize("batch", [1, 3, 1 << 11])
@@ -49,6 +51,7 @@ def test_imputed_values_are_held_and_counted_in_the_rows_that_stay(tmp_path, mon
     assert loaded.columns["x"].integers == [5, 40, 6, 40]
     assert loaded.columns["y"].integers == [70, 80, 5, 5]
     assert loaded.columns["name"].texts == ["Ann", "Bo", "NA", "Di"]
+    assert loaded.numbers.tolist() == [1, 2, 3, 4]
     assert loaded.imputed == {"x": 2, "y": 2}
     assert "x (2), y (2)" in loaded.notes[1]
     columns["name"] = TEXT | {"impute": "nobody", "missing_tokens": ["NA"]}

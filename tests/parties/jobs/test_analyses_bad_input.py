@@ -171,6 +171,21 @@ def test_rows_with_missing_cells_are_left_out_and_the_own_people_told(institutio
     assert "left out" not in done.notes("south")
 
 
+def test_rows_in_results_are_rows_of_the_source_where_some_were_left_out(institutions):
+    cards = {"card": {"type": "text", "missing": "drop"}, "age": AGE}
+    institutions.hold("north", {"card": ["", "a", "b", "", "c"], "age": [20, 30, 40, 50, 60]}, cards)
+    institutions.hold("south", {"card": ["c", "d", "", "b"], "age": [21, 31, 41, 51]}, cards)
+    done = institutions.run(job("matching", {"method": "exact", "keys": ["card"]}, ["card"]))
+    assert done.tables("north")["matches"] == {"row": [3, 5], "card": ["b", "c"]}
+    assert done.tables("south")["matches"] == {"row": [1, 4], "card": ["c", "b"]}
+    parameters = {"clusters": 2, "columns": ["age"], "centres": [["20"], ["60"]], "iterations": 1}
+    institutions.hold("north", {"age": ["", 20, "", 60]}, {"age": AGE | {"missing": "drop"}})
+    institutions.hold("south", {"age": [20, 60]}, {"age": AGE})
+    done = institutions.run(job("clustering", parameters, ["age"]))
+    assert done.tables("north")["labels"] == {"row": [2, 4], "cluster": [1, 2]}
+    assert done.tables("south")["labels"] == {"row": [1, 2], "cluster": [1, 2]}
+
+
 def test_missing_cells_are_replaced_and_the_own_people_told(institutions):
     missing(institutions, impute="50")
     done = institutions.run(MEAN)

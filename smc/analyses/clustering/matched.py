@@ -1,0 +1,175 @@
+"""The table of a job whose rows are matched by keys: nobody learns which rows match.
+
+The rows of both sides are aligned in secret (`smc.secret.alignment`). The owner of the slots knows its own
+columns in them; those of the other party, and the squared norms of its rows, are shared between both. Slots
+without a match belong to no cluster, so that clusters are those of the joined rows.
+
+Before anything else is computed, both parties learn whether the matches are as many as the policies ask of an
+intersection and of a group, one bit; without such limits they do not. Under epsilon that bit would be outside
+the guarantee, so a job whose policies ask for a least intersection is refused, and groups are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.base import PERSONS, Data
+from smc.analyses.clustering.parameters import ClusteringParameters
+from smc.analyses.clustering.scaling import Grid
+from smc.analyses.clustering.table import SecretTable, Shape
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.aggregates_limits import large_enough
+from smc.analyses.matching.exact_parameters import ExactParameters
+from smc.analyses.matching.keys import Settled, hashed, settle
+from smc.errors import DisclosureRefused, DomainError
+from smc.forms import Role
+from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import alignment, gates, opening, signs
+from smc.secret.alignment import align
+from smc.secret.bits import BOTH
+from smc.secret.bounds import Bounds
+
+Word = NDArray[np.uint64]
+
+
+def rows_of(
+    parameters: ClusteringParameters, match: ExactParameters, data: Data, role: Role, limits: Limits
+) -> Settled:
+    """The rows that a side brings, with their keys.
+
+    Args:
+        parameters: as parsed.
+        match: of these, how rows are matched.
+        data: the side's columns.
+        role: which side it is.
+        limits: of both policies.
+
+    Raises:
+        DomainError: columns of different lengths, keys that are missing or repeated where that is an error,
+            or several rows about one person where the policies count persons.
+        DisclosureRefused: the policies ask for a least intersection, which is not tested under epsilon.
+    """
+    if parameters.epsilon is not None and limits.minimum_intersection > 0:
+        raise DisclosureRefused(
+            "The policies ask for a least intersection, which clusters with epsilon do not test.",
+            "Leave epsilon out, or ask for statistics over matched rows.",
+        )
+    settled = settle(data, match.recipes, match.duplicates, role.value)
+    if len({len(data[name]) for name in parameters.columns(role)}) > 1:
+        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+    if parameters.epsilon is None and limits.minimum_group > 0 and PERSONS in data:
+        persons = data[PERSONS].array[settled.numbers]
+        if len(np.unique(persons)) < len(persons):
+            raise DomainError(
+                "Several rows of this side are about one person, and the policies count persons.",
+                "Bring one row per person, for instance by summing up a person's rows first.",
+            )
+    return settled
+
+
+def table(
+    session: Session, shape: Shape, settled: Settled, block: Word, minimum: int, release: Release
+) -> SecretTable:
+    """Align the rows of both sides, one side of it.
+
+    Args:
+        session: the own side of the run.
+        shape: of the table; it has an owner.
+        settled: the own rows, n of them.
+        block: whole numbers of the own columns in these rows, shape (n, m).
+        minimum: the least number of matches, 0 for none: `least_matches`.
+        release: opens whether there are as many.
+
+    Raises:
+        DisclosureRefused: there are too few, at both sides; nothing else was opened.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    role, owner = session.role, shape.owner
+    keys = hashed(settled, toss(session))
+    brought = np.zeros((len(block), 0), dtype=np.int64)
+    if role is not owner:
+        norms = (block * block).sum(axis=1, dtype=np.uint64)
+        brought = np.column_stack([block, norms]).astype(np.int64)
+    bounds: dict[Role, list[Bounds]] = {side: [] if side is owner else _bounds(shape) for side in Role}
+    peer_count = shape.rows[role is Role.ALICE]
+    aligned = align(session, keys, peer_count, brought, bounds[Role.ALICE], bounds[Role.BOB])
+    if minimum > 0 and not large_enough(aligned.size(), minimum, release):
+        raise DisclosureRefused(
+            "The intersection is smaller than the policies allow.",
+            "Match sets that have more in common; neither party learnt more than this.",
+        )
+    shared = aligned.bob if owner is Role.ALICE else aligned.alice
+    own = np.zeros((shape.count, len(shape.columns_of(role))), dtype=np.uint64)
+    squares = shared[-1].shares.copy()
+    places = shape.columns_of(role)
+    for column, place in zip(shared[:-1], shape.shared, strict=True):
+        own[:, places.index(place)] = column.shares
+    if aligned.rows is not None:
+        held = aligned.rows >= 0
+        known = block[aligned.rows[held]]
+        squares[held] += (known * known).sum(axis=1, dtype=np.uint64)
+        for column, place in zip(known.T, shape.columns[role is Role.BOB], strict=True):
+            own[held, places.index(place)] = column
+    return SecretTable(session, shape, own, aligned.member, squares)
+
+
+def joined(
+    parameters: ClusteringParameters, match: ExactParameters, grid: Grid, sides: Mapping[Role, Data]
+) -> tuple[NDArray[np.int64], list[int]]:
+    """The plain twin of `table`.
+
+    Args:
+        parameters: as parsed.
+        match: of these, how rows are matched.
+        grid: the columns.
+        sides: the columns of both.
+
+    Returns:
+        The whole numbers of the matched rows, in the order of Alice's, shape (n, d), and how many rows Alice
+        and Bob bring.
+
+    Raises:
+        DomainError: as `rows_of`.
+    """
+    settled, blocks = {}, {}
+    for role, data in sides.items():
+        names = parameters.values(role)
+        settled[role] = rows_of(parameters, match, data, role, NO_LIMITS)
+        blocks[role] = grid.whole(data, names).astype(np.int64)[settled[role].numbers]
+    places = {key: place for place, key in enumerate(settled[Role.BOB].plain())}
+    common = [(i, places[key]) for i, key in enumerate(settled[Role.ALICE].plain()) if key in places]
+    pairs = np.array(common, dtype=np.int64).reshape(-1, 2)
+    found = np.hstack([blocks[role][pairs[:, side]] for side, role in enumerate(Role)])
+    return found, [len(settled[role]) for role in Role]
+
+
+def least_matches(parameters: ClusteringParameters, limits: Limits) -> int:
+    """How many matches there have to be at least, 0 where that is not asked for."""
+    return max(limits.minimum_intersection, limits.minimum_group) if parameters.epsilon is None else 0
+
+
+def cost(shape: Shape, minimum: int) -> Cost:
+    """The exact cost of `table` in a fresh session, without what the gate sends.
+
+    Args:
+        shape: of the table; it has an owner.
+        minimum: as of `table`.
+    """
+    columns = [0 if role is shape.owner else len(_bounds(shape)) for role in Role]
+    total = TOSS_COST + alignment.cost(*shape.rows, *columns, fresh=True)
+    if minimum > 0:
+        total += gates.cost_to_words(shape.count) + opening.cost_bits(1, BOTH)
+        total += signs.cost_nonnegative(1, Bounds(-minimum, shape.most - minimum))
+    return total
+
+
+def _bounds(shape: Shape) -> list[Bounds]:
+    """Of the shared columns, then of their squared norms."""
+    largest = [shape.grid.axes[place].largest for place in shape.shared]
+    return [*(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]
