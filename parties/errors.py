@@ -148,7 +148,7 @@ _BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY}
 
 
 def why_unreadable(problem: OSError | UnicodeDecodeError) -> str:
-    """Why a file cannot be read, to follow a colon."""
+    """Why a file cannot be read or written, to follow a colon."""
     if isinstance(problem, UnicodeDecodeError):
         return "it is not UTF-8"
     return problem.strerror or type(problem).__name__

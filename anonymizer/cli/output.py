@@ -11,7 +11,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,14 +38,29 @@ def json_option(function: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        before = _stopping()
         try:
             function(*args, **kwargs)
         except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit):
             raise
         except BaseException as error:
             _fail(error, as_json=bool(kwargs.get("as_json")))
+        finally:
+            if before is not None:
+                signal.signal(signal.SIGTERM, before)
 
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(guarded)
+
+
+def _stopping() -> Any:
+    """Let SIGTERM end a command as an interrupt does, so that no part of an output file stays behind.
+
+    Returns:
+        The handler before; None in another than the main thread, where none can be set.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    return signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def emit(data: Mapping[str, Any], lines: list[str], *, as_json: bool) -> None:

@@ -145,7 +145,8 @@ def _lines(result: SearchResult, output_path: Path | None, report_path: Path | N
     best = result.best
     allowed = sum(1 for one in result.trials if not one.problem and one.risk <= result.limit)
     lines = [f"{len(result.trials)} trials, {allowed} within the limit {result.limit:.4g}; on the front:"]
-    front = [one for one, on_it in zip(result.trials, result.front, strict=True) if on_it]
+    marked = zip(result.trials, result.front, strict=True)
+    front = [one for one, on_it in marked if on_it or one is best]
     for one in sorted(front, key=lambda trial: trial.risk):
         point = ", ".join(f"{name} = {value}" for name, value in one.point.items())
         mark = "*" if one is best else " "

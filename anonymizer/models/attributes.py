@@ -194,8 +194,10 @@ def attribute(table: Table, column: str) -> Attribute:
 
     Raises:
         HierarchyError: it has no hierarchy and holds no numbers, or a value is not covered.
+        TableError: a number is infinite.
     """
     if column not in table.hierarchies and table.is_numeric(column):
+        table.numbers(column)
         return Measured.of(table, column)
     return Labelled.of(table, column)
 

@@ -36,7 +36,8 @@ class NumericMethod(Method):
         """`fit` of a table.
 
         Raises:
-            TableError: as `Method.fit_table`; or bounds are of no column, or the wrong way round.
+            TableError: as `Method.fit_table`; bounds are of no column, or the wrong way round; or no
+                column would be changed.
         """
         for column, (lower, upper) in (self.bounds or {}).items():
             table.require(column)
@@ -45,6 +46,10 @@ class NumericMethod(Method):
                     f"The bounds of column {column!r} are the wrong way round.", "Exchange them."
                 )
         super().fit_table(table)
+        if not self.columns_of(table):
+            raise TableError(
+                "No quasi-identifier holds numbers, so that nothing would be changed.", "Name columns."
+            )
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those named, or the numeric quasi-identifiers."""
@@ -55,11 +60,11 @@ class NumericMethod(Method):
     def _numbers(self, table: Table) -> Float:
         """The columns as a matrix of shape (n, d); missing cells are NaN."""
         columns = self.columns_of(table)
-        if not columns:
-            raise TableError(
-                "No quasi-identifier holds numbers, so that nothing would be changed.", "Name columns."
-            )
-        return np.stack([table.numbers(name) for name in columns], axis=1)
+        return (
+            np.stack([table.numbers(name) for name in columns], axis=1)
+            if columns
+            else np.zeros((len(table), 0))
+        )
 
     def _written(self, table: Table, numbers: Float) -> Table:
         """The table with these numbers, clamped and then rounded."""

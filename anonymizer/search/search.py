@@ -63,7 +63,9 @@ class SearchResult:
         """
         allowed = [one for one in self.trials if not one.problem and one.risk <= self.limit]
         if allowed:
-            return max(allowed, key=lambda one: (one.utility, -one.risk))
+            return max(
+                allowed, key=lambda one: (-np.inf if np.isnan(one.utility) else one.utility, -one.risk)
+            )
         made = [one.risk for one in self.trials if not one.problem]
         if not made:
             raise UnreachableError(

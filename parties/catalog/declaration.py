@@ -163,6 +163,8 @@ def _column(name: str, table: StrictTable) -> ColumnDeclaration:
 def _kind(table: StrictTable, path: Path) -> tuple[str, Path | None]:
     source = (path.parent / table.text("source")) if table.has("source") else None
     ending = source.suffix.lower().lstrip(".") if source else ""
+    if source is not None and ending not in KINDS[:2] and not table.has("kind"):
+        raise table.fail("source", "ends neither in .csv nor in .parquet", 'Say which it is: kind = "csv".')
     kind = table.choice("kind", KINDS, ending if ending in KINDS[:2] else None)
     if (kind in KINDS[:2]) != (source is not None):
         raise table.fail(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from parties.catalog.declaration import DatasetDeclaration
-from parties.errors import ConfigError, DataError
+from parties.errors import ConfigError, DataError, why_unreadable
 from parties.toml import near
 
 DRIVERS = ("sqlite3", "psycopg", "psycopg2", "pyodbc", "oracledb")
@@ -88,9 +88,10 @@ def _file(dataset: DatasetDeclaration) -> Path:
 
 def _positions(place: str, header: Sequence[str], columns: Sequence[str]) -> list[int]:
     for column in columns:
-        if header.count(column) != 1:
-            how = "has no column" if column not in header else "has twice the column"
-            raise DataError(f"{place} {how} {column!r}.", near(column, list(header)))
+        if column not in header:
+            raise DataError(f"{place} has no column {column!r}.", near(column, list(header)))
+        if header.count(column) > 1:
+            raise DataError(f"{place} has column {column!r} twice.", "Rename one of them.")
     return [header.index(column) for column in columns]
 
 
@@ -112,7 +113,7 @@ def _csv(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]
     except csv.Error as problem:
         raise DataError(f"{place} is no proper CSV: {problem}.", "Correct the quotation marks.") from None
     except OSError as problem:
-        raise DataError(f"{place} cannot be read: {type(problem).__name__}.", "Check its rights.") from None
+        raise DataError(f"{place} cannot be read: {why_unreadable(problem)}.", "Check its rights.") from None
 
 
 def _checked(reader: Any, place: str, width: int) -> Iterator[tuple[int, list[str]]]:

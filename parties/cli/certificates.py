@@ -21,6 +21,7 @@ from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, talk
 from parties.client import Party
+from parties.errors import why_unreadable
 from parties.ledger.accounting import described
 from parties.pki.files import write_atomically
 from parties.pki.signing import key_text
@@ -107,7 +108,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(CERTIFICATE_BYTES + 1)
     except OSError as problem:
-        raise UsageError(f"{path} cannot be read: {type(problem).__name__}.", "Name a file.") from None
+        raise UsageError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a file.") from None
     if len(data) > CERTIFICATE_BYTES:
         raise CertificateError(f"{path} is longer than {CERTIFICATE_BYTES} bytes.")
     return data

@@ -15,6 +15,7 @@ from parties.catalog.loading import load as load_data
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import Config, load
+from parties.errors import DataError
 from parties.jobs.examination import Examiner
 from parties.jobs.manager import open_examiner
 from parties.jobs.store import JobStore
@@ -87,19 +88,35 @@ def describe(name: str, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
-    """Read data set NAME, or all of them; check every row, and count rows, persons and missing cells."""
+    """Read data set NAME, or all of them; check every row, and count rows, persons and missing cells.
+
+    Of each data set that is not as declared the first fault is named.
+    """
     catalog = load_catalog(load(config_path).catalog)
     names = [name] if name else list(catalog.datasets)
-    counted = {one: _counts(load_data(catalog.dataset(one), catalog.dataset(one).columns)) for one in names}
-    heads = ("rows", "persons", "left_out", "dropped", "imputed")
+    counted = {}
+    faults = {}
+    for one in names:
+        dataset = catalog.dataset(one)
+        try:
+            counted[one] = _counts(load_data(dataset, dataset.columns))
+        except DataError as fault:
+            faults[one] = fault
+    heads = ("data set", "rows", "persons", "left_out", "dropped", "imputed")
     rows = {one: counts["rows"] for one, counts in counted.items()}
-    emit(
-        {"rows": rows, "datasets": counted},
-        lambda out: out.print(
-            table("", ("data set", *heads), [[one, *map(_cell, c.values())] for one, c in counted.items()])
-        ),
-        as_json=as_json,
-    )
+    if counted and not (faults and as_json):
+        emit(
+            {"rows": rows, "datasets": counted},
+            lambda out: out.print(
+                table("", heads, [[one, *map(_cell, c.values())] for one, c in counted.items()])
+            ),
+            as_json=as_json,
+        )
+    if len(faults) == 1:
+        raise next(iter(faults.values()))
+    if faults:
+        told = (f"{one!r}: {fault.what} {fault.mend}".strip() for one, fault in faults.items())
+        raise DataError(f"{len(faults)} data sets are not as declared.\n" + "\n".join(told))
 
 
 def _counts(loaded: Loaded) -> dict[str, Any]:

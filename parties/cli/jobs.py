@@ -62,7 +62,8 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
         out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds", soft_wrap=True)
         _print_leakage(out, report["leakage"], "would learn")
-        print_verdict(out, verdict)
+        if overlap is None or not verdict["allowed"]:
+            print_verdict(out, verdict)
         if overlap is not None:
             out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
         for reason in () if verdict["allowed"] else verdict["reasons"]:

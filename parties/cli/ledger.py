@@ -18,7 +18,7 @@ from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import Config, load
-from parties.errors import ConfigError, DataError
+from parties.errors import ConfigError, DataError, why_unreadable
 from parties.jobs.store import JobStore
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
 from parties.ledger.book import open_ledger, spent, utc_now
@@ -252,7 +252,7 @@ def export(output: Path | None, form: str, config_path: Path | None, as_json: bo
     try:
         write_atomically(output, data, PRIVATE)
     except OSError as problem:
-        raise UsageError(f"{output} cannot be written: {type(problem).__name__}.", "Name a file.") from None
+        raise UsageError(f"{output} cannot be written: {why_unreadable(problem)}.", "Name a file.") from None
     emit(
         {"file": str(output), "format": form, "entries": len(entries)},
         lambda out: out.print(f"{len(entries)} entries written to {output}.", soft_wrap=True),
@@ -327,7 +327,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(EXPORT_BYTES + 1)
     except OSError as problem:
-        raise UsageError(f"{path} cannot be read: {type(problem).__name__}.", "Name a file.") from None
+        raise UsageError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a file.") from None
     if len(data) > EXPORT_BYTES:
         raise DataError(f"{path} is longer than {EXPORT_BYTES} bytes.")
     return data

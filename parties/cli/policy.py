@@ -87,7 +87,8 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
                     out.print(f"{condition['key']}: {condition['mend']}", soft_wrap=True)
         if overlap is not None:
             out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
-        print_verdict(out, verdict)
+        if overlap is None or not verdict["allowed"]:
+            print_verdict(out, verdict)
 
     emit({"verdict": verdict, "overlap": overlap, "exact": report["exact"]}, human, as_json=as_json)
     if not allowed:

@@ -306,3 +306,18 @@ def test_commands_import_no_heavy_library_before_they_run():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_folders_of_outputs_are_checked_before_the_work(run):
+    for words in ("-o nowhere/o.csv", "-o o.csv --report nowhere/r.html"):
+        _, err = run("anonymize data.csv --spec k.toml", words, status=65)
+        assert "there is no folder nowhere" in err
+    assert not Path("o.csv").exists()
+
+
+def test_a_search_of_random_steps_warns_of_other_releases(run):
+    steps = NOISY.replace("rate = 0.75", "rate = { choices = [0.5, 0.75] }")
+    Path("random.toml").write_text(ROLES + HIERARCHIES + steps)
+    told = json.loads(run("search data.csv --spec random.toml --limit 1 --json")[0])
+    assert "draw at random" in told["warnings"][0]
+    assert not json.loads(run("search data.csv --spec ranges.toml --limit 1 --json")[0])["warnings"]

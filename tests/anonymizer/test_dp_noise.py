@@ -15,6 +15,7 @@ from anonymizer.tables.roles import Roles
 
 ALARM = 1e-6
 BOUNDS = {"age": (0, 100), "pay": (0.0, 5.0)}
+PAY = {"pay": BOUNDS["pay"]}
 
 
 def people(rows: int) -> pd.DataFrame:
@@ -67,7 +68,7 @@ def test_an_audit_finds_no_more_than_the_claim(law, delta):
     shares = []
     for value in (-1e9, 1e9):
         frame = pd.DataFrame({"pay": np.full(rows, value)})
-        method = DpNoise(epsilon=1.0, delta=delta, law=law, bounds=BOUNDS, columns=("pay",))
+        method = DpNoise(epsilon=1.0, delta=delta, law=law, bounds=PAY, columns=("pay",))
         found = (method.fit_transform(frame)["pay"] > 2.5).sum()
         interval = binomtest(int(found), rows).proportion_ci(confidence_level=1 - ALARM)
         shares.append(interval)

@@ -180,3 +180,27 @@ def test_refusals_name_what_is_wrong(method, word):
     with pytest.raises(TableError, match=word) as caught:
         method.fit(numbers())
     assert caught.value.mend
+
+
+def test_whole_numbers_stay_whole():
+    frame = pd.DataFrame({"age": [30, 40, 50], "gap": [1.0, np.nan, 3.0]})
+    out = Noise(epsilon=1.0, digits=0, columns=("age", "gap")).fit_transform(frame)
+    assert out["age"].dtype == np.int64
+    assert out["gap"].dtype == np.float64
+    assert Noise(epsilon=1.0, digits=1, columns=("age",)).fit_transform(frame)["age"].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"bounds": {"agee": (0, 1)}}, "'agee'"),
+        ({"bounds": {"age": (9, 1)}}, "wrong way round"),
+        ({"confidence": 2.0}, "confidence 2"),
+        ({"columns": None}, "No quasi-identifier"),
+        ({"columns": ("endless",)}, "'endless' has an infinite number in row 2"),
+    ],
+)
+def test_what_would_change_nothing_or_wrongly_is_refused(changes, word):
+    frame = pd.DataFrame({"age": [30, 40], "endless": [1.0, np.inf]})
+    with pytest.raises(TableError, match=word):
+        Noise(**{"epsilon": 1.0, "columns": ("age",)} | changes).fit(frame)

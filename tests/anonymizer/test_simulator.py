@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
+from anonymizer.models.anatomy import Anatomy
 from anonymizer.models.generalization import Generalization
 from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.models.suppression import SuppressCells, SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.candidates import LabelSets
 from anonymizer.risk.simulator import simulate
@@ -126,3 +127,22 @@ def test_codes_with_a_prefix_hierarchy_are_attacked():
     method = Generalization(levels={"zip": 2})
     found = simulate(table, method.release(table), method)
     assert found.candidates.tolist() == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("least", [1, 3])
+def test_cells_that_are_kept_or_suppressed_are_found(least):
+    frame = pd.DataFrame({"age": [30, 30, 30, 40, 40, 50], "illness": list("abcabc")})
+    table = Table.of(frame, Roles(quasi_identifiers=("age",), sensitive=("illness",)))
+    method = SuppressCells(least=least)
+    found = simulate(table, method.release(table), method)
+    assert found.found.all()
+    assert found.risk == (1 if least == 1 else 1 / 3)
+
+
+def test_without_the_sensitive_column_the_rows_are_looked_for_all_the_same():
+    frame = pd.DataFrame({"age": [30, 30, 40, 40], "illness": list("abab")})
+    table = Table.of(frame, Roles(quasi_identifiers=("age",), sensitive=("illness",)))
+    method = Anatomy(l=2)
+    found = simulate(table, method.release(table), method)
+    assert found.risk == 1 / 2
+    assert not found.kinds

@@ -59,3 +59,21 @@ def test_what_cannot_be_read_is_named(tmp_path):
         files.read(tmp_path / "table.xls")
     with pytest.raises(FileError, match="cannot be written"):
         files.write(FRAME, tmp_path / "nowhere" / "out.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("age,zip,age\n1,2,3\n", "two columns 'age'"), ("age,zip\n1,2,3\n4,5,6\n", "more cells")],
+)
+def test_a_first_line_that_does_not_name_the_columns_is_refused(tmp_path, text, word):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    for read in (files.read, lambda place: list(files.chunks(place, 1))):
+        with pytest.raises(TableError, match=word):
+            read(path)
+
+
+def test_other_encodings_are_named(tmp_path):
+    (tmp_path / "table.csv").write_bytes("city\nKöln\n".encode("latin-1"))
+    with pytest.raises(FileError, match="not in UTF-8"):
+        files.read(tmp_path / "table.csv")

@@ -370,4 +370,16 @@ def test_data_commands(served, command):
     assert "1000" in command("data", "describe", "numbers").stdout
     (served.folder / "north" / "numbers.csv").write_text("value\n1\nx\n")
     assert "row 2 (line 3)" in command("data", "check", "numbers", code=65).stderr
+    catalog = served.folder / "north" / "catalog.toml"
+    declared = catalog.read_text()
+    catalog.write_text(declared + declared.replace("datasets.numbers", "datasets.more"))
+    checked = command("data", "check", code=65)
+    assert "'numbers': numbers.csv, row 2 (line 3)" in checked.stderr
+    assert "'more': numbers.csv, row 2 (line 3)" in checked.stderr
+    refused = json.loads(command("data", "check", "--json", code=65).stdout)
+    assert "2 data sets" in refused["error"]["what"]
+    (served.folder / "north" / "good.csv").write_text("value\n1\n")
+    catalog.write_text(declared + declared.replace("numbers", "good"))
+    checked = command("data", "check", code=65)
+    assert ("good" in checked.stdout, "row 2 (line 3)" in checked.stderr) == (True, True)
     command("data", "describe", "nubmers", code=65)

@@ -146,7 +146,9 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     assert report["exact"]
     assert report["verdict"]["allowed"]
     assert report["overlap"]["code"] == "overlap"
-    assert "in view of earlier jobs" in policy("test", str(policy.folder / "job.toml"), code=77)
+    told = policy("test", str(policy.folder / "job.toml"), code=77)
+    assert "Refused in view of earlier jobs" in told
+    assert "Allowed" not in told
     assert policy("history", "--json")["jobs"][0]["persons"] == 4
     assert "abababab" in policy("history")
 

@@ -146,7 +146,7 @@ def test_names_never_become_paths(tmp_path, name):
         ("1970-01-01", "1970-01-01T00:00:00", "no date"),
         ('unit = "years"', 'units = "years"', "'unit'"),
         ('type = "integer"', 'type = "interger"', "'integer'"),
-        ('source = "patients.csv"', 'source = "patients.xls"', "kind is missing"),
+        ('source = "patients.csv"', 'source = "patients.xls"', "source ends neither in .csv"),
         ('source = "patients.csv"', 'kind = "csv"', "source"),
         ("[datasets.patients]", "[dataset.x]\n[datasets.patients]", "'datasets'"),
         ('key = "id"', "key = 1", "list of texts"),

@@ -179,7 +179,7 @@ def test_rows_in_results_are_rows_of_the_source_where_some_were_left_out(institu
     assert done.tables("north")["matches"] == {"row": [3, 5], "card": ["b", "c"]}
     assert done.tables("south")["matches"] == {"row": [1, 4], "card": ["c", "b"]}
     parameters = {"clusters": 2, "columns": ["age"], "centres": [["20"], ["60"]], "iterations": 1}
-    institutions.hold("north", {"age": ["", 20, "", 60]}, {"age": AGE | {"missing": "drop"}})
+    institutions.hold("north", {"id": [*"pqrs"], "age": ["", 20, "", 60]}, {"age": AGE | {"missing": "drop"}})
     institutions.hold("south", {"age": [20, 60]}, {"age": AGE})
     done = institutions.run(job("clustering", parameters, ["age"]))
     assert done.tables("north")["labels"] == {"row": [2, 4], "cluster": [1, 2]}

@@ -22,7 +22,7 @@ from parties.jobs.messages import (
     parse_decision,
     parse_notice,
 )
-from parties.jobs.spec import parse_spec, spec_from_document
+from parties.jobs.spec import parse_spec, read_spec, spec_from_document
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import ProtocolViolation
@@ -301,3 +301,13 @@ def test_the_schema_travels_whole():
     assert {field.name for field in fields(Schema)} == set(
         canonical.decode(contract().encode(), 1 << 20)["schemas"]["bob"]["v"]
     )
+
+
+def test_a_job_file_that_cannot_be_read_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(JobError, match="No such file"):
+        read_spec(tmp_path / "job.toml")
+    with pytest.raises(JobError, match="directory"):
+        read_spec(tmp_path)
+    (tmp_path / "job.toml").write_bytes(b"# \xff")
+    with pytest.raises(JobError, match="not UTF-8"):
+        read_spec(tmp_path / "job.toml")
