@@ -46,7 +46,7 @@ class NumericMethod(Method):
                     f"The bounds of column {column!r} are the wrong way round.", "Exchange them."
                 )
         super().fit_table(table)
-        if not self.columns_of(table):
+        if table.roles.quasi_identifiers and not self.columns_of(table):
             raise TableError(
                 "No quasi-identifier holds numbers, so that nothing would be changed.", "Name columns."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from anonymizer.tables.table import Table
 from anonymizer.utility.marginals import covered
 
 Float = NDArray[np.float64]
+
+_VALUES: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,14 @@ def propensity(
     release: Table,
     columns: Sequence[str],
     *,
-    rows: int = 200_000,
+    rows: int = 50_000,
     random_state: int | None = None,
 ) -> Propensity:
     """Fit a logistic regression on the columns, without interactions, and score.
 
     Labels of intervals count by their middles, labels of categories in equal parts for the values that they
-    cover, so that generalization does not tell by itself.
+    cover, so that generalization does not tell by itself. Of a column with more values than 50 the rarest
+    count as one.
 
     The expectation is (k - 1) (1 - c)^2 c / N for k parameters and a part c of N rows released: that of a
     release drawn from the original, or from a right model of it. One made row by row comes closer than that.
@@ -97,10 +101,17 @@ def _features(original: Table, release: Table, column: str) -> Float:
     members = covered(original, column, own.values, theirs.values.tolist()).astype(np.float64)
     spread = np.hstack((members, members.sum(axis=1, keepdims=True) == 0))
     spread /= spread.sum(axis=1, keepdims=True)
-    width = len(own.values) + 1
+    # the rarest values of a wide column share one feature, and all missing cells have none
+    counts = np.bincount(own.codes[own.codes >= 0], minlength=len(own.values))
+    ranks = np.minimum(np.argsort(np.argsort(-counts, kind="stable")), _VALUES - 1)
+    width = min(len(own.values), _VALUES) + 1
+    features = np.eye(width)[np.append(ranks, width - 1)]
     nothing = np.zeros((1, width))
     return np.vstack(
-        (np.vstack((np.eye(width)[:-1], nothing))[own.codes], np.vstack((spread, nothing))[theirs.codes])
+        (
+            np.vstack((features[:-1], nothing))[own.codes],
+            np.vstack((spread @ features, nothing))[theirs.codes],
+        )
     )
 
 

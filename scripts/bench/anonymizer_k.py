@@ -90,7 +90,8 @@ def main() -> int:
     """Run the script."""
     parser = argparse.ArgumentParser(prog="anonymizer_k", description=__doc__)
     known = [*METHODS, "diabetes-check"]
-    parser.add_argument("--cases", type=names, default=known, help=f"of {', '.join(known)}".replace("%", "%%"))
+    text = f"of {', '.join(known)}".replace("%", "%%")
+    parser.add_argument("--cases", type=names, default=known, help=text)
     parser.add_argument("--runs", type=int, default=3, help="runs of each case; the median is told")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the JSON file")
     parser.add_argument("--peers", help="a Python that has anjana and pycanon, to run them on Adult as well")

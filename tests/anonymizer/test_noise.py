@@ -13,6 +13,7 @@ from anonymizer.errors import TableError
 from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise, smallest_step
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.roles import Roles
 
 ALARM = 1e-6
 DEVIATIONS = norm.isf(ALARM / 2)
@@ -201,6 +202,7 @@ def test_whole_numbers_stay_whole():
     ],
 )
 def test_what_would_change_nothing_or_wrongly_is_refused(changes, word):
-    frame = pd.DataFrame({"age": [30, 40], "endless": [1.0, np.inf]})
+    frame = pd.DataFrame({"age": [30, 40], "endless": [1.0, np.inf], "city": ["Ulm", "Rom"]})
+    method = Noise(**{"epsilon": 1.0, "columns": ("age",)} | changes)
     with pytest.raises(TableError, match=word):
-        Noise(**{"epsilon": 1.0, "columns": ("age",)} | changes).fit(frame)
+        method.fit(frame, roles=Roles(quasi_identifiers=("city",)))
