@@ -52,7 +52,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             AnonymizerError: the frame does not fit the method; of its kind.
         """
         del y
-        self.fit_table(Table.of(frame, roles, hierarchies))
+        self.fit_table(self._given(frame, roles, hierarchies))
         return self
 
     def transform(self, frame: Any) -> Any:
@@ -77,7 +77,11 @@ class Method(BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Make a release of a frame; see `fit`."""
         del y
-        return self.release(Table.of(frame, roles, hierarchies)).native
+        return self.release(self._given(frame, roles, hierarchies)).native
+
+    def _given(self, frame: Any, roles: Roles | None, hierarchies: Mapping[str, Hierarchy] | None) -> Table:
+        """The table of a call of `fit` or `fit_transform`."""
+        return Table.of(frame, roles, hierarchies)
 
     def release(self, table: Table) -> Table:
         """`fit_transform` of a table."""

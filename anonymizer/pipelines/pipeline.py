@@ -66,30 +66,8 @@ class Pipeline(Method):
                 super().set_params(**{key: value})
         return self
 
-    def fit(
-        self,
-        frame: Any,
-        y: Any = None,
-        *,
-        roles: Roles | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
-    ) -> Pipeline:
-        """As `Method.fit`; each step is fitted on what the steps before release."""
-        super().fit(frame, y, roles=roles or self.roles, hierarchies=hierarchies or self.hierarchies)
-        return self
-
-    def fit_transform(
-        self,
-        frame: Any,
-        y: Any = None,
-        *,
-        roles: Roles | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
-    ) -> Any:
-        """As `Method.fit_transform`."""
-        return super().fit_transform(
-            frame, y, roles=roles or self.roles, hierarchies=hierarchies or self.hierarchies
-        )
+    def _given(self, frame: Any, roles: Roles | None, hierarchies: Mapping[str, Hierarchy] | None) -> Table:
+        return super()._given(frame, roles or self.roles, hierarchies or self.hierarchies)
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers."""
