@@ -18,8 +18,8 @@ class Limits:
 
     Attributes:
         minimum_group: the least number of persons that a released cell, cluster or sum is about; in tables
-            and clusters the least number of each side that has any, since a recipient can subtract its own part; 0 for
-            none.
+            and clusters the least number of each side that has any, since a recipient can subtract its own
+            part; 0 for none.
         dominance: the largest part of a released sum that may come from one person, in (0, 1]; 1 for none.
             In tables it is a part of the sum of that person's side.
         minimum_set: the least number of rows that each side brings to a matching.
