@@ -22,17 +22,12 @@ from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Leakage, Schema
+from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Facts, Leakage, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.loss import Loss
-from smc.errors import UsageError
-from smc.forms import ComparisonType, Role
+from smc.forms import Role
 
 Moduli = Mapping[Role, int]
 """The Paillier N of each party."""
-
-_PAIRED: Final = ("vertical", "arbitrary")
-"""Layouts of a clustering whose rows lie with both parties, in the same order unless they are matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +57,9 @@ class Task:
         return self.spec.side(self.role.other).party
 
     @property
-    def loss(self) -> Loss:
-        """The privacy loss."""
-        return self.analysis.loss(self.parameters)
-
-    @property
-    def exact(self) -> bool:
-        """Whether figures about several persons are released without noise."""
-        return self.analysis.exact(self.parameters)
+    def facts(self) -> Facts:
+        """What data and policies have to know of it."""
+        return self.analysis.facts(self.parameters)
 
     @property
     def leakage(self) -> Leakage:
@@ -209,11 +199,11 @@ class Examiner:
         side = task.side
         if not side.dataset:
             return OwnData({})
-        secret = self.history.secret() if task.exact else None
+        secret = self.history.secret() if task.facts.exact else None
         loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values(), secret)
-        if loaded.left_out and _by_position(task):
+        if loaded.left_out and task.facts.pairs_by_position:
             raise DataError(
-                f"Data set {side.dataset!r} has rows with missing cells; a {task.analysis.name} pairs the "
+                f"Data set {side.dataset!r} has rows with missing cells; this job pairs the "
                 "rows of both sides by their position, so none can be left out.",
                 "Fill the cells, or leave the same rows out of the sources of both sides.",
             )
@@ -235,22 +225,20 @@ class Examiner:
             ConfigError: the policy is wrong.
             LedgerError: the job spends and the ledger cannot be trusted.
         """
-        loss = task.loss
+        facts = task.facts
         runs = self._runs(task.side.dataset, task.peer)
-        spent = self._ledger.spent(self.account(task), task.peer) if loss else Spent()
+        spent = self._ledger.spent(self.account(task), task.peer) if facts.loss else Spent()
         view = JobView(
             analysis=task.analysis.name,
             peer=task.peer,
             dataset=task.side.dataset,
             columns=frozenset(task.side.columns.values()),
             recipients=frozenset("self" if role is task.role else "peer" for role in task.spec.recipients),
-            comparison_type=_comparison_type(task),
-            loss=loss,
+            facts=facts,
             rows=rows,
             seconds=task.spec.seconds,
             spent=spent,
             runs=Runs(runs.day - under_way, runs.ever - under_way),
-            exact=task.exact,
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         return evaluate(load_policy(self._policy), view)
@@ -349,23 +337,6 @@ def _with_persons(data: Data, loaded: Loaded) -> Data:
     if loaded.persons is None:
         return data
     return {**data, PERSONS: Column(loaded.persons, Schema("integer", lower=0, unit="persons"))}
-
-
-def _by_position(task: Task) -> bool:
-    """Whether a job pairs the rows of both sides by their position."""
-    given = task.spec.parameters
-    paired = given.get("layout") in _PAIRED and "match" not in given
-    return task.analysis.name == "comparison" or (task.analysis.name == "clustering" and paired)
-
-
-def _comparison_type(task: Task) -> str | None:
-    kind = task.spec.parameters.get("type")
-    if not isinstance(kind, str):
-        return None
-    try:
-        return str(ComparisonType.parse(kind))
-    except UsageError:
-        return None
 
 
 def _check_residues(side: Side, name: str, column: Column, role: Role, moduli: Moduli) -> None:

@@ -101,10 +101,10 @@ class Run:
             Spending(
                 job_digest=self._record.contract.digest,
                 role=task.role,
-                account=self._examiner.account(task) if task.loss else Account.of(task.side.dataset),
+                account=self._examiner.account(task) if task.facts.loss else Account.of(task.side.dataset),
                 dataset=task.side.dataset,
                 peer=task.peer,
-                loss=task.loss,
+                loss=task.facts.loss,
                 budget=verdict.budget,
                 signing_key=self._signing,
                 peer_key=self._peer.signing,
@@ -115,7 +115,7 @@ class Run:
             self._examiner.history.check(attendance)
             gate = self._examiner.history.gate(attendance, gate)
         start = time.monotonic()
-        passed = _Once(gate, required=bool(task.loss) or attendance is not None)
+        passed = _Once(gate, required=bool(task.facts.loss) or attendance is not None)
         release = Release(agreed, passed)
         outcome = task.analysis.run(session, task.parameters, data, spec.recipients, release)
         passed.check()
@@ -161,8 +161,8 @@ class Run:
             record,
             self._signing,
             self._peer,
-            loss=task.loss,
-            entries=self._ledger.of_job(record.contract.digest.hex()) if task.loss else (),
+            loss=task.facts.loss,
+            entries=self._ledger.of_job(record.contract.digest.hex()) if task.facts.loss else (),
             outcome=outcome,
             facts=facts,
             finished=utc_now(),
@@ -235,7 +235,7 @@ def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) ->
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits))
     document["seconds"] = round(document["seconds"], 3)
-    if task.loss:
+    if task.facts.loss:
         document["rounds"] += 1
         document["alice_bytes"] += LOSS_BYTES
         document["bob_bytes"] += LOSS_BYTES

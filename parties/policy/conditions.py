@@ -11,7 +11,8 @@ from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Spent, described, shown
 from parties.policy.rules import Rule
 from parties.toml import near
-from smc.analyses.loss import Loss
+from smc.analyses.base import Facts
+from smc.forms import ComparisonType
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,11 @@ class JobView:
         dataset: the own data set; empty if the job uses none.
         columns: the own catalog columns in use.
         recipients: who gets results, among `self` and `peer`.
-        comparison_type: the type `XX-YY-DD`, or None for other analyses.
-        loss: the privacy loss of the job.
+        facts: what the analysis says of the job.
         rows: rows of the own data set; None before it has been read, which leaves that condition open.
         seconds: deadline of the job.
         spent: what has been spent on the data set's account towards this peer.
         runs: earlier runs of this data set with this peer.
-        exact: whether figures about several persons are released without noise.
         parameters: the parameters that are texts, as the job gives them.
     """
 
@@ -52,13 +51,11 @@ class JobView:
     dataset: str
     columns: frozenset[str]
     recipients: frozenset[str]
-    comparison_type: str | None
-    loss: Loss
+    facts: Facts
     rows: int | None
     seconds: int
     spent: Spent
     runs: Runs
-    exact: bool
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -115,11 +112,11 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield missed("recipients", f"{outside[0]} may not get results", f"Add {outside[0]!r} to recipients.")
     else:
         yield met("recipients", " and ".join(sorted(view.recipients)) or "nobody")
-    kind = view.comparison_type
+    kind = view.facts.comparison_type
     if kind is not None and rule.types is not None:
         fits = any(_fits(pattern, kind) for pattern in rule.types)
         yield (
-            met("types", kind)
+            met("types", str(kind))
             if fits
             else missed("types", f"type {kind} is not among types", "Add a pattern to types.")
         )
@@ -133,15 +130,15 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if rule.runs_total is not None:
         over = "Raise runs_total, if results of so many runs may lie side by side."
         yield most("runs_total", view.runs.ever + 1, rule.runs_total, "runs", over)
-    if view.exact and not rule.exact_aggregates:
+    if view.facts.exact and not rule.exact_aggregates:
         yield missed(
             "exact_aggregates",
             "the results are exact figures about several persons",
             "Add noise to the job (epsilon), or set exact_aggregates = true.",
         )
-    elif view.exact:
+    elif view.facts.exact:
         yield met("exact_aggregates", "exact figures about several persons are allowed")
-    if view.loss:
+    if view.facts.loss:
         yield from _losses(rule, view)
 
 
@@ -160,7 +157,7 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
 
 def _least_rows(rule: Rule, view: JobView, rows: int) -> Iterator[Condition]:
     """The least sizes, as far as they follow from the own rows alone."""
-    minimum_set = rule.limits.minimum_set if view.analysis == "matching" else 0
+    minimum_set = rule.limits.minimum_set if view.facts.matches else 0
     for key, least in (("minimum_rows", rule.minimum_rows), ("minimum_set", minimum_set)):
         if rows < least:
             what = f"the data set has fewer than {least} rows"
@@ -170,15 +167,15 @@ def _least_rows(rule: Rule, view: JobView, rows: int) -> Iterator[Condition]:
 
 
 def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
-    asked = described(view.loss)
-    alone = _epsilon(Spent() + view.loss, rule.per_job)
+    asked = described(view.facts.loss)
+    alone = _epsilon(Spent() + view.facts.loss, rule.per_job)
     limit = f"{shown(rule.per_job.epsilon)} at delta {shown(rule.per_job.delta)}"
     if alone is None or alone > rule.per_job.epsilon:
         what = f"{asked} is over epsilon_per_job {limit}"
         yield Condition(rule.name, "epsilon_per_job", False, "budget", what, "Ask for less.")
     else:
         yield Condition(rule.name, "epsilon_per_job", True, "budget", f"{asked} of at most {limit}")
-    total = _epsilon(view.spent + view.loss, rule.budget)
+    total = _epsilon(view.spent + view.facts.loss, rule.budget)
     spent = _epsilon(view.spent, rule.budget)
     left = Fraction(0) if spent is None else max(Fraction(0), rule.budget.epsilon - spent)
     gone = "all" if spent is None else f"epsilon {shown(spent)}"
@@ -199,6 +196,6 @@ def _epsilon(spent: Spent, budget: Budget) -> Fraction | None:
         return None
 
 
-def _fits(pattern: str, comparison_type: str) -> bool:
-    forms = comparison_type.replace("[bits]", "").split("-")
+def _fits(pattern: str, kind: ComparisonType) -> bool:
+    forms = (kind.x.value, kind.y.value, kind.delta.value)
     return all(part in ("*", form) for part, form in zip(pattern.split("-"), forms, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.errors import DomainError, UsageError
-from smc.forms import Role
+from smc.forms import ComparisonType, Role
 from smc.protocols.session import Session
 
 
@@ -165,6 +165,31 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the daemon has to know of a job, whatever its analysis is called.
+
+    Nothing has a default: an analysis that leaves a fact out cannot state any.
+
+    Attributes:
+        pairs_by_position: rows of both sides belong together by their position, so none may be left out.
+        matches: rows of both sides are matched, so limits on the sizes of sets hold.
+        row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
+            comparisons. Shares and ciphertexts that nobody opens are no such results.
+        comparison_type: what is compared in which form, or None where nothing of a stated form is.
+        exact: figures about several persons are released without noise: sums, sizes, centres.
+        loss: the total privacy loss of the run; nothing if it releases nothing under differential privacy.
+    """
+
+    pairs_by_position: bool
+    matches: bool
+    row_results: bool
+    comparison_type: ComparisonType | None
+    exact: bool
+    loss: Loss
+
+
+@runtime_checkable
 class Analysis(Protocol):
     """An analysis. Parameters are parsed once, on each side, into a frozen value that `run` trusts."""
 
@@ -201,12 +226,8 @@ class Analysis(Protocol):
         """
         ...
 
-    def loss(self, parameters: Any) -> Loss:
-        """The total privacy loss of the run; nothing if it releases nothing under differential privacy."""
-        ...
-
-    def exact(self, parameters: Any) -> bool:
-        """Whether figures about several persons are released without noise: sums, sizes, centres."""
+    def facts(self, parameters: Any) -> Facts:
+        """What data and policies have to know of a job with these parameters."""
         ...
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:

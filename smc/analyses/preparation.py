@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.parameters import reject_unknown, take
@@ -105,15 +105,17 @@ class Preparation:
                 'Write recipients = ["alice", "bob"].',
             )
 
-    def loss(self, parameters: PreparationParameters) -> Loss:
-        """None: no data are touched."""
+    def facts(self, parameters: PreparationParameters) -> Facts:
+        """No data are touched, and nothing is released."""
         del parameters
-        return Loss()
-
-    def exact(self, parameters: PreparationParameters) -> bool:
-        """No: a result is about single values, or nothing."""
-        del parameters
-        return False
+        return Facts(
+            pairs_by_position=False,
+            matches=False,
+            row_results=False,
+            comparison_type=None,
+            exact=False,
+            loss=Loss(),
+        )
 
     def leakage(self, parameters: PreparationParameters, recipients: frozenset[Role]) -> Leakage:
         """Nobody learns anything."""

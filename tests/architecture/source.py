@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("smc", "parties", "anonymizer")
 FOLDERS = (*PACKAGES, "proto", "tests", "scripts", "docs", ".ci")
 GENERATED = Path("parties/rpc/pb")
+NOT_OURS = frozenset({".coverage", ".git"})
+"""Files that tools leave at the root; `.git` is one in a linked worktree."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def files(*folders: str) -> Iterator[Path]:
 def top_files() -> Iterator[Path]:
     """The documents and settings at the root."""
     for path in sorted(ROOT.iterdir()):
-        if path.is_file() and path.suffix in {"", ".md", ".toml", ".txt"} and path.name != ".coverage":
+        if path.is_file() and path.suffix in {"", ".md", ".toml", ".txt"} and path.name not in NOT_OURS:
             yield path.relative_to(ROOT)
 
 

@@ -114,13 +114,11 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             dataset=side.dataset,
             columns=frozenset(side.columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
-            comparison_type=spec.parameters.get("type"),
-            loss=analysis.loss(parameters),
+            facts=analysis.facts(parameters),
             rows=count_rows(catalog.dataset(side.dataset)),
             seconds=spec.seconds,
             spent=Spent(),
             runs=Runs(),
-            exact=analysis.exact(parameters),
         )
         found[side.party] = evaluate(load_policy(written / side.party / "policy.toml"), view)
     analysis.check_schema(parameters, *schemas)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Schema
 from smc.analyses.clustering import matched, plain, privacy
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
@@ -64,13 +64,21 @@ class Clustering:
         if not recipients:
             raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
 
-    def loss(self, parameters: ClusteringParameters) -> Loss:
-        """The job's epsilon, with the delta that drawing its noise may need at most."""
-        return Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA)
+    def facts(self, parameters: ClusteringParameters) -> Facts:
+        """Rows of both sides are matched, or belong together by position unless each has rows of its own.
 
-    def exact(self, parameters: ClusteringParameters) -> bool:
-        """Without an epsilon centres, sizes and inertia are exact."""
-        return parameters.epsilon is None
+        Without an epsilon centres, sizes and inertia are exact, and labels are about single rows; with one,
+        a recipient takes the labels of its own rows from the noisy centres.
+        """
+        matches = parameters.match is not None
+        return Facts(
+            pairs_by_position=parameters.layout is not Layout.HORIZONTAL and not matches,
+            matches=matches,
+            row_results=parameters.labels and parameters.epsilon is None,
+            comparison_type=None,
+            exact=parameters.epsilon is None,
+            loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA),
+        )
 
     def leakage(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
         """Who learns what, see `smc.analyses.clustering.told`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema
 from smc.analyses.comparison.holdings import (
     agreed_rows,
     holding_of,
@@ -106,15 +106,16 @@ class Comparison:
                 f"Write recipients = [{names}], or choose another form.",
             )
 
-    def loss(self, parameters: ComparisonParameters) -> Loss:
-        """None: comparison releases exact results, and only to whom the type says."""
-        del parameters
-        return Loss()
-
-    def exact(self, parameters: ComparisonParameters) -> bool:
-        """No: a result is about single values, or nothing."""
-        del parameters
-        return False
+    def facts(self, parameters: ComparisonParameters) -> Facts:
+        """Rows are paired by position; the result is about single rows, if anybody sees it."""
+        return Facts(
+            pairs_by_position=True,
+            matches=False,
+            row_results=bool(parameters.type.delta.sees),
+            comparison_type=parameters.type,
+            exact=False,
+            loss=Loss(),
+        )
 
     def leakage(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from smc.analyses.base import Analysis, Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.base import Analysis, Data, Estimate, Facts, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
 from smc.analyses.matching.exact import EXACT
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.analyses.matching.vectors import VECTORS
@@ -62,13 +61,9 @@ class Matching:
         """As the method says."""
         parameters.method.check_recipients(parameters.inner, recipients)
 
-    def loss(self, parameters: MatchingParameters) -> Loss:
+    def facts(self, parameters: MatchingParameters) -> Facts:
         """As the method says."""
-        return parameters.method.loss(parameters.inner)
-
-    def exact(self, parameters: MatchingParameters) -> bool:
-        """As the method says."""
-        return parameters.method.exact(parameters.inner)
+        return parameters.method.facts(parameters.inner)
 
     def leakage(self, parameters: MatchingParameters, recipients: frozenset[Role]) -> Leakage:
         """As the method says."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema, Table
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import aggregates_contract
@@ -69,17 +69,17 @@ class ExactMatching:
         elif not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
 
-    def loss(self, parameters: ExactParameters) -> Loss:
-        """Of noisy figures; nothing for keys."""
-        if parameters.aggregates is None:
-            return Loss()
-        return aggregates_contract.aggregate_loss(parameters.aggregates)
-
-    def exact(self, parameters: ExactParameters) -> bool:
-        """Whether sizes or sums are opened without noise; keys are about single persons."""
-        if parameters.aggregates is None:
-            return False
-        return aggregates_contract.releases_exactly(parameters.aggregates)
+    def facts(self, parameters: ExactParameters) -> Facts:
+        """Keys are about single rows; figures over the intersection are exact, noisy or stay shared."""
+        over = parameters.aggregates
+        return Facts(
+            pairs_by_position=False,
+            matches=True,
+            row_results=over is None,
+            comparison_type=None,
+            exact=over is not None and aggregates_contract.releases_exactly(over),
+            loss=Loss() if over is None else aggregates_contract.aggregate_loss(over),
+        )
 
     def leakage(self, parameters: ExactParameters, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn which of their keys the other side has, or figures."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema, Table
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import vector_pairs
@@ -80,15 +80,17 @@ class Vectors:
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
-    def loss(self, parameters: VectorParameters) -> Loss:
-        """None: nothing is released under differential privacy."""
+    def facts(self, parameters: VectorParameters) -> Facts:
+        """Rows are matched, and the pairs are about single rows."""
         del parameters
-        return Loss()
-
-    def exact(self, parameters: VectorParameters) -> bool:
-        """No: results are about single rows."""
-        del parameters
-        return False
+        return Facts(
+            pairs_by_position=False,
+            matches=True,
+            row_results=True,
+            comparison_type=None,
+            exact=False,
+            loss=Loss(),
+        )
 
     def leakage(self, parameters: VectorParameters, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn pairs, by own rows and numbers for the other side's."""

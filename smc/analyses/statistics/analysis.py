@@ -16,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Leakage, Outcome, Schema
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
-from smc.analyses.loss import Loss
 from smc.analyses.statistics import noisy, vertical, vertical_contract
 from smc.analyses.statistics.exact import Tables
 from smc.analyses.statistics.outcome import (
@@ -66,7 +65,7 @@ class Statistics:
             return
         for query in parameters.queries:
             check_alike(query, alice, bob)
-        if parameters.noise == "none":
+        if parameters.is_exact:
             _tables(parameters, alice)
         else:
             plan(parameters, alice)
@@ -77,13 +76,16 @@ class Statistics:
         if not recipients:
             raise UsageError("Nobody receives the statistics.", "Name alice, bob or both as recipients.")
 
-    def loss(self, parameters: StatisticsParameters) -> Loss:
-        """The job's total, with the delta that its plan may need at most."""
-        return parameters.loss
-
-    def exact(self, parameters: StatisticsParameters) -> bool:
-        """Whether the job asks for no noise."""
-        return parameters.noise == "none"
+    def facts(self, parameters: StatisticsParameters) -> Facts:
+        """Figures about all rows, or all that match; the loss is the total of the queries."""
+        return Facts(
+            pairs_by_position=False,
+            matches=parameters.vertical is not None,
+            row_results=False,
+            comparison_type=None,
+            exact=parameters.is_exact,
+            loss=parameters.loss,
+        )
 
     def leakage(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the results, the others nothing but what is withheld of exact ones."""
@@ -94,7 +96,7 @@ class Statistics:
             "the queries, their bounds and bins",
             f"that each side has at most {parameters.max_rows} rows; not how many",
         )
-        if self.exact(parameters):
+        if parameters.is_exact:
             all_learn: tuple[str, ...] = (PATTERN,)
             gets = f"the exact results of: {names}; of sums and means the row counts too"
         else:
@@ -127,7 +129,7 @@ class Statistics:
             total.bob_bytes,
             _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
             exact
-            if self.exact(parameters)
+            if parameters.is_exact
             else f"local sums; joint discrete {parameters.noise.capitalize()} noise by oblivious transfer; "
             "open to recipients",
         )
@@ -154,7 +156,7 @@ class Statistics:
         if parameters.vertical is not None:
             return vertical.run(session, parameters, parameters.vertical, data, recipients, release)
         schemas = {name: column.schema for name, column in data.items()}
-        if self.exact(parameters):
+        if parameters.is_exact:
             return _run_exact(session, parameters, data, recipients, release)
         least = release.limits.minimum_group * parameters.rows_per_person
         plans = plan(parameters, schemas, counted=least > 0)
@@ -182,7 +184,7 @@ class Statistics:
         schemas = {name: column.schema for name, column in alice.items()}
         sides = [Rows.of(parameters, data) for data in (alice, bob)]
         reported: list[Reported] = []
-        if self.exact(parameters):
+        if parameters.is_exact:
             for tables in _tables(parameters, schemas):
                 parts = [tables.local(rows) for rows in sides]
                 reported += _reported(tables, tables.results(tables.plain(parts)))
@@ -216,7 +218,7 @@ def run_cost(
         recipients: who gets the results.
         minimum_group: of the limits; exact results are counted without limits.
     """
-    if parameters.noise == "none":
+    if parameters.is_exact:
         total = Cost()
         for tables in _tables(parameters, schemas):
             for length in tables.opened_lengths:

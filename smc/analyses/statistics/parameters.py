@@ -61,6 +61,11 @@ class StatisticsParameters:
     vertical: Vertical | None = None
 
     @property
+    def is_exact(self) -> bool:
+        """Whether results are released without noise."""
+        return self.noise == "none"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the queries name, each once."""
         return tuple(dict.fromkeys(name for query in self.queries for name in query.all_columns))

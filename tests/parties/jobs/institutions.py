@@ -211,12 +211,12 @@ class Institutions(Pair):
         for name, manager in self.network.managers.items():
             assert checked[name]["verdict"]["allowed"]
             self._check_leakage(task, checked[name], results[name], manager, job_id)
-            self._check_ledger(task.loss, manager, job_id)
+            self._check_ledger(task.facts.loss, manager, job_id)
             self._check_certificate(name, job_id, results[name])
             is_recipient = ROLES[name] in task.spec.recipients
             assert bool(results[name]["outcome"]["tables"]) is is_recipient
             recorded = [entry.job for entry in manager._examiner.history.records()]
-            assert (job_id in recorded) is task.exact
+            assert (job_id in recorded) is task.facts.exact
         return Run(job_id, results, self._plain(document))
 
     def task(self, name: str, document: Mapping[str, Any]) -> Task:

@@ -19,7 +19,7 @@ from parties.errors import ConfigError, PeerRefused, PeerUnreachable
 from parties.jobs.manager import JobManager, Patience
 from parties.pki.identity import Identity, PeerIdentity
 from parties.session.ports import SessionHeader
-from smc.analyses.base import Column, Estimate, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Schema, Table
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
@@ -50,6 +50,7 @@ class Addition:
     )
     skip_gate: bool = False
     is_exact: bool = False
+    is_paired: bool = False
     failure: Exception | None = None
 
     def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -68,11 +69,15 @@ class Addition:
         if not recipients:
             raise UsageError("Nobody would get the result.", "Name a recipient.")
 
-    def loss(self, parameters: Any) -> Loss:
-        return Loss(Fraction(parameters.get("epsilon", "0")))
-
-    def exact(self, parameters: Any) -> bool:
-        return self.is_exact
+    def facts(self, parameters: Any) -> Facts:
+        return Facts(
+            pairs_by_position=self.is_paired,
+            matches=False,
+            row_results=False,
+            comparison_type=None,
+            exact=self.is_exact,
+            loss=Loss(Fraction(parameters.get("epsilon", "0"))),
+        )
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from parties.client import job_text
 from parties.errors import BudgetError, PeerRefused, PolicyError
+from parties.jobs.reports import check_report
 from parties.jobs.state import State
 from tests.parties.jobs.institutions import ALLOWED, job
 
@@ -89,11 +91,36 @@ def test_minimum_set_and_maximum_ratio(institutions, name):
     institutions.run(matching(name))
 
 
-def test_an_own_set_below_the_own_minimum_is_never_proposed(peopled):
+SPLIT = {"layout": "vertical", "alice_columns": ["v"], "bob_columns": ["w"], "match": {"keys": ["id"]}}
+MATCHED = {
+    "statistics": {**SPLIT, "noise": "laplace", "epsilon": "1", "queries": [{"kind": "mean", "column": "v"}]},
+    "clustering": {**SPLIT, "clusters": 2, "labels": False},
+}
+"""Jobs of other analyses that match rows."""
+
+
+def matched(name):
+    parameters = MATCHED[name] | ({"bob_columns": []} if name == "statistics" else {})
+    document = job(name, parameters, ["id", "v"])
+    document["bob"]["columns"] = {"id": "id"} if name == "statistics" else {"id": "id", "w": "v"}
+    return document
+
+
+@pytest.mark.parametrize("name", [*MATCHINGS, *MATCHED])
+def test_an_own_set_below_the_own_minimum_is_never_proposed(peopled, name):
+    """Whatever matches rows is refused before anything is said, as the run would refuse it."""
+    document = matched(name) if name in MATCHED else matching(name)
     peopled.allow("north", minimum_set=11)
     with pytest.raises(PolicyError, match="fewer than 11 rows"):
-        peopled.submit(matching("keys"))
+        peopled.submit(document)
     assert peopled.network.said == []
+    report = check_report(peopled.north._examiner, job_text(document))
+    assert [reason["what"] for reason in report["verdict"]["reasons"]] == [
+        "the data set has fewer than 11 rows"
+    ]
+    peopled.allow("north", minimum_set=10)
+    peopled.run(document)
+    peopled.allow("north", minimum_set=11)
     peopled.run(EXACT["count"])
 
 

@@ -52,7 +52,7 @@ def test_persons_come_with_the_columns_and_hashes_for_an_exact_job(pair):
 
 def test_rows_that_are_compared_by_position_are_not_left_out(pair):
     declare(pair, "who,value\na,10\nb,\n")
-    pair.analysis["north"].name = "comparison"
+    pair.analysis["north"].is_paired = True
     task = pair.north._examiner.understand(parse_spec(job_file()))
     with pytest.raises(DataError, match="by their position"):
         pair.north._examiner.read(task)

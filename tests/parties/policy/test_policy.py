@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -15,8 +16,10 @@ from parties.policy import EXAMPLE
 from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy, parse_policy
 from parties.policy.verdict import evaluate
+from smc.analyses.base import Facts
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
+from smc.forms import ComparisonType
 
 RULE = {
     "name": "r",
@@ -35,23 +38,33 @@ RULE = {
     "approval": "auto",
 }
 
+FACTS = Facts(
+    pairs_by_position=False,
+    matches=False,
+    row_results=False,
+    comparison_type=None,
+    exact=False,
+    loss=Loss(Fraction(1, 2)),
+)
+
 VIEW = {
     "analysis": "statistics",
     "peer": "south",
     "dataset": "patients",
     "columns": frozenset({"age"}),
     "recipients": frozenset({"self", "peer"}),
-    "comparison_type": None,
-    "loss": Loss(Fraction(1, 2)),
+    "facts": FACTS,
     "rows": 10,
     "seconds": 60,
     "spent": Spent() + Loss(Fraction(3, 2)),
     "runs": Runs(2, 7),
-    "exact": False,
 }
 
 
 def verdict(rules, **changes):
+    """Of a job that differs from `VIEW` by these entries of the view or of its facts."""
+    stated = {key: changes.pop(key) for key in [*changes] if key in Facts.__dataclass_fields__}
+    changes["facts"] = replace(FACTS, **stated)
     return evaluate(parse_policy({"rules": rules}, "policy.toml"), JobView(**(VIEW | changes)))
 
 
@@ -108,7 +121,7 @@ BREAKS = {
     "exact": True,
     "loss": Loss(Fraction(501, 1000)),
     "spent": Spent() + Loss(Fraction(1501, 1000)),
-    "comparison_type": "SS-SS-PP",
+    "comparison_type": ComparisonType.parse("SS-SS-PP"),
 }
 
 
@@ -152,6 +165,7 @@ def test_recipients(allowed, asked, result):
     [("SS-SS-SS", True), ("SS-PN-SS", True), ("PN-NP-PP", True), ("SE-SE-SE", False), (None, True)],
 )
 def test_comparison_types(kind, result):
+    kind = None if kind is None else ComparisonType.parse(kind)
     assert verdict([RULE], comparison_type=kind).allowed is result
     without = {key: value for key, value in RULE.items() if key != "types"}
     assert verdict([without], comparison_type=kind).allowed

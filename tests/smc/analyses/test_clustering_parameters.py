@@ -75,10 +75,10 @@ def test_wrong_parameters_are_refused(text, words):
 
 
 def test_epsilon_goes_with_every_layout_without_labels():
-    assert CLUSTERING.loss(parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false')).epsilon == 1
-    assert not CLUSTERING.exact(parsed(HORIZONTAL + 'epsilon = "1"'))
-    assert CLUSTERING.exact(parsed())
-    assert not CLUSTERING.loss(parsed())
+    assert CLUSTERING.facts(parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false')).loss.epsilon == 1
+    assert not CLUSTERING.facts(parsed(HORIZONTAL + 'epsilon = "1"')).exact
+    assert CLUSTERING.facts(parsed()).exact
+    assert not CLUSTERING.facts(parsed()).loss
 
 
 def test_leakage_says_what_is_opened():

@@ -137,7 +137,7 @@ def test_the_guarantee_is_stated():
     assert details["epsilon_per_number"] == "1/2"
     assert 0 < details["delta"] < 2**-40
     assert "at most 1" in details["neighbours"]
-    loss = CLUSTERING.loss(noisy(6))
+    loss = CLUSTERING.facts(noisy(6)).loss
     assert loss.epsilon == 6
     assert details["delta"] <= loss.delta
 

@@ -305,5 +305,5 @@ def test_leakage_says_what_is_opened():
     assert "the 3 nearest of Bob's" in nearest.alice[0]
     assert not nearest.bob
     assert "alike by the threshold" in VECTORS.leakage(parsed(), BOB).bob[0]
-    assert not VECTORS.exact(parsed())
-    assert not VECTORS.loss(parsed())
+    assert not VECTORS.facts(parsed()).exact
+    assert not VECTORS.facts(parsed()).loss

@@ -76,11 +76,11 @@ def test_with_noise_the_least_sizes_are_tested_on_the_noisy_size():
 
 
 def test_the_loss_is_epsilon():
-    assert MATCHING.loss(parsed(NOISY)) == Loss(Fraction(2), MOST_DELTA)
-    assert not MATCHING.exact(parsed(NOISY))
-    assert MATCHING.loss(parsed(SIZE)) == Loss()
-    assert MATCHING.exact(parsed(SIZE))
-    assert not MATCHING.exact(parsed(SHARES))
+    assert MATCHING.facts(parsed(NOISY)).loss == Loss(Fraction(2), MOST_DELTA)
+    assert not MATCHING.facts(parsed(NOISY)).exact
+    assert MATCHING.facts(parsed(SIZE)).loss == Loss()
+    assert MATCHING.facts(parsed(SIZE)).exact
+    assert not MATCHING.facts(parsed(SHARES)).exact
 
 
 @given(

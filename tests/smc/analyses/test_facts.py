@@ -1,0 +1,107 @@
+"""What analyses state of a job: every fact for every kind of job, and none by default."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import pytest
+
+from smc.analyses.base import Facts
+from smc.analyses.loss import Loss
+from smc.analyses.preparation import PREPARATION
+from smc.analyses.registry import ANALYSES, registered
+from smc.forms import ComparisonType
+
+KEYS = 'method = "exact"\nkeys = ["id"]\n'
+TOLERANT = (
+    'method = "tolerant"\nthreshold = "0.8"\nfields = [{ column = "name" }]\nblocking = [["name:value"]]'
+)
+CLUSTERS = "clusters = 2\n"
+POINTS = CLUSTERS + 'columns = ["v"]\n'
+SPLIT = CLUSTERS + 'layout = "vertical"\nalice_columns = ["v"]\nbob_columns = ["w"]\n'
+COUNT = '[[queries]]\nkind = "count"\n'
+MATCHED = 'epsilon = "1"\nlayout = "vertical"\nalice_columns = ["v"]\n[match]\nkeys = ["id"]\n'
+
+POSITION, MATCHES, ROWS, EXACT, LOSS = "position", "matches", "rows", "exact", "loss"
+
+STATED: dict[str, tuple[str, str, set[str]]] = {
+    "numbers": ("comparison", 'type = "PN-NP-PN"', {POSITION, ROWS}),
+    "numbers to both": ("comparison", 'type = "SS-SS-PP"', {POSITION, ROWS}),
+    "shared": ("comparison", 'type = "PN-NP-SS"', {POSITION}),
+    "encrypted": ("comparison", 'type = "PN-NP-SE"', {POSITION}),
+    "keys": ("matching", KEYS, {MATCHES, ROWS}),
+    "size": ("matching", KEYS + 'output = "size"', {MATCHES, EXACT}),
+    "noisy size": ("matching", KEYS + 'output = "size"\nepsilon = "1"', {MATCHES, LOSS}),
+    "shares": (
+        "matching",
+        KEYS + 'output = "shares"\nvalues = [{ side = "alice", column = "v" }]',
+        {MATCHES},
+    ),
+    "tolerant": ("matching", TOLERANT, {MATCHES, ROWS}),
+    "vectors": ("matching", 'method = "vectors"\ncolumns = ["v"]\nthreshold = "1"', {MATCHES, ROWS}),
+    "clusters": ("clustering", POINTS, {ROWS, EXACT}),
+    "clusters, no labels": ("clustering", POINTS + "labels = false", {EXACT}),
+    "noisy clusters": ("clustering", POINTS + 'epsilon = "1"', {LOSS}),
+    "split": ("clustering", SPLIT, {POSITION, ROWS, EXACT}),
+    "added": ("clustering", POINTS + 'layout = "arbitrary"\nlabels = false', {POSITION, EXACT}),
+    "split, matched": ("clustering", SPLIT + '[match]\nkeys = ["id"]', {MATCHES, EXACT}),
+    "noisy count": ("statistics", 'epsilon = "1"\n' + COUNT + 'column = "v"', {LOSS}),
+    "count": ("statistics", 'noise = "none"\n' + COUNT + 'column = "v"', {EXACT}),
+    "matched mean": (
+        "statistics",
+        MATCHED + '[[queries]]\nkind = "mean"\ncolumn = "v"\nlower = 0\nupper = 1',
+        {MATCHES, LOSS},
+    ),
+    "preparation": ("preparation", "count = 5", set()),
+}
+
+
+def facts(name: str) -> Facts:
+    analysis, parameters, _ = STATED[name]
+    return ANALYSES[analysis].facts(ANALYSES[analysis].parse(tomllib.loads(parameters)))
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_facts(name: str) -> None:
+    found, (analysis, _, expected) = facts(name), STATED[name]
+    assert found.pairs_by_position is (POSITION in expected)
+    assert found.matches is (MATCHES in expected)
+    assert found.row_results is (ROWS in expected)
+    assert found.exact is (EXACT in expected)
+    assert bool(found.loss) is (LOSS in expected)
+    assert (found.comparison_type is not None) is (analysis == "comparison")
+
+
+def test_the_type_of_a_comparison() -> None:
+    assert facts("numbers").comparison_type == ComparisonType.parse("PN-NP-PN")
+
+
+@pytest.mark.parametrize("left_out", Facts.__dataclass_fields__)
+def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
+    stated: dict[str, Any] = {
+        "pairs_by_position": False,
+        "matches": False,
+        "row_results": False,
+        "comparison_type": None,
+        "exact": False,
+        "loss": Loss(),
+    }
+    Facts(**stated)
+    del stated[left_out]
+    with pytest.raises(TypeError, match=left_out):
+        Facts(**stated)
+
+
+def test_an_analysis_without_facts_cannot_be_registered() -> None:
+    members = {
+        name: getattr(type(PREPARATION), name)
+        for name in dir(type(PREPARATION))
+        if not name.startswith("_") and name != "facts"
+    }
+    silent = type("Silent", (), members)()
+    with pytest.raises(TypeError, match="Silent"):
+        registered((silent,))
+    with pytest.raises(ValueError, match="preparation"):
+        registered((PREPARATION, PREPARATION))
+    assert dict(registered((PREPARATION,))) == {"preparation": PREPARATION}
