@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from parties.toml import StrictTable
-from smc.analyses.base import Schema
+from smc.analyses.base import DAYS, Schema
 
 TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciphertext")
 _SPLIT: Final = ("share", "ciphertext")
@@ -93,7 +93,9 @@ def _schema(kind: str, table: StrictTable) -> Schema:
         return Schema("integer", lower=lower, upper=upper, unit=unit)
     if kind == "date":
         lower, upper = _bounds(table, lambda key: _day(table, key))
-        return Schema("integer", lower=lower, upper=upper, unit=unit or "days since 1970-01-01")
+        if unit not in ("", DAYS):
+            raise table.fail("unit", "is not that of dates", f"Leave it out; dates are held as {DAYS}.")
+        return Schema("integer", lower=lower, upper=upper, unit=DAYS)
     if kind == "decimal":
         scale = table.integer("scale", least=0)
         if scale > 18:

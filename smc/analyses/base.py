@@ -15,6 +15,9 @@ from smc.errors import DomainError, UsageError
 from smc.forms import ComparisonType, Role
 from smc.protocols.session import Session
 
+DAYS: Final = "days since 1970-01-01"
+"""The unit of columns that hold dates, as whole numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -28,7 +31,7 @@ class Schema:
         categories: the labels of a category column; values are held as indices into it.
         modulus: modulus of a share column, a positive integer in decimal, or `alice` or `bob` for the
             Paillier N of that party; empty for other kinds.
-        unit: the unit of measurement, for people.
+        unit: the unit of measurement, for people; `DAYS` makes a column of integers one of dates.
     """
 
     kind: str
@@ -38,6 +41,11 @@ class Schema:
     categories: tuple[str, ...] = ()
     modulus: str = ""
     unit: str = ""
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the column holds dates, as days since 1970-01-01."""
+        return self.kind == "integer" and self.unit == DAYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ filled up, and rows that find their bucket full, or whose key has an empty part,
 other party learns nothing of how the keys are distributed. Rows go in their own order.
 
 Reference: Christen, A survey of indexing techniques for scalable record linkage and deduplication, IEEE TKDE
-24, 2012 (blocking); Soundex: Odell and Russell, US patents 1,261,167 and 1,435,663.
+24, 2012.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.matching.phonetics import cologne, soundex
 from smc.errors import UsageError
 
 Index = NDArray[np.int64]
@@ -28,12 +29,6 @@ EMPTY: Final = -1
 """Stands in a layout where no row is."""
 
 _LENGTH: Final = re.compile(r"(prefix|suffix)([1-9][0-9]?)")
-_SOUNDS: Final = {
-    letter: str(digit)
-    for digit, letters in enumerate(("bfpv", "cgjkqsxz", "dt", "l", "mn", "r"), start=1)
-    for letter in letters
-}
-_SILENT: Final = "hw"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class KeyPart:
 
     Attributes:
         column: its column's name in the job.
-        function: what is taken of the text: `value`, `soundex`, `year`, `prefixN` or `suffixN`.
+        function: what is taken of the text: `value`, `soundex`, `cologne`, `year`, `prefixN` or `suffixN`.
     """
 
     column: str
@@ -53,12 +48,12 @@ class KeyPart:
         """Read `column:function`.
 
         Raises:
-            UsageError: it is none.
+            UsageError: it is not of this form.
         """
         column, _, function = text.rpartition(":")
         if not column or (function not in _FUNCTIONS and not _LENGTH.fullmatch(function)):
             raise UsageError(
-                f"{place} has {text!r}, which is no part of a key.",
+                f"{place} has {text!r}, which is not a part of a key.",
                 f"Write column:function with {', '.join(sorted(_FUNCTIONS))}, prefixN or suffixN.",
             )
         return cls(column, function)
@@ -71,26 +66,17 @@ class KeyPart:
         return _FUNCTIONS[self.function](text)
 
 
-def soundex(text: str) -> str:
-    """The Soundex code of a word: its first letter and three digits; empty without a letter of a to z."""
-    letters = [letter for letter in text.lower() if "a" <= letter <= "z"]
-    if not letters:
-        return ""
-    code, last = letters[0], _SOUNDS.get(letters[0], "")
-    for letter in letters[1:]:
-        sound = _SOUNDS.get(letter, "")
-        if sound and sound != last:
-            code += sound
-        if letter not in _SILENT:
-            last = sound
-    return code[:4].ljust(4, "0")
-
-
 def _year(text: str) -> str:
     return text[:4] if re.match(r"[0-9]{4}", text) else ""
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[[str], str]]] = {"value": str, "soundex": soundex, "year": _year}
+YEAR: Final = "year"
+_FUNCTIONS: Final[Mapping[str, Callable[[str], str]]] = {
+    "value": str,
+    "soundex": soundex,
+    "cologne": cologne,
+    YEAR: _year,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,27 @@
-"""Recipes that bring the texts of keys of both sides to one form: a list of steps, done in their order.
+"""Recipes that bring the texts of columns of both sides to one form: a list of steps, done in their order.
 
 | Step | Does |
 |---|---|
 | `trim` | white space at both ends goes |
 | `collapse-spaces` | every run of white space becomes one space, and goes at the ends |
+| `width` | full-width letters and digits, ligatures, superscripts and the like become plain ones |
+| `transliterate` | Latin letters beyond a to z are spelt out (ä ae, ü ue, ß ss, ø o, ł l), quotes are alike |
 | `lower` | case folding: upper and lower case become the same |
-| `strip-accents` | letters lose their marks (compatibility decomposition, combining characters dropped) |
-| `digits-only` | everything but 0 to 9 goes |
-| `letters-only` | everything but letters goes |
+| `strip-accents` | Latin, Greek and Cyrillic letters lose their marks |
+| `digits-only` | everything but decimal digits goes; those of any script become 0 to 9 |
+| `letters-only` | everything but letters, and vowel signs that belong to them, goes |
 | `strip-leading-zeros` | zeros in front go, but for the last character |
 | `date` | a date becomes YYYY-MM-DD |
 
+What happens to letters is in `smc.analyses.matching.letters`. `transliterate` stands before `strip-accents`,
+which would leave it no umlauts.
+
 Dates are read as year-month-day with `-`, `/`, `.` or nothing between, as day.month.year, and with `/` or `-`
 as day and month in either order where one of them is above 12 or both are equal; else the order is ambiguous
-and an error. Years have four digits. A column of whole numbers counts days from 1970-01-01 if its recipe
-begins with `date`; otherwise whole numbers are taken as their decimal text and categories as their labels.
-All texts are brought to Unicode normal form C before and after.
+and an error. Years have four digits. The texts of a column declared as dates are YYYY-MM-DD under any recipe.
+Another column of whole numbers counts days from 1970-01-01 if its recipe begins with `date`; otherwise whole
+numbers are taken as their decimal text, and categories as their labels. All texts are brought to Unicode
+normal form C before and after.
 """
 
 from __future__ import annotations
@@ -29,10 +35,15 @@ from typing import Any, Final
 import numpy as np
 
 from smc.analyses.base import Column
+from smc.analyses.matching import letters
 from smc.errors import DomainError, UsageError
 
 Texts = list[str]
 Step = Callable[[Texts], Texts]
+
+DATE: Final = "date"
+_TRANSLITERATE: Final = "transliterate"
+_STRIP_ACCENTS: Final = "strip-accents"
 
 DEFAULT_STEPS: Final = ("trim",)
 """Where a job gives no recipe."""
@@ -42,8 +53,6 @@ KINDS: Final = ("text", "integer", "category")
 
 _ORDERED: Final = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})")
 _TURNED: Final = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})")
-_NO_DIGITS: Final = re.compile(r"[^0-9]+")
-_NO_LETTERS: Final = re.compile(r"[\W\d_]+")
 _COMPACT: Final = 8
 _MONTHS: Final = 12
 _FIRST_DAY: Final = np.datetime64("0001-01-01")
@@ -62,12 +71,17 @@ def parse_steps(given: Any, place: str) -> tuple[str, ...]:
         place: how errors call it.
 
     Raises:
-        UsageError: it is no list of known steps, or a step comes twice.
+        UsageError: it is not a list of known steps, a step comes twice, or one would undo another's work.
     """
     if not isinstance(given, list) or any(step not in STEPS for step in given):
-        raise UsageError(f"{place} is no list of steps.", f"Known are {', '.join(STEPS)}.")
+        raise UsageError(f"{place} is not a list of steps.", f"Known are {', '.join(STEPS)}.")
     if len(set(given)) < len(given):
         raise UsageError(f"{place} names a step twice.", "Name each once.")
+    if _TRANSLITERATE in given and _STRIP_ACCENTS in given[: given.index(_TRANSLITERATE)]:
+        raise UsageError(
+            f"{place} strips accents before it transliterates, so no umlaut is left to spell out.",
+            f"Write {_TRANSLITERATE} before {_STRIP_ACCENTS}.",
+        )
     return tuple(given)
 
 
@@ -89,8 +103,8 @@ def normalized(column: Column, steps: Sequence[str], place: str) -> Texts:
     if column.schema.kind == "category":
         labels = _recipe(list(column.schema.categories), steps, place)
         return [labels[number] for number in column.integers]
-    if column.schema.kind == "integer" and steps and steps[0] == "date":
-        return _recipe(_dates_of_days(column, place), steps[1:], place)
+    if column.schema.is_date or (column.schema.kind == "integer" and steps and steps[0] == DATE):
+        return _recipe(_dates_of_days(column, place), steps, place)
     if column.schema.kind == "integer":
         return _recipe(list(map(str, column.integers)), steps, place)
     if column.schema.kind != "text":
@@ -120,11 +134,8 @@ def _composed(texts: Texts) -> Texts:
     return texts if _plain(texts) else [unicodedata.normalize("NFC", text) for text in texts]
 
 
-def _bare(texts: Texts) -> Texts:
-    if _plain(texts):
-        return texts
-    apart = (unicodedata.normalize("NFKD", text) for text in texts)
-    return ["".join(c for c in text if not unicodedata.combining(c)) for text in apart]
+def _each(change: Callable[[str], str]) -> Step:
+    return lambda texts: list(map(change, texts))
 
 
 def _dates_of_days(column: Column, place: str) -> Texts:
@@ -172,14 +183,16 @@ def _iso(year: str, month: str, day: str) -> str | None:
 
 STEPS: Final[Mapping[str, Step]] = MappingProxyType(
     {
-        "trim": lambda texts: list(map(str.strip, texts)),
-        "collapse-spaces": lambda texts: [" ".join(text.split()) for text in texts],
-        "lower": lambda texts: list(map(str.casefold, texts)),
-        "strip-accents": _bare,
-        "digits-only": lambda texts: [_NO_DIGITS.sub("", text) for text in texts],
-        "letters-only": lambda texts: [_NO_LETTERS.sub("", text) for text in texts],
-        "strip-leading-zeros": lambda texts: [text.lstrip("0") or text[-1:] for text in texts],
-        "date": _dates,
+        "trim": _each(str.strip),
+        "collapse-spaces": _each(lambda text: " ".join(text.split())),
+        "width": _each(letters.narrowed),
+        _TRANSLITERATE: _each(letters.transliterated),
+        "lower": _each(letters.folded),
+        _STRIP_ACCENTS: _each(letters.bare),
+        "digits-only": _each(letters.digits),
+        "letters-only": _each(letters.letters),
+        "strip-leading-zeros": _each(lambda text: text.lstrip("0") or text[-1:]),
+        DATE: _dates,
     }
 )
 """The steps by name."""

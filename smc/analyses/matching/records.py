@@ -65,8 +65,10 @@ def prepare(parameters: TolerantParameters, data: Data, buckets: int) -> Records
         buckets: public.
 
     Raises:
-        DomainError: a text is no date where the normalization asks for dates.
+        UsageError: keys take the year of columns that do not hold dates.
+        DomainError: a text is not a date where the normalization asks for dates.
     """
+    parameters.check_dates({name: data[name].schema for name in parameters.columns})
     texts = {
         name: normalized(data[name], parameters.steps(name), f"The column {name!r}")
         for name in parameters.columns

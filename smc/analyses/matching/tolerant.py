@@ -57,7 +57,7 @@ class Tolerant:
     def check_schema(
         self, parameters: TolerantParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
     ) -> None:
-        """Check that both sides declare the columns as texts, integers or categories.
+        """Check that both sides declare the columns as texts, integers, dates or categories.
 
         Raises:
             UsageError: they do not.
@@ -73,6 +73,8 @@ class Tolerant:
                         f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
                         f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
                     )
+        for schemas in (alice, bob):
+            parameters.check_dates(schemas)
 
     def check_recipients(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.

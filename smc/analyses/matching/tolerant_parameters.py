@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.matching.blocking import KeyPart
+from smc.analyses.base import Schema
+from smc.analyses.matching.blocking import YEAR, KeyPart
 from smc.analyses.matching.encoding import MOST_WEIGHT, Field
-from smc.analyses.matching.normalization import parse_steps
+from smc.analyses.matching.normalization import DATE, parse_steps
 from smc.analyses.matching.similarity import Rule
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
@@ -21,8 +22,8 @@ GREEDY: Final = "greedy"
 OPTIMAL: Final = "optimal"
 MODES: Final = (NONE, GREEDY, OPTIMAL)
 
-DEFAULT_STEPS: Final = ("collapse-spaces", "lower", "strip-accents")
-"""The normalization of columns for which the job gives none."""
+DEFAULT_STEPS: Final = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
+"""The normalization of columns for which the job gives none; they leave dates as they are."""
 
 MOST_FIELDS: Final = 64
 MOST_PASSES: Final = 16
@@ -80,9 +81,34 @@ class TolerantParameters:
         parts = (part.column for key in self.blocking for part in key)
         return tuple(dict.fromkeys((*(each.column for each in self.fields), *parts)))
 
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The columns of which a key takes the year, each once."""
+        parts = (part.column for key in self.blocking for part in key if part.function == YEAR)
+        return tuple(dict.fromkeys(parts))
+
     def steps(self, column: str) -> tuple[str, ...]:
         """The normalization of a column's texts, for comparing and blocking alike."""
-        return next((each.normalization for each in self.fields if each.column == column), DEFAULT_STEPS)
+        default = (DATE,) if column in self.dated else DEFAULT_STEPS
+        return next((each.normalization for each in self.fields if each.column == column), default)
+
+    def check_dates(self, schemas: Mapping[str, Schema]) -> None:
+        """Check that keys take the year of dates only.
+
+        Args:
+            schemas: of one side, with all of `columns`.
+
+        Raises:
+            UsageError: they do not; names the column.
+        """
+        for name in self.dated:
+            texts = schemas[name].kind in ("text", "category") and DATE in self.steps(name)
+            if not (schemas[name].is_date or texts):
+                raise UsageError(
+                    f"{_PLACE}.blocking takes the year of {name!r}, which does not hold dates.",
+                    "Declare the column as a date in the catalog; for a field of texts, "
+                    f'write normalization = ["{DATE}"].',
+                )
 
     def buckets(self, rows: Sequence[int]) -> int:
         """How many buckets a pass has, for public numbers of rows of the two sides."""

@@ -144,6 +144,7 @@ def test_names_never_become_paths(tmp_path, name):
         ('values = ["no", "yes"]', "values = []", "empty"),
         ('values = ["no", "yes"]', 'values = ["no", "no"]', "twice"),
         ("1970-01-01", "1970-01-01T00:00:00", "no date"),
+        ('type = "date"', 'type = "date"\nunit = "birthday"', "not that of dates"),
         ('unit = "years"', 'units = "years"', "'unit'"),
         ('type = "integer"', 'type = "interger"', "'integer'"),
         ('source = "patients.csv"', 'source = "patients.xls"', "source ends neither in .csv"),

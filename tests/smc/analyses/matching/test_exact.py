@@ -240,7 +240,7 @@ def test_what_the_job_says_of_itself():
         ('method = "exact"\nkeys = ["a"]\n[normalization]\nb = ["trim"]', "unknown key 'b'"),
         ('method = "exact"\nkeys = ["a"]\n[normalization]\na = ["shout"]', "normalization.a"),
         ('method = "exact"\nkeys = ["a"]\n[normalization]\na = ["trim", "trim"]', "twice"),
-        ('method = "exact"\nkeys = ["a"]\n[normalization]\na = "trim"', "no list"),
+        ('method = "exact"\nkeys = ["a"]\n[normalization]\na = "trim"', "not a list"),
         ('method = "exakt"\nkeys = ["a"]', "exact"),
     ],
 )

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.base import DAYS, Column, Schema
 from smc.analyses.matching.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
-from smc.analyses.matching.normalization import STEPS, normalized
+from smc.analyses.matching.normalization import STEPS, normalized, parse_steps
 from smc.errors import DomainError, UsageError
 
 TEXT = Schema("text")
@@ -27,10 +27,20 @@ def forms(values, *steps):
     [
         ("trim", "\t a  b \u00a0", "a  b"),
         ("collapse-spaces", " a \t\n b ", "a b"),
-        ("lower", "Straße ÄÖ İ", "strasse äö i\u0307"),
-        ("strip-accents", "Ångström, Łódź, ﬁ", "Angstrom, Łodz, fi"),
-        ("digits-only", "A-12 b3٣", "123"),
+        ("width", "Ｍüller １２ ﬁ ² O´Neill", "Müller 12 fi 2 O´Neill"),
+        ("transliterate", "Müller Åse Øst Æsa Łódź Đặng ß ı", "Mueller Åse Ost Aesa Lódź Dặng ss i"),
+        (
+            "transliterate",
+            "O’Neill O´Neill O`Neill Ann–Eve Ann\u00adEve",
+            "O'Neill O'Neill O'Neill Ann-Eve AnnEve",
+        ),
+        ("lower", "Straße ÄÖ İ", "strasse äö i"),
+        ("strip-accents", "Ångström, Łódź, Μαρία, Пётр", "Angstrom, Łodz, Μαρια, Петр"),
+        ("strip-accents", "が か राम לֵוִי", "が か राम לֵוִי"),
+        ("digits-only", "A-12 b3٤", "1234"),
+        ("digits-only", "１２３ ½ ①", "123"),
         ("letters-only", "O'Neill-Müller_7 ", "ONeillMüller"),
+        ("letters-only", "a² ① ½ 1\u0301 राम が x\u0323", "aरामがx\u0323"),
         ("strip-leading-zeros", "007", "7"),
         ("strip-leading-zeros", "000", "0"),
         ("strip-leading-zeros", "", ""),
@@ -71,6 +81,45 @@ def test_texts_that_are_no_dates_or_ambiguous(text):
     assert text not in str(caught.value)
 
 
+NAMES = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
+"""What tolerant matching does where a job gives no recipe."""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Lukasz", "Łukasz"),
+        ("Sorensen", "Sørensen"),
+        ("Müller", "MUELLER"),
+        ("İSTANBUL", "istanbul"),
+        ("ISTANBUL", "ıstanbul"),
+        ("O'Brien", "O’Brien"),
+        ("O'Brien", "o´brien"),
+        ("Großmann", "GROSSMANN"),
+        ("Đorđević", "Dordevic"),
+        ("Þórunn", "Thorunn"),
+        ("Ｍａｒｉａ", "maria"),
+        ("Jean\u2010Luc", "jean-luc"),
+        ("José", "Jose\u0301"),
+        ("Ёлкин", "Елкин"),
+    ],
+)
+def test_spellings_of_a_name_are_alike_by_the_steps_for_names(one, other):
+    assert forms([one], *NAMES) == forms([other], *NAMES)
+
+
+@pytest.mark.parametrize(("one", "other"), [("が", "か"), ("राम", "रम"), ("ばば", "はは"), ("ירן", "ירֵן")])
+@pytest.mark.parametrize("steps", [("strip-accents",), ("letters-only",), NAMES])
+def test_marks_that_are_letters_of_their_own_stay(one, other, steps):
+    assert forms([one], *steps) != forms([other], *steps)
+
+
+def test_accents_are_not_stripped_before_umlauts_are_spelt_out():
+    with pytest.raises(UsageError, match="transliterate before strip-accents"):
+        parse_steps(["strip-accents", "transliterate"], "here")
+    assert parse_steps(list(NAMES), "here") == NAMES
+
+
 def test_order_of_steps_matters():
     assert forms(["0a01"], "strip-leading-zeros", "digits-only") == ["01"]
     assert forms(["0a01"], "digits-only", "strip-leading-zeros") == ["1"]
@@ -82,6 +131,9 @@ def test_days_become_dates_and_labels_their_texts():
     assert normalized(days, (), "here") == ["0", "19723", "-1"]
     with pytest.raises(DomainError, match="days"):
         normalized(Column(np.array([10**7]), Schema("integer")), ("date",), "here")
+    dates = Column(days.values, Schema("integer", lower=-9, upper=10**5, unit=DAYS))
+    for steps in ((), ("trim",), ("date",), NAMES):
+        assert normalized(dates, steps, "here") == ["1970-01-01", "2024-01-01", "1969-12-31"]
     labels = Column(np.array([1, 0, 1]), Schema("category", categories=("B", " a")))
     assert normalized(labels, ("trim", "lower"), "here") == ["a", "b", "a"]
     with pytest.raises(UsageError):

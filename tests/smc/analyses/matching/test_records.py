@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.matching.assignment import largest_assignment
-from smc.analyses.matching.blocking import EMPTY, KeyPart, lay_out, soundex
+from smc.analyses.matching.blocking import EMPTY, KeyPart, lay_out
 from smc.analyses.matching.encoding import Field, encode, grams
 from smc.analyses.matching.linkage_plain import alike
+from smc.analyses.matching.phonetics import cologne, soundex
 from smc.analyses.matching.similarity import ABSENT, MOST_ONES, Rule, sizes_of
 from smc.errors import UsageError
 
@@ -74,6 +75,10 @@ def test_filters_that_are_too_full_are_thinned_alike():
         ("Pfister", "p236"),
         ("Honeyman", "h555"),
         ("o'hara", "o600"),
+        ("Łukasz", "l220"),
+        ("Müller", "m460"),
+        ("Mueller", "m460"),
+        ("राम", ""),
         ("a", "a000"),
         ("", ""),
         ("123", ""),
@@ -81,6 +86,33 @@ def test_filters_that_are_too_full_are_thinned_alike():
 )
 def test_soundex(word, code):
     assert soundex(word) == code
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("Wikipedia", "3412"),
+        ("Müller-Lüdenscheidt", "65752682"),
+        ("Mueller", "657"),
+        ("Breschnew", "17863"),
+        ("Meyer", "67"),
+        ("Mayr", "67"),
+        ("Schmidt", "862"),
+        ("Schmitt", "862"),
+        ("Philipp", "351"),
+        ("Xaver", "4837"),
+        ("Max", "648"),
+        ("Chr", "47"),
+        ("Celan", "856"),
+        ("Ach", "04"),
+        ("h", "0"),
+        ("", ""),
+        ("12", ""),
+        ("Мария", ""),
+    ],
+)
+def test_cologne(word, code):
+    assert cologne(word) == code
 
 
 @pytest.mark.parametrize(
@@ -94,6 +126,7 @@ def test_soundex(word, code):
         ("prefix2", "a", ""),
         ("suffix2", "abc", "bc"),
         ("soundex", "anna", "a500"),
+        ("cologne", "anna", "06"),
     ],
 )
 def test_parts_of_keys(function, text, part):

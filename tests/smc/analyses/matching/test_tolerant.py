@@ -9,7 +9,7 @@ import pytest
 
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
-from smc.analyses.base import Column, Schema
+from smc.analyses.base import DAYS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching import places
@@ -312,6 +312,30 @@ def test_numbers_and_categories_are_compared_as_texts():
     alice, bob = data([123456, 123999, 700000], [0, 1, 0]), data([123457, 123999], [0, 1])
     run = side(parsed, alice, bob)
     assert joined(*run_pair(run, run)) == {(0, 0), (1, 1)}
+
+
+DAYS_OF_BIRTH = [-25_567, -12_000, -1, 0, 1, 999, 1_000, 9_999, 10_000, 10_956]
+"""From 1900-01-01 to 1999-12-31, and on both sides of 1972-09-27."""
+
+
+@pytest.mark.parametrize("recipe", [{}, {"normalization": ["date"]}])
+def test_persons_of_any_age_are_found_by_the_year_of_their_birth(recipe):
+    """As dates of a catalog on one side, as texts on the other where a recipe reads them."""
+    days = Column(np.array(DAYS_OF_BIRTH), Schema("integer", lower=-30_000, upper=20_000, unit=DAYS))
+    texts = Column(list(map(str, days.array.astype("datetime64[D]"))), Schema("text"))
+    parsed = TOLERANT.parse(
+        {
+            "fields": [{"column": "born", **recipe}],
+            "threshold": "1",
+            "blocking": [["born:year"]],
+            "one_to_one": "none",
+        }
+    )
+    other = texts if recipe else days
+    records = [prepare(parsed, {"born": side}, 10) for side in (days, other)]
+    assert [records_of.layouts[0].keyless for records_of in records] == [0, 0]
+    outcomes = TOLERANT.run_plain(parsed, {"born": days}, {"born": other}, BOTH)
+    assert joined(*outcomes) == {(row, row) for row in range(len(DAYS_OF_BIRTH))}
 
 
 def test_columns_have_one_length():

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.base import Schema
+from smc.analyses.base import DAYS, Schema
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.encoding import Field
 from smc.analyses.matching.tolerant import TOLERANT
@@ -107,7 +107,11 @@ def test_matching_knows_the_method():
 
 def test_schemas_are_checked():
     parsed = TOLERANT.parse(GIVEN)
-    good = {"name": Schema("text"), "born": Schema("integer"), "town": Schema("category", categories=("x",))}
+    good = {
+        "name": Schema("text"),
+        "born": Schema("integer", unit=DAYS),
+        "town": Schema("category", categories=("x",)),
+    }
     TOLERANT.check_schema(parsed, good, good)
     for wrong in (
         {**good, "born": Schema("decimal", scale=1)},
@@ -117,6 +121,28 @@ def test_schemas_are_checked():
             TOLERANT.check_schema(parsed, good, wrong)
     with pytest.raises(UsageError, match="Alice declares no column 'town'"):
         TOLERANT.check_schema(parsed, {"name": good["name"], "born": good["born"]}, good)
+
+
+@pytest.mark.parametrize("recipe", [{}, {"normalization": ["trim"]}, {"normalization": ["date"]}])
+def test_years_are_taken_of_dates_only(recipe):
+    """A number of days has no year, nor has a text that nobody reads as a date."""
+    fields = [{"column": "name"}, {"column": "born", **recipe}]
+    parsed = TOLERANT.parse({"fields": fields, "threshold": "0.75", "blocking": [["born:year"]]})
+    good = {"name": Schema("text"), "born": Schema("integer", unit=DAYS)}
+    TOLERANT.check_schema(parsed, good, good)
+    wrong = [Schema("integer"), Schema("integer", unit="years")]
+    wrong += [] if recipe == {"normalization": ["date"]} else [Schema("text")]
+    for schema in wrong:
+        with pytest.raises(UsageError, match="takes the year of 'born', which does not hold dates"):
+            TOLERANT.check_schema(parsed, good, {**good, "born": schema})
+
+
+def test_a_text_that_only_blocks_by_its_year_is_read_as_a_date():
+    parsed = TOLERANT.parse(
+        {"fields": [{"column": "name"}], "threshold": "0.75", "blocking": [["born:year"]]}
+    )
+    assert parsed.steps("born") == ("date",)
+    TOLERANT.check_schema(parsed, *2 * [{"name": Schema("text"), "born": Schema("text")}])
 
 
 def test_somebody_receives():
