@@ -138,7 +138,7 @@ class Channel:
     def finish(self) -> None:
         """Say that nothing more follows and wait until the peer has said so too."""
         self._put(END, b"", 0)
-        self._next(END, 0)
+        self._next(END, 0, 0)
 
     def abort(self, code: str) -> None:
         """Tell the peer a code, and no more than that, and close."""
@@ -152,21 +152,23 @@ class Channel:
         self._sent_frames += 1
 
     def _message(self, kind: str, size: int) -> bytes:
-        frame = self._next(kind, size)
-        self._clock = max(self._clock, frame.depth)
-        pieces = [frame.data]
-        missing = size - len(frame.data)
-        while missing > 0:
-            frame = self._next(kind, size)
+        if size > MESSAGE_BYTES:
+            raise ProtocolViolation(
+                f"{kind} of {size} bytes would be due, over the limit of {MESSAGE_BYTES}.",
+                "Run the batch in smaller chunks.",
+            )
+        pieces = []
+        for start in range(0, max(1, size), FRAME_BYTES):
+            frame = self._next(kind, size, min(size - start, FRAME_BYTES))
+            self._clock = max(self._clock, frame.depth)
             pieces.append(frame.data)
-            missing -= len(frame.data)
-            if not frame.data:
-                break
-        if missing:
-            raise ProtocolViolation(f"{kind}: its frames do not add up to {size} bytes.")
         return b"".join(pieces)
 
-    def _next(self, kind: str, size: int) -> Frame:
+    def _next(self, kind: str, size: int, due: int) -> Frame:
+        """The next frame, of a message of `size` bytes; it must carry exactly the `due` bytes.
+
+        Frames are full but for a message's last one, so a message costs no more memory than its bytes.
+        """
         frame = self._transport.receive()
         if frame.sequence != self._received_frames:
             raise ProtocolViolation(
@@ -179,8 +181,10 @@ class Channel:
             raise PeerAborted(f"The peer ended the session with code {code!r}.", "Its log has the reason.")
         if frame.kind != kind:
             raise ProtocolViolation(f"{kind} was due, another kind of message came.")
-        if frame.total != size or len(frame.data) > min(size, FRAME_BYTES):
+        if frame.total != size:
             raise ProtocolViolation(f"{kind}: {size} bytes were due, {frame.total} are announced.")
+        if len(frame.data) != due:
+            raise ProtocolViolation(f"{kind}: a frame of {due} bytes was due, one of {len(frame.data)} came.")
         if kind != END and not self._last_depth <= frame.depth <= self._sent_depth + 1:
             raise ProtocolViolation(f"{kind}: its place in the order of messages is impossible.")
         self._last_depth = max(self._last_depth, frame.depth)

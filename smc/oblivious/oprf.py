@@ -73,6 +73,9 @@ PIECE_WORDS: Final = 512
 SETUP: Final = (Step(matrix_bytes(BASE_TRANSFERS), 0), Step(0, BASE_TRANSFERS * SUM_BYTES))
 """The set-up of one direction, at its first use; the sender is the first party."""
 
+MOST_FUNCTIONS: Final = 1 << 28
+"""More functions are not made at once: their rows alone would fill 8 GiB."""
+
 _BLOCK: Final = 1 << 13
 _PLACE_BITS: Final = 32
 _BASE_DOMAIN: Final = b"duetto/oblivious/prf-base/1"
@@ -290,12 +293,15 @@ class PrfSender:
         """Fresh functions; the receiver evaluates each once.
 
         Args:
-            count: how many.
+            count: how many, at most `MOST_FUNCTIONS`.
             width: bytes of a value.
 
         Raises:
+            UsageError: there are too many.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
+        if count > MOST_FUNCTIONS:
+            raise UsageError(f"{count} functions at once are too many.", "Split the data into several jobs.")
         first, batch = self._pieces, self._batches
         rows = np.empty((count, DEPTH), dtype=np.uint64)
         for part in pieces(count):

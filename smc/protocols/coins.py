@@ -1,14 +1,19 @@
-"""A public random string that neither party knew before.
+"""A public random string that neither party knew before and neither can choose.
 
-    Alice (a random)    -- Coins -->    Bob (b random)
-                        <-- Coins --    at the same time        SHA-256(domain, a, b)
+    Alice (a random)    -- CoinCommitment: SHA-256(domain, Alice, a) -->    Bob (b random)
+                        <-- CoinCommitment: SHA-256(domain, Bob, b) --
+                        -- Coins: a -->
+                        <-- Coins: b --                                  SHA-256(domain, a, b)
+
+Each pair of messages crosses. A half is 32 uniform bytes and so hides itself behind its hash; the role in
+the hash keeps a party from committing to the other's half.
 
 Inputs: none.
 Outputs: 32 bytes, the same at both sides.
 Learns: neither party anything.
-Assumes: semi-honest parties: the one that hears first does not choose its half after the other's.
-Cost: 1 round, 32 bytes each way.
-Reference: none.
+Assumes: SHA-256 as a random oracle. Whoever deviates can only end the run, also after having seen the result.
+Cost: 2 rounds, 64 bytes each way.
+Reference: Blum, Coin flipping by telephone, CRYPTO 1981, with a hash as commitment.
 """
 
 from __future__ import annotations
@@ -21,13 +26,23 @@ import numpy as np
 
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
+from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight
 
 COIN_BYTES: Final = 32
 
-_DOMAIN: Final = b"duetto/coins/1"
+_HASH_BYTES: Final = 32
+_DOMAIN: Final = b"duetto/coins/2"
+_COMMITMENT_DOMAIN: Final = b"duetto/coin-commitment/1"
+
+
+@dataclass(frozen=True, slots=True)
+class CoinCommitment(Message):
+    """The hash of the sender's half."""
+
+    hashed: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +56,26 @@ def toss(session: Session) -> bytes:
     """Draw a public string together with the peer, who calls it at the same time.
 
     Raises:
-        ProtocolViolation: the peer sent something else.
+        ProtocolViolation: the peer sent something else, or opened another half than it had committed to.
     """
     own = session.random.bytes(COIN_BYTES)
-    session.channel.send(Coins(Rows(np.frombuffer(own, dtype=np.uint8)[None])))
+    session.channel.send(CoinCommitment(_row(_commitment(session.role, own))))
+    committed = session.channel.recv(CoinCommitment, ExpectedRows(1, _HASH_BYTES)).tobytes()
+    session.channel.send(Coins(_row(own)))
     peer = session.channel.recv(Coins, ExpectedRows(1, COIN_BYTES)).tobytes()
+    if _commitment(session.role.other, peer) != committed:
+        raise ProtocolViolation("The peer opened another half of the coins than it had committed to.")
     first, second = (own, peer) if session.role is Role.ALICE else (peer, own)
     return hashlib.sha256(_DOMAIN + first + second).digest()
 
 
-TOSS_COST: Final = Cost((Flight.BOTH,), COIN_BYTES, COIN_BYTES)
+def _commitment(role: Role, half: bytes) -> bytes:
+    return hashlib.sha256(_COMMITMENT_DOMAIN + role.value.encode().ljust(8) + half).digest()
+
+
+def _row(data: bytes) -> Rows:
+    return Rows(np.frombuffer(data, dtype=np.uint8)[None])
+
+
+TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _HASH_BYTES + COIN_BYTES, _HASH_BYTES + COIN_BYTES)
 """What one toss costs."""

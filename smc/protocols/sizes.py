@@ -3,11 +3,14 @@
     Alice (counts)    -- Counts -->    Bob (counts)
                       <-- Counts --    at the same time
 
-Inputs: a few numbers of rows at each side.
+This is the only way to learn how many rows the peer has. What comes out is a `RowCount`, and whatever makes
+room for the peer's rows asks for one: a number that the peer made up does not get as far as an allocation.
+
+Inputs: a few numbers of rows at each side, none above `MOST_ROWS`.
 Outputs: the other side's.
 Learns: each party the other's row counts, which are public in every analysis that uses this.
 Assumes: nothing.
-Cost: 1 round, 5 bytes per number each way.
+Cost: 1 round, 4 bytes per number each way.
 Reference: none.
 """
 
@@ -15,13 +18,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, Self
 
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
+from smc.errors import DomainError, ProtocolViolation
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight
 
-_BOUND = 1 << 40
+MOST_ROWS: Final = 1 << 27
+"""More rows than one side brings to a run: 134 million, some gigabytes of keys and masks."""
+
+_BOUND: Final = 1 << 32
+
+
+class RowCount(int):
+    """A number of rows that memory may be set aside for: 0 to `MOST_ROWS`.
+
+    Raises:
+        ProtocolViolation: it lies outside of that.
+    """
+
+    def __new__(cls, rows: int) -> Self:
+        """Check the number."""
+        if not 0 <= rows <= MOST_ROWS:
+            raise ProtocolViolation(
+                f"The peer announced {rows} rows; a run takes at most {MOST_ROWS} from each side.",
+                "Split the data into several jobs.",
+            )
+        return super().__new__(cls, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +56,31 @@ class Counts(Message):
     counts: Residues
 
 
-def exchange_counts(session: Session, own: Sequence[int]) -> list[int]:
-    """Tell the own row counts and learn as many of the peer's.
+def exchange_counts(session: Session, own: Sequence[int], *, most: int = MOST_ROWS) -> list[RowCount]:
+    """Tell the peer the local row counts and learn as many of the peer's.
 
     Args:
-        session: the own side.
-        own: row counts below 2**40; 0 stands for "has none".
+        session: the local side.
+        own: row counts; 0 stands for "has none".
+        most: the largest count that this run has room for, where that is less than `MOST_ROWS`.
+
+    Raises:
+        DomainError: a local count is above `MOST_ROWS`; nothing was sent.
+        ProtocolViolation: one of the peer's is, or is above `most`.
     """
+    if any(rows > MOST_ROWS for rows in own):
+        raise DomainError(
+            f"This side has {max(own)} rows; a run takes at most {MOST_ROWS} from each side.",
+            "Split the data into several jobs.",
+        )
     session.channel.send(Counts(Residues(own, _BOUND)))
-    return session.channel.recv(Counts, ExpectedResidues(_BOUND, len(own)))
+    counts = [RowCount(rows) for rows in session.channel.recv(Counts, ExpectedResidues(_BOUND, len(own)))]
+    if any(rows > most for rows in counts):
+        raise ProtocolViolation(
+            f"The peer announced {max(counts)} rows; this run has room for {most}.",
+            "Match smaller sets, or split the data into several jobs.",
+        )
+    return counts
 
 
 def counts_cost(numbers: int) -> Cost:

@@ -16,7 +16,7 @@ Learns: neither party anything but the number of the other's keys. Which rows ma
 Assumes: semi-honest parties, `smc.protocols.intersection.programmed`, `smc.oblivious`; the keys of each side
 are distinct. A key that the peer does not have is taken for a match with probability below 2**-40 over all
 slots: t_b + t'_b is uniform there, and 40 + ceil(log2 slots) bits of it are tested.
-Cost: `cost`; 9 rounds, 13 with columns of both, 6 more per 76,000 slots; at a million rows each 722
+Cost: `cost`; 10 rounds, 14 with columns of both, 6 more per 76,000 slots; at a million rows each 722
 bytes per row, 15 more for a column of the owner and 63 for one of the other party.
 Reference: Pinkas, Schneider, Tkachenko and Yanai, Efficient circuit-based PSI with linear communication,
 EUROCRYPT 2019 (bins, one target each, equality inside; payloads); Rindal and Schoppmann, VOLE-PSI, EUROCRYPT
@@ -38,6 +38,7 @@ from smc.oblivious.cost import comparison
 from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.intersection import cuckoo, programmed
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
 from smc.secret import gates
 from smc.secret.bits import SecretBits
@@ -91,7 +92,7 @@ class Aligned:
 def align(
     session: Session,
     keys: Word,
-    peer_count: int,
+    peer_count: RowCount,
     columns: NDArray[np.int64],
     alice: Sequence[Bounds],
     bob: Sequence[Bounds],

@@ -29,6 +29,7 @@ from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
 from smc.secret import alignment, gates, opening, signs
 from smc.secret.alignment import align
@@ -97,7 +98,7 @@ def table(
         norms = (block * block).sum(axis=1, dtype=np.uint64)
         brought = np.column_stack([block, norms]).astype(np.int64)
     bounds: dict[Role, list[Bounds]] = {side: [] if side is owner else _bounds(shape) for side in Role}
-    peer_count = shape.rows[role is Role.ALICE]
+    peer_count = RowCount(shape.rows[role is Role.ALICE])
     aligned = align(session, keys, peer_count, brought, bounds[Role.ALICE], bounds[Role.BOB])
     if minimum > 0 and not large_enough(aligned.size(), minimum, release):
         raise DisclosureRefused(

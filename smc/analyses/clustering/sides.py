@@ -7,15 +7,15 @@ from typing import Final
 
 from smc.analyses.base import Schema
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
-from smc.analyses.clustering.scaling import WIDEST_RANGE, Declared
+from smc.analyses.clustering.scaling import Declared
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.protocols import declarations
 from smc.protocols.session import Session
 from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Cost
 
-_NUMBERS: Final = 3
 _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
 
@@ -52,7 +52,7 @@ def check_sides(
 def agree(
     session: Session, parameters: ClusteringParameters, own: Mapping[str, Declared], rows: int
 ) -> tuple[tuple[int, int], dict[str, Declared]]:
-    """Tell the own rows, and of a vertical layout the own declarations, and learn the peer's.
+    """Tell the local rows, in a vertical layout the local declarations too, and learn the peer's.
 
     Args:
         session: the own side of the run.
@@ -66,32 +66,24 @@ def agree(
     Raises:
         ProtocolViolation: the peer's declarations cannot be.
     """
-    told = [rows]
+    (peer,) = exchange_counts(session, [rows])
     declared = dict(own)
     if parameters.layout is Layout.VERTICAL:
-        for column in own.values():
-            told += [column.scale, column.lower + WIDEST_RANGE, column.range]
-    told += [0] * (_told(parameters) - len(told))
-    heard = exchange_counts(session, told)
-    if parameters.layout is Layout.VERTICAL:
-        for place, name in enumerate(parameters.values(session.role.other)):
-            start = 1 + _NUMBERS * place
-            scale, lower, width = heard[start : start + _NUMBERS]
-            column = Declared(scale, lower - WIDEST_RANGE, lower - WIDEST_RANGE + width)
-            if not column.plausible:
+        theirs = parameters.values(session.role.other)
+        told = [
+            declarations.Declared(own[name].lower, own[name].upper, own[name].scale)
+            for name in parameters.values(session.role)
+        ]
+        heard = declarations.exchange_declarations(session, told, len(theirs))
+        for name, each in zip(theirs, heard, strict=True):
+            declared[name] = Declared(each.scale, each.lower, each.upper)
+            if not declared[name].plausible:
                 raise ProtocolViolation("The peer declares a column as it cannot be.")
-            declared[name] = column
-    both = (rows, heard[0]) if session.role is Role.ALICE else (heard[0], rows)
-    return both, declared
-
-
-def _told(parameters: ClusteringParameters) -> int:
-    """Numbers that each side tells."""
-    if parameters.layout is not Layout.VERTICAL:
-        return 1
-    return 1 + _NUMBERS * max(len(parameters.alice_columns), len(parameters.bob_columns))
+    return (rows, peer) if session.role is Role.ALICE else (peer, rows), declared
 
 
 def cost_agree(parameters: ClusteringParameters) -> Cost:
     """The exact cost of `agree`."""
-    return counts_cost(_told(parameters))
+    if parameters.layout is not Layout.VERTICAL:
+        return counts_cost(1)
+    return counts_cost(1) + declarations.declarations_cost(*(len(parameters.values(role)) for role in Role))

@@ -26,6 +26,7 @@ from smc.analyses.matching.aggregates_tables import results, share_outcome
 from smc.forms import Role
 from smc.protocols.declarations import Declared, exchange_declarations
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.secret import noise
 from smc.secret.alignment import align
 from smc.secret.bounds import Bounds
@@ -63,7 +64,7 @@ def run_aggregates(
     session: Session,
     parameters: AggregateParameters,
     rows: Rows,
-    peer_count: int,
+    peer_count: RowCount,
     recipients: frozenset[Role],
     release: Release,
 ) -> Outcome:

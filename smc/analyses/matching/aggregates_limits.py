@@ -21,6 +21,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates_parameters import SHARES, SIZE, AggregateParameters
 from smc.errors import DisclosureRefused, DomainError
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.secret.alignment import Aligned, align
 from smc.secret.bits import BOTH, SecretBits
 from smc.secret.bounds import Bounds
@@ -39,7 +40,9 @@ def large_enough(size: SecretInts, minimum: int, release: Release) -> bool:
     return minimum <= 0 or _opened(size >= minimum, release)
 
 
-def check_intersection(session: Session, keys: NDArray[np.uint64], peer_count: int, release: Release) -> None:
+def check_intersection(
+    session: Session, keys: NDArray[np.uint64], peer_count: RowCount, release: Release
+) -> None:
     """Refuse, at both sides, an intersection that is too small, before another protocol shows of what it is.
 
     Args:

@@ -27,6 +27,7 @@ from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
 from smc.secret import alignment, gates, products
 from smc.secret.alignment import Aligned, align, table_owner
@@ -96,7 +97,7 @@ def sums(
     wanted: Sequence[Pair],
     columns: Mapping[str, Ints],
     keys: NDArray[np.uint64],
-    peer_count: int,
+    peer_count: RowCount,
 ) -> NDArray[np.uint64]:
     """Own shares modulo 2**64 of the sums over matched rows of products of features.
 

@@ -22,8 +22,8 @@ Learns: the receiver which of its keys the sender has. The sender nothing, or wh
     sender's bits tell the row of a key, not the column, which would tell of other keys in the table.
 Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.protocols.intersection.cuckoo`. A key is taken for
     common that is not with probability below 2**-40 over all keys; hashes of 128 bits add n m 2**-128.
-Cost: `cost`; 41 bytes per key of the receiver and 30 per key of the sender at a million keys each; 3 rounds,
-    4 if both are to learn, and 5 more at the first use of oblivious transfer in a session.
+Cost: `cost`; 41 bytes per key of the receiver and 30 per key of the sender at a million keys each; 4 rounds,
+    5 if both are to learn, and 5 more at the first use of oblivious transfer in a session.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
     private set intersection, CCS 2016, section 5 (without a stash).
 """
@@ -46,6 +46,7 @@ from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.intersection import cuckoo
 from smc.protocols.intersection.tables import locate, mask_bytes
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost, Flight
 
 Word = NDArray[np.uint64]
@@ -68,7 +69,7 @@ class Matches(Message):
     bits: Bits
 
 
-def receive(session: Session, keys: Word, peer_count: int, *, tell: bool = False) -> Found:
+def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = False) -> Found:
     """The side that learns; the peer calls `send`.
 
     Args:
@@ -110,7 +111,7 @@ def receive(session: Session, keys: Word, peer_count: int, *, tell: bool = False
     return found
 
 
-def send(session: Session, keys: Word, peer_count: int, *, tell: bool = False) -> Found | None:
+def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = False) -> Found | None:
     """The side that answers; the peer calls `receive`.
 
     Args:

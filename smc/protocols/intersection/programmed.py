@@ -18,7 +18,7 @@ Learns: neither party anything. The sender sees the OPRF's corrections, which ar
     store is uniform: all that is stored is masked by the OPRF at points that it did not ask, and at the one
     that it may have asked by r_b.
 Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.oblivious.okvs`, `smc.protocols.intersection.cuckoo`.
-Cost: `cost`; 3 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key of the sender.
+Cost: `cost`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key of the sender.
 Reference: Kolesnikov, Matania, Pinkas, Rosulek and Trieu, Practical multi-party private set intersection
 from symmetric-key techniques, CCS 2017 (the programmed function); Pinkas, Schneider, Tkachenko and Yanai,
 Efficient circuit-based PSI with linear communication, EUROCRYPT 2019 (one target per bin); with a key-value
@@ -42,6 +42,7 @@ from smc.protocols.comparison.oblivious import SETUP_COST as TRANSFER_COST
 from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
+from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost, Flight
 
 Word = NDArray[np.uint64]
@@ -77,7 +78,7 @@ class Received:
     values: Word = field(repr=False)
 
 
-def receive(session: Session, keys: Word, peer_count: int, words: int) -> Received:
+def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> Received:
     """The side that asks; the peer calls `send`.
 
     Args:
@@ -104,7 +105,7 @@ def receive(session: Session, keys: Word, peer_count: int, words: int) -> Receiv
     return Received(slots, okvs.decode(store, inputs, seed, _entries(peer_count)) ^ masks)
 
 
-def send(session: Session, keys: Word, payloads: Word, peer_count: int) -> Word:
+def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> Word:
     """The side that answers; the peer calls `receive`.
 
     Args:

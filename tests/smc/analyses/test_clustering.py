@@ -19,6 +19,7 @@ from smc.analyses.registry import ANALYSES
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
+from smc.protocols.sizes import counts_cost
 from smc.secret.bits import SecretBits
 from tests.smc.analyses.clustering_runs import (
     BASE,
@@ -265,7 +266,7 @@ def test_unfit_data_are_refused_before_they_move(alice, bob, words):
             with pytest.raises(DomainError, match=words):
                 CLUSTERING.run(session, parsed(), data, BOTH)
             assert session.channel.traffic.messages <= 2  # row counts
-            assert session.channel.traffic.sent == 5
+            assert session.channel.traffic.sent == counts_cost(1).alice_bytes
 
         return run
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport, memory_pair
-from smc.channel.message import END, FRAME_BYTES, Frame, Message
+from smc.channel.message import END, FRAME_BYTES, MESSAGE_BYTES, Frame, Message
 from smc.channel.vectors import (
     Bits,
     ExpectedBits,
@@ -154,6 +154,25 @@ def test_pieces_of_a_message_must_be_whole_and_in_order(change: str) -> None:
         left.send(frame)
     with pytest.raises(ProtocolViolation):
         Channel(right).recv(Block, ExpectedRows(1, FRAME_BYTES + 10))
+
+
+@pytest.mark.parametrize("piece", [0, 1, 2, FRAME_BYTES - 1])
+def test_a_message_in_frames_that_are_not_full_is_refused_at_once(piece: int) -> None:
+    """Two mebibytes in frames of two bytes would take some fifty times the memory of the message."""
+    size = 2 * FRAME_BYTES
+    left, right = memory_pair(0.05)
+    kind = Block.kind()
+    for sequence in range(2):
+        left.send(Frame(sequence, kind, 1, size, bytes(piece)))
+    with pytest.raises(ProtocolViolation, match=f"{FRAME_BYTES} bytes was due, one of {piece} came"):
+        Channel(right).recv(Block, ExpectedRows(1, size))
+    assert right.receive().sequence == 1  # the first frame was enough
+
+
+def test_a_message_over_the_limit_is_not_waited_for() -> None:
+    _, right = memory_pair(0.05)
+    with pytest.raises(ProtocolViolation, match="over the limit"):
+        Channel(right).recv(Block, ExpectedRows(1, MESSAGE_BYTES + 1))
 
 
 @given(st.binary(max_size=40))

@@ -12,7 +12,6 @@ from smc.errors import DuettoError, ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
 from smc.oblivious.oprf import PrfMatrix
 from smc.pair import run_pair
-from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.intersection.tables import STATISTICAL_BITS, locate, mask_bytes
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
@@ -167,16 +166,6 @@ def test_parties_that_disagree_about_sizes_stop():
         run_pair(lambda s: exact.receive(s, a, 500), lambda s: exact.send(s, b, 5), timeout=5)
     with pytest.raises(ProtocolViolation):
         run_pair(lambda s: exact.receive(s, a, 5), lambda s: exact.send(s, b, 5000), timeout=5)
-
-
-def test_coins_are_the_same_for_both_and_new_each_time():
-    def side(session):
-        return toss(session), toss(session), session.channel.traffic
-
-    (first, second, traffic), (*theirs, _) = run_pair(side, side)
-    assert [first, second] == theirs
-    assert first != second
-    assert (traffic.sent, traffic.rounds) == (2 * TOSS_COST.alice_bytes, 2 * TOSS_COST.rounds)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 50, 217, 218, 4095, 4096, 20_000])
