@@ -72,8 +72,14 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
         return
     yield Finding(peer.name, "pairing", Verdict.OK, "its pairing file is the pinned one")
     yield _dates(peer.name, known.certificate)
-    found = reach(peer.address, known)
-    steps = (("name", Stage.NAME), ("reachability", Stage.TCP), ("tls", Stage.TLS), ("pin", Stage.PIN))
+    found = reach(peer.address, known, identity)
+    steps = (
+        ("name", Stage.NAME),
+        ("reachability", Stage.TCP),
+        ("tls", Stage.TLS),
+        ("pin", Stage.PIN),
+        ("trust", Stage.TRUST),
+    )
     for check, stage in steps:
         if found.stage is stage:
             yield Finding(peer.name, check, Verdict.FAIL, found.what, found.mend)
@@ -87,6 +93,7 @@ _GOOD: Final = {
     Stage.TCP: "{address} answers",
     Stage.TLS: "TLS 1.3",
     Stage.PIN: "it has the paired certificate",
+    Stage.TRUST: "it takes the certificate of this party",
 }
 
 

@@ -30,7 +30,7 @@ from parties.policy.conditions import Runs
 from parties.session.ports import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
-from smc.errors import DuettoError, PeerError
+from smc.errors import DuettoError, PeerError, PeerLost
 
 _DONE = b"{}"
 _STOP_SECONDS = 10.0
@@ -274,7 +274,7 @@ class JobManager:
                 confirmed = Decision(job_id, Word.CONFIRMED, record.own_signature)
                 self._peers.decide(record.peer, confirmed.encode())
                 self._peers.run_session(record.peer, self._run(record).session_task())
-            except (PeerUnreachable, PeerBusy) as error:
+            except (PeerUnreachable, PeerBusy, PeerLost) as error:
                 if pause is None or self.store.get(job_id).state is not State.APPROVED:
                     return self._give_up(record, error)
                 if self._stopping.wait(pause):

@@ -6,6 +6,10 @@
 
 A party whose ledger lacks what its peer has seen was restored from an old copy: it computes with nobody
 until the newest copy is back. What a side says is signed and kept by the other, as evidence.
+
+Sessions overlap, so a statement that was made before an entry may be read after another session has shown
+that entry. A statement is therefore compared only with what its reader had seen before the speaker could
+make it: the reader's own statement, to which the speaker's is the reply, says how much that was.
 """
 
 from __future__ import annotations
@@ -98,29 +102,31 @@ class Heads:
                 _LOG.error("session with %s refused: %s", peer, error)
                 raise
 
-    def check_peer(self, peer: str, said: Statement) -> None:
-        """Check that the peer's ledger has not gone back, and keep its head.
+    def check_peer(self, peer: str, said: Statement, before: Statement) -> None:
+        """Check that the peer's ledger has not gone back, and keep its head if it is the newest.
 
         Args:
             peer: the peer.
             said: its statement, of which `check_own` has been passed.
+            before: the own statement of the same session that the peer had when it made `said`.
 
         Raises:
-            LedgerError: it is older than what was seen of it, or the head cannot be kept.
+            LedgerError: it is older than what had been seen of it, or it has another entry in the place of
+                one that was seen (code `peer-ledger`); or the head cannot be kept.
         """
-        number, entry_hash = unpack(said.own)
+        head = unpack(said.own)
         with self._lock:
-            last, last_hash = self.seen(peer)
-            if number < last or (number == last and last_hash not in (GENESIS, entry_hash)):
-                _LOG.error(
-                    "session refused: the ledger of %s is older than entry %d, seen before", peer, last
-                )
-                raise LedgerError(
-                    f"The ledger of {peer!r} is older than what this party has seen of it.",
-                    "Ask that party to bring back the newest copy of its ledger.",
-                    code="peer-ledger",
-                )
-            if (number, entry_hash) != (last, last_hash):
+            newest = self.seen(peer)
+            for seen in (unpack(before.seen), newest):
+                forked = head[0] == seen[0] and seen[1] not in (GENESIS, head[1])
+                if forked or head[0] < unpack(before.seen)[0]:
+                    _LOG.error("session refused: the ledger of %s lacks entry %d, seen before", peer, seen[0])
+                    raise LedgerError(
+                        f"The ledger of {peer!r} is older than what this party has seen of it.",
+                        "Ask that party to bring back the newest copy of its ledger.",
+                        code="peer-ledger",
+                    )
+            if head > newest:
                 self._keep(peer, said)
 
     def seen(self, peer: str) -> tuple[int, str]:

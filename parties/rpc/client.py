@@ -11,13 +11,13 @@ from typing import Any, Final, TypeVar
 import grpc
 
 from parties.config import Address, Keepalive
-from parties.errors import PairingError
+from parties.errors import PairingError, PeerUnreachable
 from parties.pki import Identity, PeerIdentity
 from parties.rpc import tls
 from parties.rpc.greeting import check_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
-from parties.rpc.reach import reach
+from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import not_connected, translate
 from parties.rpc.stream import PacketStream
 from parties.session.ports import MESSAGE_LIMIT
@@ -27,6 +27,9 @@ from smc.errors import ProtocolViolation
 T = TypeVar("T")
 
 CALL_SECONDS: Final = 30.0
+READY_SECONDS: Final = 8.0
+"""How long a connection to a peer that answers may take; above the longest back-off of `parties.rpc.tls`."""
+
 JOB_CALL_SECONDS: Final = 600.0
 """A proposal lets the peer read its data before it answers."""
 
@@ -91,6 +94,7 @@ class PeerClient:
     ) -> None:
         self.peer = peer
         self.address = address
+        self._identity = identity
         self._greet = greet
         self._terms = terms
         self._channel = tls.dial(identity, peer, address, keepalive)
@@ -191,11 +195,26 @@ class PeerClient:
         return answer.body
 
     def _call(self, doing: str, call: Callable[[], T]) -> T:
+        """Make a call; where there was no connection, find out why, and repeat it once if there is a way."""
         try:
             return call()
         except grpc.RpcError as error:
             failure = error
-        if not_connected(failure):
-            found = reach(self.address, self.peer)
+        if not not_connected(failure):
+            raise translate(failure, self.peer.name, doing)
+        found = reach(self.address, self.peer, self._identity)
+        if found.stage is not Stage.OPEN:
             raise found.error()
-        raise translate(failure, self.peer.name, doing)
+        # The peer is there and trusts this party: the channel was in back-off, and fails calls untried.
+        try:
+            grpc.channel_ready_future(self._channel).result(timeout=READY_SECONDS)
+            return call()
+        except grpc.FutureTimeoutError:
+            pass
+        except grpc.RpcError as error:
+            if not not_connected(error):
+                raise translate(error, self.peer.name, doing) from None
+        raise PeerUnreachable(
+            f"{self.peer.name} answers at {self.address}, but no connection to it lasts.",
+            "Try again later; see `duetto doctor --peer`.",
+        )

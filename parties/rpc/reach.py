@@ -7,11 +7,16 @@ import ssl
 import time
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from parties.config import Address
 from parties.errors import PeerUnreachable, PeerUntrusted
-from parties.pki import PeerIdentity, certificate
+from parties.pki import Identity, PeerIdentity, certificate
+from parties.rpc import tls
 from smc.errors import PeerError
+
+_REFUSALS: Final = 2
+"""Handshakes that the peer has to refuse before it is said that it does; one may have been cut by chance."""
 
 
 class Stage(Enum):
@@ -22,6 +27,7 @@ class Stage(Enum):
     TLS = "tls"
     PIN = "pin"
     DATE = "date"
+    TRUST = "trust"
     OPEN = "open"
 
 
@@ -42,23 +48,45 @@ class Reach:
     seconds: float = 0.0
 
     def error(self) -> PeerError:
-        """The error for a call that failed; an open way means that the peer refused our certificate."""
-        if self.stage in (Stage.NAME, Stage.TCP, Stage.TLS):
-            return PeerUnreachable(self.what, self.mend)
-        if self.stage is Stage.OPEN:
-            return PeerUntrusted(
-                "The peer is there and has the paired certificate, but ends the connection; "
-                "it does not know this party's certificate or holds it for expired.",
-                "Pair the two parties again, both ways; `duetto doctor` shows the dates.",
-            )
-        return PeerUntrusted(self.what, self.mend)
+        """The error for a call that failed; an open way means that it may be tried again."""
+        if self.stage in (Stage.PIN, Stage.DATE, Stage.TRUST):
+            return PeerUntrusted(self.what, self.mend)
+        return PeerUnreachable(self.what, self.mend or "Try again later.")
 
 
-def reach(address: Address, peer: PeerIdentity, timeout: float = 5.0) -> Reach:
-    """Resolve, connect, shake hands, and compare the certificate; nothing is sent.
+def reach(address: Address, peer: PeerIdentity, identity: Identity, timeout: float = 5.0) -> Reach:
+    """Resolve, connect, shake hands, compare the certificate, and see whether the own one is taken.
 
-    The handshake is done without trust in any certificate, since the purpose is to see which one comes.
+    The first handshake is done without trust in any certificate, since the purpose is to see which one
+    comes, and without a certificate of this party. Only after the peer has shown that it holds the paired
+    one, the own certificate is shown to it.
     """
+    found = _look(address, peer, timeout)
+    return _show(found, address, peer, identity, timeout) if found.stage is Stage.OPEN else found
+
+
+def _show(found: Reach, address: Address, peer: PeerIdentity, identity: Identity, timeout: float) -> Reach:
+    try:
+        trusted = any(tls.is_trusted(address, identity, timeout) for _ in range(_REFUSALS))
+    except OSError as error:
+        return Reach(
+            Stage.TLS,
+            f"The connection to {peer.name!r} at {address} broke ({type(error).__name__}).",
+            "Try again; if that stays so, something between the two sides cuts it.",
+            found.seconds,
+        )
+    if trusted:
+        return found
+    return Reach(
+        Stage.TRUST,
+        f"{peer.name!r} is there and has the paired certificate, but ends the connection; "
+        "it does not know this party's certificate or holds it for expired.",
+        "Pair the two parties again, both ways; `duetto doctor` shows the dates.",
+        found.seconds,
+    )
+
+
+def _look(address: Address, peer: PeerIdentity, timeout: float) -> Reach:
     try:
         found = socket.getaddrinfo(address.host.strip("[]"), address.port, type=socket.SOCK_STREAM)
     except OSError:

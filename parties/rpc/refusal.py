@@ -37,6 +37,7 @@ _MEANINGS: Final = {
     "data": "its data are not as it has declared them",
     "config": "its configuration is wrong",
     "ledger": "its ledger cannot be trusted until a person has looked",
+    "peer-ledger": "it has seen newer entries of this party's ledger than the ledger holds now",
     "history": "its record of earlier jobs cannot be trusted",
 }
 

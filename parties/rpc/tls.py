@@ -7,10 +7,11 @@ port, so that a daemon can refuse to serve where the setting came too late.
 from __future__ import annotations
 
 import hashlib
+import os
 import socket
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Final, cast
 
 import grpc
@@ -23,6 +24,9 @@ MESSAGE_LIMIT = 2 * FRAME_BYTES
 """The largest gRPC message, in bytes, that either side takes."""
 
 _SERVER_PERMITS_MS = 1000
+_LEAST_BACKOFF_MS = 500
+_MOST_BACKOFF_MS = 2000
+_CONNECT_MS = 10_000
 _STREAMS = 64
 _WINDOW_BYTES = 8 << 20
 _HANDSHAKE: Final = b"\x16"
@@ -43,6 +47,11 @@ def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Ke
     options = (
         *_shared_options(keepalive),
         ("grpc.ssl_target_name_override", certificate.host_name(peer.name)),
+        # After a failed attempt gRPC fails all calls until its back-off is over; a peer that was restarted
+        # is not to be held for absent much longer than it was.
+        ("grpc.initial_reconnect_backoff_ms", _LEAST_BACKOFF_MS),
+        ("grpc.max_reconnect_backoff_ms", _MOST_BACKOFF_MS),
+        ("grpc.min_reconnect_backoff_ms", _CONNECT_MS),
     )
     return grpc.secure_channel(str(address), credentials, options)
 
@@ -70,6 +79,33 @@ def pin_of(context: grpc.ServicerContext) -> str:
         return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem.decode("ascii"))).hexdigest()
     except ValueError:
         return ""
+
+
+def is_trusted(address: Address, identity: Identity, timeout: float) -> bool:
+    """Whether the server at `address` goes on after a handshake with the own certificate.
+
+    In TLS 1.3 the handshake is over for the client before the server has judged the client's certificate;
+    what the server does next tells: HTTP/2 begins with a frame of settings, a refusal with the end.
+
+    Raises:
+        OSError: the connection broke, or nothing came in time.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.set_alpn_protocols(["h2"])
+    # Python takes keys from files only; this one is in memory.
+    with open(os.memfd_create("duetto-tls"), "w+b") as file:
+        file.write(identity.tls_key.strip() + b"\n" + identity.certificate)
+        file.flush()
+        context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")
+    plain = socket.create_connection((address.host.strip("[]"), address.port), timeout)
+    with closing(plain), context.wrap_socket(plain) as secured:
+        try:
+            return secured.recv(1) != b""
+        except ssl.SSLError:
+            return False
 
 
 def speaks_old_tls(address: Address, timeout: float = 10.0) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from parties.rpc.packets import to_frame, to_packet
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.refusal import refused
 from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, Frame
 from smc.errors import PeerAborted, PeerLost, ProtocolViolation
@@ -35,20 +37,28 @@ class GrpcTransport:
         """The next frame, checked field by field.
 
         Raises:
-            ProtocolViolation: what came is no valid frame.
+            ProtocolViolation: what came is not a valid frame.
+            PeerRefused: the peer, who had the last word in the handshake, does not take part.
             PeerLost: the peer is gone or silent past the deadline.
         """
-        return to_frame(self._stream.receive())
+        packet = self._stream.receive()
+        self._check_refusal(packet)
+        return to_frame(packet)
 
     def close(self) -> None:
         """End both directions after sending what is queued; wake whoever waits."""
         self._stream.close()
+
+    def _check_refusal(self, packet: pb.Packet) -> None:
+        if packet.WhichOneof("content") == "refusal":
+            raise refused(self._stream.peer, packet.refusal.code)
 
     def _explain(self) -> None:
         """Raise what the peer said before it ended the stream, if it said something."""
         packet = self._stream.last_words()
         if packet is None:
             return
+        self._check_refusal(packet)
         try:
             frame = to_frame(packet)
         except ProtocolViolation:

@@ -4,8 +4,8 @@
       versions, parameters, nonce, job, role, keys,
       ledgers                                       -------->   checks, finds the job
                                                     <--------   version, nonce, session id, ledgers
-      checks the session id and the ledgers         -------->   session id again
-      (frames)                                     <------->    (frames)
+      checks the session id and the ledgers         -------->   session id again, ledgers as of now
+      (frames)                                     <------->    checks the ledgers; (frames)
 
 The session id is a digest over everything said before it and over both names, so both sides know that
 they mean the same session. A side that says no sends a code and ends the stream. Of the ledgers each says
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from parties.errors import JobError, PairingError
+from parties.errors import JobError, PairingError, PeerRefused
 from parties.ledger.heads import Heads, Statement
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import code_of, refused
@@ -87,8 +87,8 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
         role=task.role.value,
         dialler_key=bytes.fromhex(sides.own_key),
         listener_key=bytes.fromhex(sides.peer_key),
-        ledgers=_ledgers(sides),
     )
+    said = _speak(sides, opening.ledgers)
     stream.send(pb.Packet(opening=opening))
     packet = stream.receive(HANDSHAKE_SECONDS)
     content = packet.WhichOneof("content")
@@ -102,13 +102,15 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     session_id = _session_id(opening, answer, sides.own, sides.peer)
     if answer.session_id != session_id:
         raise ProtocolViolation("The two sides do not mean the same session.", "Submit the job again.")
+    confirm = pb.Confirm(session_id=session_id)
     try:
-        _check_own_ledger(sides, answer)
-        _check_peer_ledger(sides, answer)
+        _check_own_ledger(sides, answer.ledgers)
+        _check_peer_ledger(sides, answer.ledgers, said)
+        _speak(sides, confirm.ledgers)
     except DuettoError as error:
         _refuse(stream, error.stable_code)
         raise
-    stream.send(pb.Packet(confirm=pb.Confirm(session_id=session_id)))
+    stream.send(pb.Packet(confirm=confirm))
     return session_id
 
 
@@ -127,11 +129,12 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
     try:
         opening = _opening(stream)
         version = sides.terms.agree(Terms(opening.oldest_version, opening.newest_version, opening.parameters))
-        answer = pb.Answer(version=version, nonce=random.bytes(_NONCE_BYTES), ledgers=_ledgers(sides))
+        answer = pb.Answer(version=version, nonce=random.bytes(_NONCE_BYTES))
+        said = _speak(sides, answer.ledgers)
         answer.session_id = _session_id(opening, answer, sides.peer, sides.own)
         header = _header(opening, answer.session_id)
         _check_keys(header, sides)
-        _check_own_ledger(sides, opening)
+        _check_own_ledger(sides, opening.ledgers)
         task = accept(header)
         if task.job_digest != header.job_digest or task.role is not header.dialler_role.other:
             raise JobError("The peer means another job or another role by this id.", code="job-differs")
@@ -148,8 +151,11 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
             raise refused(sides.peer, packet.refusal.code)
         if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:
             raise ProtocolViolation("The two sides do not mean the same session.")
-        _check_peer_ledger(sides, opening)
+        _check_own_ledger(sides, packet.confirm.ledgers)
+        _check_peer_ledger(sides, packet.confirm.ledgers, said)
     except DuettoError as error:
+        if not isinstance(error, PeerRefused | PeerLost):
+            _refuse(stream, error.stable_code)
         task.ended(error)
         raise
     return task
@@ -189,27 +195,35 @@ def _check_keys(header: SessionHeader, sides: Sides) -> None:
         raise PairingError(f"{sides.peer} knows another Paillier key of this party.", _AGAIN, code="keys")
 
 
-def _ledgers(sides: Sides) -> pb.Ledgers | None:
+def _speak(sides: Sides, ledgers: pb.Ledgers) -> Statement | None:
+    """Write the own word about both ledgers into a packet that is to be sent, and return it."""
     if sides.heads is None:
         return None
     said = sides.heads.statement(sides.peer)
-    return pb.Ledgers(own=said.own, seen=said.seen, signature=said.signature)
+    ledgers.MergeFrom(pb.Ledgers(own=said.own, seen=said.seen, signature=said.signature))
+    return said
 
 
-def _check_own_ledger(sides: Sides, said: pb.Opening | pb.Answer) -> None:
+def _check_own_ledger(sides: Sides, heard: pb.Ledgers) -> None:
     """Check that the own ledger holds what the peer has seen of it."""
     if sides.heads is not None:
-        sides.heads.check_own(sides.peer, sides.peer_signing, _statement(said))
+        sides.heads.check_own(sides.peer, sides.peer_signing, _statement(heard))
 
 
-def _check_peer_ledger(sides: Sides, said: pb.Opening | pb.Answer) -> None:
-    """Check that the peer's ledger has not gone back, after `_check_own_ledger`."""
-    if sides.heads is not None:
-        sides.heads.check_peer(sides.peer, _statement(said))
+def _check_peer_ledger(sides: Sides, heard: pb.Ledgers, said: Statement | None) -> None:
+    """Check that the peer's ledger has not gone back, after `_check_own_ledger`.
+
+    Args:
+        sides: who the two ends are.
+        heard: what the peer says now.
+        said: what it had been told in this session before it said that.
+    """
+    if sides.heads is not None and said is not None:
+        sides.heads.check_peer(sides.peer, _statement(heard), said)
 
 
-def _statement(said: pb.Opening | pb.Answer) -> Statement:
-    return Statement(said.ledgers.own, said.ledgers.seen, said.ledgers.signature)
+def _statement(heard: pb.Ledgers) -> Statement:
+    return Statement(heard.own, heard.seen, heard.signature)
 
 
 def _refuse(stream: PacketStream, code: str) -> None:

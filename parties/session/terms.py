@@ -9,8 +9,8 @@ from typing import Final
 from parties.errors import VersionMismatch
 from smc.channel.message import FRAME_BYTES, MESSAGE_BYTES
 
-OLDEST: Final = 2
-NEWEST: Final = 2
+OLDEST: Final = 3
+NEWEST: Final = 3
 """The wire versions that this program speaks; a new one whenever `peer.proto` changes its meaning."""
 
 SUITE: Final = 1

@@ -46,10 +46,10 @@ def meet(one, other):
     """Both sides of a handshake; returns the error of each, or None."""
     said = [one.heads.statement(other.name), other.heads.statement(one.name)]
     errors = []
-    for me, peer, theirs in ((one, other, said[1]), (other, one, said[0])):
+    for me, peer, mine, theirs in ((one, other, *said), (other, one, *said[::-1])):
         try:
             me.heads.check_own(peer.name, peer.key.public_key(), theirs)
-            me.heads.check_peer(peer.name, theirs)
+            me.heads.check_peer(peer.name, theirs, mine)
         except LedgerError as error:
             errors.append(error)
         else:
@@ -123,6 +123,48 @@ def test_both_restored_together_is_not_noticed_and_losing_the_heads_falls_back_o
     assert north.heads.seen("south") == (mine.sequence, mine.hash)
     south.ledger.path.unlink()
     assert [error.stable_code for error in meet(north, south)] == ["peer-ledger", "ledger"]
+
+
+def test_a_statement_made_before_an_entry_and_read_after_it_is_no_alarm(sides):
+    """Two sessions overlap: the second shows a new entry while a statement of the first is on its way."""
+    north, south = sides
+    south.spend(1)
+    asked, slow = north.heads.statement("south"), south.heads.statement("north")
+    newer = south.spend(2)
+    assert meet(north, south) == [None, None]
+    assert north.heads.seen("south") == (newer.sequence, newer.hash)
+    north.heads.check_own("south", south.key.public_key(), slow)
+    north.heads.check_peer("south", slow, asked)
+    assert north.heads.seen("south") == (newer.sequence, newer.hash), "the older word replaced the newer"
+
+
+def test_a_ledger_that_goes_back_between_two_statements_of_overlapping_sessions_is_noticed(sides):
+    north, south = sides
+    south.spend(1)
+    copy = shutil.copy(south.ledger.path, south.home / "backup")
+    south.spend(2)
+    assert meet(north, south) == [None, None]
+    asked = north.heads.statement("south")
+    shutil.copy(copy, south.ledger.path)
+    with pytest.raises(LedgerError) as caught:
+        north.heads.check_peer("south", south.heads.statement("north"), asked)
+    assert caught.value.stable_code == "peer-ledger"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_another_entry_where_one_was_seen_is_noticed_even_by_an_overlapping_session(sides, number):
+    """A fork needs no order of time: two entries of one number are never both in an honest ledger."""
+    north, south = sides
+    south.spend(1)
+    assert meet(north, south) == [None, None]
+    asked = north.heads.statement("south")
+    south.spend(2)
+    assert meet(north, south) == [None, None]
+    forked = south.heads.statement("north")
+    other = replace(forked, own=pack(number - 1, "ab" * 32))
+    with pytest.raises(LedgerError) as caught:
+        north.heads.check_peer("south", other, asked)
+    assert caught.value.stable_code == "peer-ledger"
 
 
 @pytest.mark.parametrize("part", ["own", "seen", "signature"])

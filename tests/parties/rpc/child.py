@@ -105,7 +105,8 @@ def main() -> None:
         with harness.dialling(own, north, address, keepalive=keepalive) as directory:
             directory.run_session("north", harness.task(Role.BOB, DIALLERS[settings["behaviour"]]))
         return
-    with harness.listening(own, north, terms=terms, keepalive=keepalive) as party:
+    at = settings.get("at", 0)
+    with harness.listening(own, north, terms=terms, keepalive=keepalive, port=at) as party:
         party.jobs.tasks[harness.JOB] = harness.task(Role.BOB, BEHAVIOURS[settings["behaviour"]])
         print(f"port {party.server.address.port}", flush=True)
         threading.Event().wait()

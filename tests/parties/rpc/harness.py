@@ -115,6 +115,7 @@ def listening(
     terms: Terms | None = None,
     wrap: Wrap | None = None,
     heads: Heads | None = None,
+    port: int = 0,
 ) -> Iterator[Party]:
     """A party whose port for peers is open."""
     config = configuration(own, {}, limits, keepalive)
@@ -123,7 +124,7 @@ def listening(
     runner = SessionRunner(own, peers, limits, terms, heads=heads, **extra)
     jobs = Jobs()
     server = PeerServer(
-        config.listen,
+        Address("127.0.0.1", port),
         own,
         peers,
         keepalive=config.keepalive,

@@ -264,14 +264,14 @@ def test_reach_finds_what_does_not_speak_tls():
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        found = reach(Address("127.0.0.1", server.getsockname()[1]), public(SOUTH))
+        found = reach(Address("127.0.0.1", server.getsockname()[1]), public(SOUTH), NORTH)
         thread.join(10)
     assert found.stage is Stage.TLS
     assert found.mend
 
 
 def test_reach_of_a_good_peer(south):
-    assert reach(south.server.address, public(SOUTH)).stage is Stage.OPEN
+    assert reach(south.server.address, public(SOUTH), NORTH).stage is Stage.OPEN
 
 
 def test_codes_are_cleaned():

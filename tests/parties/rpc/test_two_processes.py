@@ -20,6 +20,7 @@ from parties.errors import (
     exit_code,
 )
 from parties.pki import certificate
+from parties.rpc.reach import Stage, reach
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.channel.vectors import ExpectedRows
 from smc.errors import DuettoError, PeerAborted, PeerLost, ProtocolViolation
@@ -166,15 +167,46 @@ def test_a_peer_that_knows_another_certificate():
         run(address)
 
 
+def test_a_peer_that_was_away_and_is_back_is_not_called_untrusted():
+    """After failed attempts gRPC fails calls untried until its back-off is over; that is not distrust."""
+    with child("echo") as (process, address), dialling(NORTH, public(SOUTH), address) as directory:
+        process.kill()
+        process.wait(10)
+        for _ in range(6):
+            with pytest.raises(PeerUnreachable, match="Nothing answers"):
+                directory.client("south").hello()
+        with child("echo", at=address.port):
+            # A call that gRPC fails without trying, while the peer is there again.
+            directory.run_session("south", harness.task(Role.ALICE, exchange))
+
+
+def test_a_connection_that_is_cut_once_is_not_called_distrust(monkeypatch):
+    with harness.listening(SOUTH, public(NORTH)) as south:
+        answers = iter([False, True])
+        monkeypatch.setattr("parties.rpc.tls.is_trusted", lambda *_: next(answers))
+        assert reach(south.server.address, public(SOUTH), NORTH).stage is Stage.OPEN
+
+
+def test_a_connection_that_breaks_is_unreachable_and_not_untrusted(monkeypatch):
+    def broken(*_):
+        raise ConnectionResetError
+
+    with harness.listening(SOUTH, public(NORTH)) as south:
+        monkeypatch.setattr("parties.rpc.tls.is_trusted", broken)
+        found = reach(south.server.address, public(SOUTH), NORTH)
+    assert isinstance(found.error(), PeerUnreachable)
+    assert found.mend
+
+
 def test_another_version():
-    with child("echo", versions=(3, 4)) as (_, address):
-        with pytest.raises(VersionMismatch, match="2 to 2, the peer 3 to 4") as caught:
+    with child("echo", versions=(4, 5)) as (_, address):
+        with pytest.raises(VersionMismatch, match="3 to 3, the peer 4 to 5") as caught:
             run(address)
         assert "same release" in caught.value.mend
 
 
 def test_a_listener_refuses_another_version_itself():
-    terms = harness.Terms(oldest=3, newest=4)
+    terms = harness.Terms(oldest=4, newest=5)
     with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address, terms=terms) as directory:
         stream = directory._runner.stream("south")
         directory.client("south").open(stream)

@@ -14,6 +14,7 @@ from parties.ledger.book import open_ledger
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import open_heads
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.stream import PacketStream
 from smc.analyses.loss import Loss
 from smc.errors import ProtocolViolation
 from smc.forms import Role
@@ -45,12 +46,12 @@ def both(homes, *, with_ledgers=True):
         yield south, directory
 
 
-def session(south, directory):
+def session(south, directory, job=JOB):
     """One session: the error that ended it at either side, and which sides began to run."""
     ran, ending = [], Ending()
-    south.jobs.tasks[JOB] = task(Role.BOB, lambda session: ran.append("south"), ending)
+    south.jobs.tasks[job] = task(Role.BOB, lambda session: ran.append("south"), ending, job_id=job)
     try:
-        directory.run_session("south", task(Role.ALICE, lambda session: ran.append("north")))
+        directory.run_session("south", task(Role.ALICE, lambda session: ran.append("north"), job_id=job))
     except Exception as error:
         return error, ending, ran
     ending.wait()
@@ -103,7 +104,9 @@ def test_a_dialler_that_goes_on_all_the_same_is_refused(homes, monkeypatch):
         path.unlink()
         monkeypatch.setattr("parties.session.handshake._check_own_ledger", lambda sides, said: None)
         error, ending, ran = session(south, directory)
-        assert error is not None
+        assert isinstance(error, PeerRefused), "the dialler is told"
+        assert error.stable_code == "peer-ledger"
+        assert "newer entries of this party's ledger" in error.what
         assert "south" not in ran
         assert ending.wait().stable_code == "peer-ledger"
 
@@ -144,3 +147,28 @@ def test_what_was_said_of_ledgers_is_part_of_the_session_id(homes, monkeypatch):
         assert isinstance(error, ProtocolViolation)
         assert "same session" in error.what
         assert ran == []
+
+
+@pytest.mark.parametrize("late", ["opening", "answer", "confirm"])
+@pytest.mark.parametrize("spender", ["north", "south"])
+def test_an_entry_shown_by_another_session_while_a_packet_is_on_its_way_is_no_alarm(
+    homes, monkeypatch, caplog, late, spender
+):
+    """The race of simultaneous noisy jobs: a statement made before an entry is read after it."""
+    send = PacketStream.send
+    errors: list[object] = []
+    with both(homes) as (south, directory):
+        spend(homes / spender, 1)
+
+        def overtaken(stream, packet, **more):
+            if packet.WhichOneof("content") == late and not errors:
+                errors.append(None)
+                spend(homes / spender, 2)
+                errors[:] = [session(south, directory, "other-job")[0]]
+            return send(stream, packet, **more)
+
+        monkeypatch.setattr(PacketStream, "send", overtaken)
+        error, ending, ran = session(south, directory)
+    assert (error, ending.error, errors) == (None, None, [None])
+    assert sorted(ran) == ["north", "south"]
+    assert "refused" not in caplog.text

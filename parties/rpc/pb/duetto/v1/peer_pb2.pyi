@@ -90,10 +90,12 @@ class Answer(_message.Message):
     def __init__(self, version: _Optional[int] = ..., nonce: _Optional[bytes] = ..., session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
 
 class Confirm(_message.Message):
-    __slots__ = ("session_id",)
+    __slots__ = ("session_id", "ledgers")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    LEDGERS_FIELD_NUMBER: _ClassVar[int]
     session_id: bytes
-    def __init__(self, session_id: _Optional[bytes] = ...) -> None: ...
+    ledgers: Ledgers
+    def __init__(self, session_id: _Optional[bytes] = ..., ledgers: _Optional[_Union[Ledgers, _Mapping]] = ...) -> None: ...
 
 class Refusal(_message.Message):
     __slots__ = ("code",)
