@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from smc.analyses.matching.exact_parameters import ExactParameters, parse_keys
 from smc.analyses.matching.keys import ERROR
+from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import number
 from smc.errors import UsageError
@@ -104,6 +105,14 @@ class ClusteringParameters:
     epsilon: Fraction | None = None
     rows_per_person: int = 1
     match: ExactParameters | None = None
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """What the guarantee of a job with epsilon is about: replaced rows, as their numbers are public.
+
+        Keys are distinct in such a job, so a row takes part in one match at most.
+        """
+        return Neighbours(self.rows_per_person, rows_public=True)
 
     @property
     def names(self) -> tuple[str, ...]:

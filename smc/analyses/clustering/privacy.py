@@ -4,8 +4,10 @@ In each of T iterations the count and the d sums of every cluster get discrete L
 party knows, and the next centres are made of the noisy numbers alone. Sums are taken about the middle of the
 bounds, so that a row moves twice a sum by at most the column's range. A row is in one cluster, hence an
 iteration costs the sum over one count and d sums, whichever cluster they are of; each gets the same part,
-epsilon / (T (d + 1)). Everything else is made of noisy numbers: the clamping of sums, the division, the
-labels.
+epsilon / (T (d + 1)). In all layouts the numbers of rows are public, so neighbours have a person's rows
+replaced (`smc.analyses.neighbours`): each row leaves one cluster and enters another, or stays with other
+values, and moves two counts by 1 and two of twice the sums by the range, or one by twice the range.
+Everything else is made of noisy numbers: the clamping of sums, the division, the labels.
 
 Reference: Blum, Dwork, McSherry and Nissim, Practical privacy: the SuLQ framework, PODS 2005 (its k-means);
 the noise: `smc.secret.noise`.
@@ -143,8 +145,8 @@ def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
     if parameters.epsilon is None:
         return None
     part = parameters.epsilon / (parameters.iterations * (grid.dimensions + 1))
-    rows = parameters.rows_per_person
-    laws = {most: DiscreteLaplace.of(part / (rows * most)) for most in {1, *map(_sensitivity, grid.axes)}}
+    changes = parameters.neighbours.changes
+    laws = {most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.axes)}}
     planned = NoisyMeans(
         grid,
         parameters.clusters,

@@ -37,7 +37,8 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
     if parameters.epsilon is not None:
         return [
             "the noisy centres and the noisy sizes of the clusters in the last iteration, under differential "
-            f"privacy with epsilon {parameters.epsilon} for one person's rows; neither party knows the noise"
+            f"privacy with epsilon {parameters.epsilon}: {parameters.neighbours}; neither party knows the "
+            "noise"
         ]
     result = [
         "the centres of the clusters, that is the means of their rows before the last assignment, and how "
@@ -69,13 +70,10 @@ def details(parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | 
         rows = "joined" if shape.owner is None else "matched"
         found["guarantee"] = f"none: exact centres of the {rows} rows"
         return found
-    change = "added to or removed from the joined table"
-    if shape.owner is not None:
-        change = "taken into or out of the matched ones; the numbers of rows that both bring are public"
     found |= {
         "guarantee": "(epsilon, delta)-differential privacy, by sequential composition of all iterations' "
         "counts and sums; computational towards the two parties",
-        "neighbours": f"the rows of one person on one side, at most {parameters.rows_per_person}, {change}",
+        "neighbours": str(parameters.neighbours),
         "mechanism": "discrete Laplace noise on the counts and sums of every iteration, drawn jointly",
         "epsilon": str(parameters.epsilon),
         "epsilon_per_number": str(noisy.part),

@@ -5,8 +5,8 @@ intersection, as everything else is zero. What the policies ask is tested in sec
 (`smc.analyses.matching.aggregates_limits`).
 
 With epsilon the size and every sum get discrete Laplace noise that neither party knows, from equal parts of
-epsilon; values are clamped to their bounds first. Neighbouring inputs differ in one row of either side, which
-is added, taken away or replaced; how many rows each side has is public and no part of the guarantee.
+epsilon; values are clamped to their bounds first. Neighbouring inputs have one row of a side replaced, as the
+numbers of rows are public (`smc.analyses.neighbours`).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from smc.analyses.base import Leakage, Schema
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
     MOST_DELTA,
+    NEIGHBOURS,
     SHARES,
     SIZE,
     AggregateParameters,
@@ -69,7 +70,10 @@ def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Rol
     if parameters.output != SIZE:
         figures = f"the size of the intersection, and over it the sum and the mean of {names}"
     if parameters.epsilon is not None:
-        figures += f", with noise that neither party knows, for epsilon {text(parameters.epsilon)}"
+        figures += (
+            f", with noise that neither party knows, under differential privacy with epsilon "
+            f"{text(parameters.epsilon)}: {NEIGHBOURS}"
+        )
     gets = () if parameters.output == SHARES else (figures,)
     bit = "whether the limits of disclosure hold, one bit, where the policies set any that apply"
     if parameters.epsilon is not None:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.base import Schema
+from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import number
 from smc.errors import UsageError
@@ -89,6 +90,9 @@ class AggregateParameters:
         """The part of epsilon that the count and every sum have: equal ones."""
         return (self.epsilon or Fraction(0)) / (1 + len(self.values))
 
+
+NEIGHBOURS: Final = Neighbours(1, rows_public=True)
+"""What the guarantee is about: one person is one row, and the numbers of rows are public."""
 
 KEYS: Final = ("output", "values", "epsilon")
 """The keys of `[parameters]` that `parse_aggregates` reads."""
@@ -170,10 +174,11 @@ def _held(stated: Fraction | None, of_schema: int | None, scale: int, place: str
 
 
 def sensitivity(bounds: Bounds, *, substitutes: bool) -> int:
-    """The most by which one row of either side, added, taken away or replaced, changes a sum.
+    """The most by which a sum differs between neighbours (`NEIGHBOURS`): one row of a side is replaced.
 
     A row that is taken away takes its value along, or another row of its key takes its place; replacing is
-    both taking away and adding.
+    both taking away and adding. It moves a match to another value, by at most the width of the bounds, or
+    makes or ends one. The size differs by at most 1.
 
     Args:
         bounds: of the values.

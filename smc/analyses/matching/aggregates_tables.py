@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Outcome, Table
-from smc.analyses.matching.aggregates_parameters import SIZE, AggregateParameters
+from smc.analyses.matching.aggregates_parameters import NEIGHBOURS, SIZE, AggregateParameters
 from smc.analyses.statistics.numbers import real
 from smc.protocols.declarations import Declared
 from smc.secret.laplace import DiscreteLaplace
@@ -35,10 +35,7 @@ def results(
     details: dict[str, Any] = {"output": parameters.output, "guarantee": "none: exact values"}
     if parameters.epsilon is not None:
         details["guarantee"] = "(epsilon, delta)-differential privacy, computational towards the parties"
-        details["neighbours"] = (
-            "one row of either side added, taken away or replaced, the public row counts apart; "
-            "one person is one row"
-        )
+        details["neighbours"] = str(NEIGHBOURS)
     if noises:
         details["noise_scales"] = [str(1 / law.rate) for law in noises]
     if figures is None:

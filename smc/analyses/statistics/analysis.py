@@ -103,8 +103,8 @@ class Statistics:
             loss = loss_text(parameters.loss)
             all_learn, public = (), (*public, loss)
             gets = (
-                f"the noisy results of: {names}; under differential privacy with {loss} for every person of "
-                "the other side, as neither knows the noise"
+                f"the noisy results of: {names}; under differential privacy with {loss}: "
+                f"{parameters.neighbours}; neither party knows the noise"
             )
         first, second = ((gets, *all_learn) if role in recipients else all_learn for role in Role)
         return Leakage(first, second, public)

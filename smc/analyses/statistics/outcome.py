@@ -125,7 +125,7 @@ def noisy_details(parameters: StatisticsParameters, plans: Sequence[Planned]) ->
     details: dict[str, Any] = {
         "guarantee": f"{_guarantee(loss)}, by sequential composition of the queries; "
         "computational towards the two parties, as 128-bit oblivious transfer hides the noise from them",
-        "neighbours": _neighbours(parameters),
+        "neighbours": str(parameters.neighbours),
         "mechanism": f"discrete {parameters.noise.capitalize()}, drawn jointly; neither party knows "
         "the noise",
         "delta": float(sum((planned.delta for planned in plans), Decimal(0))),
@@ -146,28 +146,10 @@ def _guarantee(loss: Loss) -> str:
     return "(epsilon, delta)-differential privacy"
 
 
-def _neighbours(parameters: StatisticsParameters) -> str:
-    rows_per_person = parameters.rows_per_person
-    if parameters.vertical is not None:
-        return (
-            "one row of either side that takes part in a match or does not; how many rows each side has is "
-            "public, and a row with another key or other values is two such changes"
-        )
-    if rows_per_person == 1:
-        return (
-            "one row added to or removed from either side's table; one person is one row, and someone in the "
-            "tables of both sides two"
-        )
-    return (
-        f"all rows of one person, at most {rows_per_person}, added to or removed from either side's table; "
-        "someone in the tables of both sides counts as two persons"
-    )
-
-
 def _detail(planned: Planned) -> dict[str, Any]:
     statistic, query = planned.statistic, planned.query
     scale = statistic.noise_scale
-    first = statistic.parts[0].sensitivity * statistic.rows_per_person
+    first = statistic.parts[0].sensitivity * statistic.changes
     detail = {
         "query": query.name,
         "kind": query.kind,

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.loss import Loss, rho_within
+from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import positive
 from smc.analyses.statistics.query import Query, check_keys, parse_query
@@ -46,8 +47,7 @@ class StatisticsParameters:
             exact results.
         noise: one of `NOISES`.
         max_rows: public bound on the rows of either side.
-        rows_per_person: the most rows of one person that a side takes in; over matched rows, how many of them
-            one person's row can change.
+        rows_per_person: the most rows of one person that a side takes in; 1 over matched rows.
         queries: the statistics, in the job's order.
         vertical: how rows are matched where the sides have different columns; None where both have rows of
             their own over the same columns.
@@ -64,6 +64,13 @@ class StatisticsParameters:
     def is_exact(self) -> bool:
         """Whether results are released without noise."""
         return self.noise == "none"
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """What the guarantee is about; how many rows each side has is secret unless rows are matched."""
+        if self.vertical is not None:
+            return self.vertical.neighbours
+        return Neighbours(self.rows_per_person, rows_public=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,11 +117,7 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
         check_columns(vertical, queries, noise)
     _check_queries(queries, noise)
     rows = _whole(parameters, "max_rows", DEFAULT_MAX_ROWS, MOST_ROWS)
-    per_person = (
-        _whole(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON)
-        if vertical is None
-        else vertical.rows_per_person
-    )
+    per_person = _whole(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON)
     total = budget + Loss(delta=MOST_DELTA) if budget else budget
     parsed = StatisticsParameters(total, noise, rows, per_person, queries, vertical)
     if vertical is None and not parsed.columns:

@@ -94,7 +94,7 @@ class Planned:
         groups = len(self.groups)
         found = self.statistic.delta(groups, self.epsilon)
         if self.count_law is not None:
-            touched = min(groups, self.statistic.rows_per_person)
+            touched = min(groups, self.statistic.changes)
             found += delta_of(self.epsilon, touched * self.count_law.distance)
         return found
 
@@ -131,7 +131,7 @@ def _planned(
     statistic = resolve(query, parameters, schemas)
     law = None
     if counted and statistic.counts is None:
-        law = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.rows_per_person)
+        law = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.neighbours.changes)
         rest = 1 - _COUNT_WEIGHT
         reduced = Loss(query.loss.epsilon * rest, rho=query.loss.rho * rest)
         statistic = replace(statistic, query=replace(query, loss=reduced))
@@ -168,7 +168,7 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
         UsageError: the query does not fit its columns.
     """
     own = tuple(_schema(query, column, schemas) for column in query.columns)
-    common = (query, own, parameters.rows_per_person)
+    common = (query, own, parameters.neighbours.changes)
     if query.kind == "count":
         return Count(*common)
     if query.kind in ("histogram", "crosstab"):

@@ -8,10 +8,10 @@ a / b of n rows, with L(g) rows below g and U(g) rows not above it, a candidate 
 A row added or removed changes a n by a, and L and U by 0 or 1, so it changes misses by at most s = max(a, b
 - a). The candidate with the least miss(g) - G(g) is taken (the first one of equals), where the G are
 independent geometric variables with P(G >= k) = e**(-t k), drawn inside: report noisy max with one-sided
-noise. For t = epsilon / (2 s r), with at most r rows of a person, that is epsilon-differentially private:
-given the noise of the others, a candidate wins if its own G reaches a threshold, which one person moves by
-at most 2 s r, and the tail of G falls by at most e**epsilon over that distance. An epsilon is epsilon**2 /
-2-zCDP.
+noise. For t = epsilon / (2 s r), with r rows added or removed between neighbours, that is
+epsilon-differentially private: given the noise of the others, a candidate wins if its own G reaches a
+threshold, which these rows move by at most 2 s r, and the tail of G falls by at most e**epsilon over that
+distance. An epsilon is epsilon**2 / 2-zCDP.
 
 Half of the loss goes to the quantile, a quarter each to the ends of its interval: with w = -W and w = W
 they are candidates that lie below and above the quantile unless a G is larger than W - 1, which happens
@@ -99,7 +99,7 @@ class Quantile(Statistic):
     def choice_laws(self) -> tuple[Geometric, ...]:
         """Of the noise of each choice."""
         return tuple(
-            _geometric(pure(self.query.loss, part.weight) / (2 * part.sensitivity * self.rows_per_person))
+            _geometric(pure(self.query.loss, part.weight) / (2 * part.sensitivity * self.changes))
             for part in self.parts
         )
 
@@ -123,7 +123,7 @@ class Quantile(Statistic):
         Each choice is private by itself for its own epsilon, and this delta (Bun and Steinke, section 8).
         """
         del epsilon
-        touched = min(groups, self.rows_per_person) * self.candidates
+        touched = min(groups, self.changes) * self.candidates
         return sum(
             (
                 delta_of(pure(self.query.loss, part.weight), touched * law.distance)

@@ -79,12 +79,12 @@ class Statistic(ABC):
     Attributes:
         query: the query; its loss is what the entries of this statistic may cost.
         schemas: of the query's columns.
-        rows_per_person: the most rows that the guarantee has to cover.
+        changes: the most added and removed rows that the guarantee has to cover, see `Neighbours`.
     """
 
     query: Query
     schemas: tuple[Schema, ...] = field(repr=False)
-    rows_per_person: int
+    changes: int
 
     @property
     @abstractmethod
@@ -134,16 +134,14 @@ class Statistic(ABC):
     def laws(self) -> tuple[Law, ...]:
         """Of the noise that is drawn for each group."""
         return tuple(
-            law
-            for part in self.parts
-            for law in [additive(self.query.loss, part, self.rows_per_person)] * part.size
+            law for part in self.parts for law in [additive(self.query.loss, part, self.changes)] * part.size
         )
 
     @property
     def noise_scale(self) -> Fraction | float:
         """Of the first part's noise in the unit of the result; for Gaussian noise the standard deviation."""
         first = self.parts[0]
-        reach = Fraction(first.sensitivity * self.rows_per_person, self.divisor)
+        reach = Fraction(first.sensitivity * self.changes, self.divisor)
         loss = self.query.loss
         if loss.rho:
             return float(reach) / sqrt(2 * loss.rho * first.weight)
@@ -152,8 +150,7 @@ class Statistic(ABC):
     def delta(self, groups: int, epsilon: Fraction) -> Decimal:
         """What drawing the noise adds to delta: (1 + e**epsilon) times its distance from ideal noise.
 
-        The entries that one person can change count; the noise of the others has the same law on
-        neighbouring tables.
+        The entries in which neighbours can differ count; the noise of the others has the same law on both.
 
         Args:
             groups: number of groups.
@@ -161,8 +158,7 @@ class Statistic(ABC):
         """
         distance = sum(
             (
-                min(self.rows_per_person, part.size * groups)
-                * additive(self.query.loss, part, self.rows_per_person).distance
+                min(self.changes, part.size * groups) * additive(self.query.loss, part, self.changes).distance
                 for part in self.parts
             ),
             Decimal(0),
@@ -199,13 +195,13 @@ class Statistic(ABC):
         return 2 * max_rows * reach + max(law.bound for law in self.laws)
 
 
-def additive(loss: Loss, part: Part, rows_per_person: int) -> Law:
+def additive(loss: Loss, part: Part, changes: int) -> Law:
     """The law of noise that is added to each entry of a part.
 
-    One person changes the part by at most `rows_per_person` times its sensitivity, in the sum of absolute
-    values and thus in the root of the sum of squares.
+    Neighbours differ in the part by at most `changes` times its sensitivity, in the sum of absolute values
+    and thus in the root of the sum of squares.
     """
-    reach = part.sensitivity * rows_per_person
+    reach = part.sensitivity * changes
     if loss.rho:
         return _gaussian(Fraction(reach * reach) / (2 * loss.rho * part.weight))
     return _laplace(loss.epsilon * part.weight / reach)

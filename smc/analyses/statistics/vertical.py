@@ -4,9 +4,9 @@ Rows are aligned in secret by their keys (`smc.secret.alignment`), sums over the
 sides' columns (`vertical_sums.py`), and from there on noise, small groups and results are as for rows of
 both. Nobody learns which rows match, nor how many but for the noise.
 
-Neighbouring inputs differ in one row of either side that takes part in a match or does not, whatever its
-values; how many rows each side brings is public and no part of the guarantee. A row with another key or other
-values is two such changes. Where rows that repeat a key count once, one change can touch two matches.
+How many rows each side brings is public, so neighbouring inputs have one row of a side replaced, which can
+remove one match and add another (`smc.analyses.neighbours`). Where rows that repeat a key count once, each
+of the two can touch two matches.
 
 The least intersection of the policies is tested on a noisy count, which has a tenth of the loss and is not
 opened itself.

@@ -10,6 +10,7 @@ from typing import Final
 from smc.analyses.base import Estimate, Leakage, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.exact_parameters import check_keys
+from smc.analyses.matching.keys import DISTINCT
 from smc.analyses.statistics import noisy, vertical_sums
 from smc.analyses.statistics.outcome import loss_text
 from smc.analyses.statistics.parameters import StatisticsParameters
@@ -76,14 +77,14 @@ def leakage(parameters: StatisticsParameters, vertical: Vertical, recipients: fr
     names = ", ".join(query.name for query in parameters.queries)
     loss = loss_text(parameters.loss)
     gets = (
-        f"the noisy results over the matched rows of: {names}; under differential privacy with {loss} for "
-        "every row of the other side, as neither knows the noise"
+        f"the noisy results over the matched rows of: {names}; under differential privacy with {loss}: "
+        f"{vertical.neighbours}; neither party knows the noise"
     )
     bit = (
         "where the policies ask for a least intersection: whether its noisy size reaches that, one bit; "
         "this count has a tenth of the loss"
     )
-    rows = "distinct keys" if vertical.rows_per_person > 1 else "rows"
+    rows = "distinct keys" if vertical.match.duplicates == DISTINCT else "rows"
     public = (
         f"the number of {rows} of each side",
         "the queries, their bounds and bins, and how keys are matched",

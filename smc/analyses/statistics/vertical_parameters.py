@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from smc.analyses.matching.exact_parameters import ExactParameters, parse_keys
 from smc.analyses.matching.keys import DISTINCT, MULTISET
+from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.query import Query
 from smc.errors import UsageError
@@ -60,12 +61,14 @@ class Vertical:
         return keys + tuple(name for name in self.values(role) if name not in keys)
 
     @property
-    def rows_per_person(self) -> int:
-        """Matched rows that one person's row can change.
+    def neighbours(self) -> Neighbours:
+        """What the guarantee is about: one row of a side, replaced, as the numbers of rows are public.
 
-        Where the first of several rows with a key counts, another one takes its place when it is gone.
+        Where the first of several rows with a key counts, another one takes its place when it is gone: that
+        is two matched rows for one.
         """
-        return 2 if self.match.duplicates == DISTINCT else 1
+        matched = 2 if self.match.duplicates == DISTINCT else 1
+        return Neighbours(1, rows_public=True, matched_per_row=matched)
 
 
 def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:

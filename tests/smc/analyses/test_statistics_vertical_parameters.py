@@ -35,9 +35,9 @@ def test_good_parameters():
     found = parsed(GOOD)
     assert isinstance(found.vertical, Vertical)
     assert found.vertical.match.recipes == (("id", ("trim",)), ("born", ("date",)))
-    assert found.rows_per_person == 1
+    assert found.neighbours.changes == 2
     distinct = parsed(GOOD.replace('keys = ["id", "born"]', 'keys = ["id", "born"]\nduplicates = "distinct"'))
-    assert distinct.rows_per_person == 2
+    assert distinct.neighbours.changes == 4
 
 
 def test_a_count_needs_no_column():
