@@ -24,7 +24,9 @@ from smc.numeric.modular import FixedBases, Integer, powers
 from smc.numeric.random import Randomness
 
 _LEAST_GENERATORS: Final = 44
-_EXCESS_BITS: Final = 80
+_JOB_BITS: Final = 25
+_DISTANCE_BITS: Final = 40
+_EXCESS_BITS: Final = 2 * (_DISTANCE_BITS + _JOB_BITS) + 2
 _WORTH_A_TABLE: Final = 20
 _TABLE_BYTES: Final = 28 << 20
 _WIDEST_WINDOW: Final = 7
@@ -80,16 +82,33 @@ class MaskTables:
             return table
 
 
+def job_distance(order_bits: int, exponent_bits: int, generators: int, masks: int) -> float:
+    """How far the masks of a job, with the table's generators, are at most from uniform and independent ones.
+
+    Args:
+        order_bits: the group of rank 2 or less has fewer than 2**order_bits elements.
+        exponent_bits: of each uniform exponent.
+        generators: independent and uniform, each with an exponent.
+        masks: drawn from the table.
+    """
+    excess = generators * exponent_bits - order_bits
+    # of the subgroups of a prime index there are at most index + 1; large ones add nothing that a float holds
+    outside: float = sum((index + 1) * float(index) ** -generators for index in range(2, 1000))
+    return outside + masks * float(2 ** (-excess / 2 - 1))
+
+
 class Masks:
     """Uniform elements of the group of `power`-th powers modulo `modulus`.
 
     The first are r**power for uniform units r. After some dozens a table takes over: it holds powers of k of
     them, g_1 to g_k with k at least 44, and a mask is prod(g_j ** s_j) with independent uniform s_j whose
-    bits together exceed those of the group's order by 80. For a group of rank 2 or less (two distinct primes)
-    the g_j fail to generate it with a probability below the sum of (l + 1) * l**-44 over primes l, which is
-    less than 2**-42; if they do generate it, the leftover hash lemma, applied character by character, puts
-    the product, for known g_j, within 2**-40 of uniform. So the g_j and all later masks are jointly as good
-    as independent, and the g_j serve as masks themselves, once each.
+    bits together exceed those of the group's order by e = 132. For a group of rank 2 or less (two distinct
+    primes) the g_j fail to generate it with a probability below the sum of (l + 1) * l**-44 over primes l,
+    which is less than 2**-42; if they do generate it, the leftover hash lemma, applied character by
+    character, puts each product, for known g_j, within 2**(-e / 2) / 2 = 2**-67 of uniform. Given the g_j the
+    products are independent, so that these distances add up: all 2**25 masks of a job, a million comparisons
+    of 32 bits, and the g_j are together within 2**-42 + 2**25 * 2**-67 = 2**-41 of uniform and independent
+    (`job_distance`). The g_j serve as masks themselves, once each.
 
     Args:
         unit_modulus: r is uniform among the units modulo this number.

@@ -25,12 +25,13 @@ from typing import Final
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from smc.forms import Role
 from smc.oblivious.bitmatrix import LANES, Word
 
 WEIGHT: Final = 10
 """Ones in each row of A."""
 
-_DOMAIN: Final = b"duetto/oblivious/local-code/1"
+_DOMAIN: Final = b"duetto/oblivious/local-code/2"
 _KEY_BYTES: Final = 16
 _PIECE_ROWS: Final = 1024
 _HALF: Final = np.uint64(32)
@@ -96,13 +97,19 @@ PRODUCTION: Final = LpnSet(log_length=17, trees=1168, depth=11, group=8)
 class LocalCode:
     """The public matrix A, made row by row when it is applied.
 
+    No rows are used twice, neither in a later iteration nor in the other direction: whoever attacks the
+    problem cannot do once, for all iterations, the work that depends on A alone.
+
     Args:
         session: id of the session, which names the matrix.
+        sender: the party that sends the transfers, as each direction has a matrix of its own.
         sizes: of the problem.
     """
 
-    def __init__(self, session: bytes, sizes: LpnSet) -> None:
-        self._key = hashlib.sha256(_DOMAIN + session).digest()[:_KEY_BYTES]
+    def __init__(self, session: bytes, sender: Role, sizes: LpnSet) -> None:
+        name = session + sender.value.encode().ljust(8)
+        self._key = hashlib.sha256(_DOMAIN + name).digest()[:_KEY_BYTES]
+        self._blocks = 0
         self._sizes = sizes
         self._piece = min(_PIECE_ROWS, sizes.block_rows)
         pairs = WEIGHT // 2 * self._piece
@@ -112,15 +119,15 @@ class LocalCode:
         self._taken = np.empty((WEIGHT, self._piece), dtype=np.complex128)
         self._sum = np.empty((self._piece, 2), dtype=np.uint64)
 
-    def add(self, secret: Word, block: int, rows: Word) -> None:
-        """Add A s to the rows of a block.
+    def add(self, secret: Word, rows: Word) -> None:
+        """Add A s to the rows of the next block; both ends do so for the same blocks in the same order.
 
         Args:
             secret: s, contiguous, shape (k, 2).
-            block: number of the block, at least 0; its rows of A depend on nothing else.
             rows: contiguous, shape (`block_rows`, 2), changed in place.
         """
-        start = block.to_bytes(8, "big") + bytes(8)
+        start = self._blocks.to_bytes(8, "big") + bytes(8)
+        self._blocks += 1
         stream = Cipher(algorithms.AES(self._key), modes.CTR(start)).encryptor()
         table = secret.view(np.complex128).reshape(-1)  # 16 bytes at a time; nothing is computed in floats
         mask = np.uint64(self._sizes.length - 1)

@@ -112,7 +112,7 @@ class _End:
         self._sizes = sizes
         self._workspace = Workspace()
         self._trees = PuncturedTrees(session, sender, sizes, self._workspace)
-        self._code = LocalCode(session, sizes)
+        self._code = LocalCode(session, sender, sizes)
         self._hash = PadHash(session, sender, self._workspace)
         self._reserve: Word | None = np.ascontiguousarray(reserve)
 
@@ -184,7 +184,7 @@ class SilentSender:
             rows, left = end._trees.grow(seeds[block], self._offset)
             np.bitwise_xor(left, sums[block], out=message[block])
             rows[:, 0] &= _REST
-            end._code.add(secret, block, rows)
+            end._code.add(secret, rows)
             place = block - sizes.reserve_blocks
             if place < 0:
                 fresh[block] = rows
@@ -244,7 +244,7 @@ class SilentReceiver:
             rows, missing = end._trees.regrow(sums[block], sides[block])
             rows[:, 0] &= _REST
             rows[missing, 0] |= _ONE
-            end._code.add(secret, block, rows)
+            end._code.add(secret, rows)
             place = block - sizes.reserve_blocks
             if place < 0:
                 fresh[block] = rows

@@ -23,14 +23,14 @@ def masks(tables: MaskTables, prime: gmpy2.mpz) -> Masks:
     return Masks(prime, prime, prime * prime, Randomness(), POOL, tables)
 
 
-@pytest.mark.parametrize("batches", [[300], [1] * 150, [43, 1, 1, 60], [10, 200], [67, 1, 1]])
+@pytest.mark.parametrize("batches", [[300], [1] * 150, [43, 1, 1, 60], [10, 200], [75, 1, 1]])
 def test_masks_are_distinct_powers_however_they_are_drawn(batches: list[int]) -> None:
     tables = MaskTables()
     source = masks(tables, KEY.p)
     drawn = [mask for batch in batches for mask in source.draw(batch)]
     assert len(set(drawn)) == len(drawn) == sum(batches)
     assert all(gmpy2.powmod(mask, KEY.p - 1, KEY.p_squared) == 1 for mask in drawn)
-    assert len(tables) == int(sum(batches) >= 69)
+    assert len(tables) == int(sum(batches) >= 77)
 
 
 def test_the_next_session_takes_the_table_over() -> None:

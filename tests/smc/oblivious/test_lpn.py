@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from math import log2
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.oblivious import silent
 from smc.oblivious.lpn import PRODUCTION, WEIGHT, LocalCode, LpnSet
 
 RANDOM = Randomness()
@@ -21,9 +24,10 @@ def rows_of(count):
     return RANDOM.words(2 * count).reshape(count, 2)
 
 
-def places(session, sizes, block, piece):
+def places(session, sizes, block, piece, sender=Role.ALICE):
     """The ones of each row, from the key stream, one at a time."""
-    key = hashlib.sha256(b"duetto/oblivious/local-code/1" + session).digest()[:16]
+    name = session + sender.value.encode().ljust(8)
+    key = hashlib.sha256(b"duetto/oblivious/local-code/2" + name).digest()[:16]
     stream = Cipher(algorithms.AES(key), modes.CTR(block.to_bytes(8, "big") + bytes(8))).encryptor()
     found = []
     for _ in range(sizes.block_rows // piece):
@@ -45,33 +49,58 @@ def test_encoding_agrees_with_a_naive_one(sizes, piece, block):
         for one in ones:
             row[0] ^= int(secret[one, 0])
             row[1] ^= int(secret[one, 1])
-    LocalCode(b"s", sizes).add(secret, block, rows)
+    code = LocalCode(b"s", Role.ALICE, sizes)
+    for _ in range(block):
+        code.add(secret, rows.copy())
+    code.add(secret, rows)
     assert rows.tolist() == expected
 
 
-def test_blocks_do_not_depend_on_each_other_and_sessions_differ():
-    secret = rows_of(TOY.length)
+def made(code, blocks):
+    """What the code adds for a secret in which each entry is its place."""
+    secret = np.repeat(np.arange(TOY.length, dtype=np.uint64)[:, None], 2, axis=1)
+    rows = [np.zeros((TOY.block_rows, 2), dtype=np.uint64) for _ in range(blocks)]
+    for each in rows:
+        code.add(secret, each)
+    return [each.tobytes() for each in rows]
 
-    def made(session, *blocks):
-        code = LocalCode(session, TOY)
-        result = []
-        for block in blocks:
-            rows = np.zeros((TOY.block_rows, 2), dtype=np.uint64)
-            code.add(secret, block, rows)
-            result.append(rows.tobytes())
-        return result
 
-    assert made(b"a", 0, 1, 2)[2] == made(b"a", 2)[0] == made(b"a", 2, 0)[0]
-    assert len({*made(b"a", 0, 1, 2), *made(b"b", 0, 1, 2)}) == 6
+def test_no_block_of_the_matrix_comes_twice_and_directions_and_sessions_differ():
+    codes = [LocalCode(session, sender, TOY) for session in (b"a", b"b") for sender in Role]
+    assert len({block for code in codes for block in made(code, 20)}) == 80
+    assert made(LocalCode(b"a", Role.BOB, TOY), 20) == made(LocalCode(b"a", Role.BOB, TOY), 20)
+
+
+def test_an_iteration_does_not_use_the_blocks_of_the_one_before(monkeypatch):
+    """An elimination of A that serves all iterations at once would pay once for all of them."""
+    seen = []
+
+    class Seen(LocalCode):
+        def add(self, secret, rows):
+            seen.append(made_next(self))
+            super().add(secret, rows)
+
+    def made_next(code):
+        twin = copy.copy(code)
+        rows = np.zeros((TOY.block_rows, 2), dtype=np.uint64)
+        LocalCode.add(twin, np.arange(2 * TOY.length, dtype=np.uint64).reshape(-1, 2), rows)
+        return rows.tobytes()
+
+    monkeypatch.setattr(silent, "LocalCode", Seen)
+    for sender in Role:
+        reserve = rows_of(TOY.reserve_rows)
+        end = silent.SilentSender(rows_of(1)[0], reserve, b"s" * 32, sender, TOY, RANDOM)
+        for _ in range(3):
+            end.extend(TOY.most_blocks)
+    assert len(seen) == len(set(seen)) == 2 * 3 * (TOY.most_blocks + TOY.reserve_blocks)
 
 
 def test_the_map_is_linear():
-    code = LocalCode(b"s", TOY)
     left, right = rows_of(TOY.length), rows_of(TOY.length)
     sums = []
     for secret in (left, right, left ^ right):
         rows = np.zeros((TOY.block_rows, 2), dtype=np.uint64)
-        code.add(secret, 1, rows)
+        LocalCode(b"s", Role.ALICE, TOY).add(secret, rows)
         sums.append(rows)
     assert (sums[0] ^ sums[1] == sums[2]).all()
 
