@@ -33,7 +33,7 @@ CALL_SECONDS = 300.0
 
 _SHOWN = (
     *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
-    *("created", "updated", "stage", "done", "of"),
+    *("created", "updated", "stage", "done", "of", "format", "older_release", "result_deleted"),
 )
 
 OnProgress = Callable[["Job"], None]
@@ -98,9 +98,20 @@ class Party:
         request = pb.EstimateRequest(toml=job_text(job), rows=rows, rtt_ms=rtt_ms, mbit=mbit)
         return _document(self.call("Estimate", request))
 
-    def jobs(self) -> list[Job]:
-        """All jobs, the newest first."""
-        return [Job(self, state) for state in self.stream("List", pb.ListRequest(), CALL_SECONDS)]
+    def jobs(self, *states: str, limit: int = 0, before: str = "") -> list[Job]:
+        """Jobs, the newest first.
+
+        Args:
+            states: only those in one of these states, such as `running`; none means any.
+            limit: at most so many; 0 is all.
+            before: only those that came before the job of this name: the last one of the page before.
+
+        Raises:
+            UsageError: there is no such state.
+            JobError: there is no job `before`.
+        """
+        request = pb.ListRequest(states=states, limit=limit, before=before)
+        return [Job(self, message) for message in self.stream("List", request, CALL_SECONDS)]
 
     def job(self, job_id: str) -> Job:
         """A job by its name or the beginning of it.
@@ -191,19 +202,26 @@ class Job:
     @property
     def facts(self) -> dict[str, Any]:
         """What the run cost, with the estimate, and who learned what; empty before the end."""
-        return json.loads(self._message.facts_json) if self._message.facts_json else {}
+        return json.loads(self._whole.facts_json) if self._whole.facts_json else {}
 
     @property
     def leakage(self) -> dict[str, list[str]]:
         """What `alice` and `bob` learn from the job, and what is `public`."""
-        document: dict[str, list[str]] = json.loads(self._message.leakage_json)
+        document: dict[str, list[str]] = json.loads(self._whole.leakage_json)
         return document
 
     @property
     def contract(self) -> dict[str, Any]:
         """What was, or is to be, signed."""
-        document: dict[str, Any] = json.loads(self._message.contract_json)
+        document: dict[str, Any] = json.loads(self._whole.contract_json)
         return document
+
+    @property
+    def _whole(self) -> pb.Job:
+        """What the daemon says of the job, papers included; listings and watching leave those out."""
+        if not self._message.contract_json:
+            self.refresh()
+        return self._message
 
     def describe(self) -> dict[str, Any]:
         """All that the daemon says of the job, as plain values."""

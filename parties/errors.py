@@ -8,6 +8,7 @@
       PolicyError           refused by the own policy
         BudgetError         refused because the privacy budget is spent
       JobError              a job file, or a job in a state that does not allow what was asked
+      StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
       PoolError             prepared randomness that is damaged or was used before
       PeerError
         PeerUnreachable     no connection
@@ -77,6 +78,12 @@ class JobError(DuettoError):
     code = "job"
 
 
+class StorageError(DuettoError):
+    """Jobs or results cannot be written or read; free space, or restore the database from a copy."""
+
+    code = "storage"
+
+
 class PoolError(DuettoError):
     """A pool of correlated randomness is damaged or was used before; prepare a new one."""
 
@@ -118,6 +125,7 @@ USAGE: Final = 2
 BAD_DATA: Final = 65
 UNAVAILABLE: Final = 69
 INTERNAL: Final = 70
+DISK: Final = 74
 RETRY: Final = 75
 REFUSED: Final = 77
 CONFIG: Final = 78
@@ -138,6 +146,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     PolicyError: REFUSED,
     JobError: BAD_DATA,
     PoolError: BAD_DATA,
+    StorageError: DISK,
     PeerError: UNAVAILABLE,
     PeerBusy: RETRY,
     KeyboardInterrupt: INTERRUPTED,

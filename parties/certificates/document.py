@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.program import program
 from parties.jobs import canonical
-from parties.jobs.store import Record
+from parties.jobs.records import Record
 from parties.ledger.entries import COUNTERSIGNED, SPENT, Entry
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text

@@ -18,20 +18,19 @@ from parties.config import Config, load
 from parties.errors import DataError
 from parties.jobs.examination import Examiner
 from parties.jobs.manager import open_examiner
-from parties.jobs.store import JobStore
+from parties.jobs.reading import FILE, JobReader
 from parties.ledger.book import open_ledger
 from parties.policy.conditions import Runs
 
 
 def local_examiner(config: Config) -> Examiner:
     """The own checks without a running daemon: same catalog, policy, ledger and record of runs."""
-    path = config.home / "jobs.sqlite"
 
     def runs(dataset: str, peer: str) -> Runs:
-        if not path.exists():
+        if not (config.home / FILE).exists():
             return Runs()
-        with closing(JobStore(path)) as store:
-            return store.runs(dataset, peer)
+        with closing(JobReader(config.home)) as jobs:
+            return jobs.runs(dataset, peer)
 
     return open_examiner(config, open_ledger(config.home), runs)
 

@@ -119,18 +119,33 @@ def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> N
 
 
 @job.command(name="list")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=50, help="At most so many; 0 is all. Default: 50."
+)
+@click.option("--before", default="", metavar="JOB_ID", help="Only jobs older than this one: the next page.")
+@click.option("--state", "states", multiple=True, help="Only jobs in this state; may be given several times.")
 @config_option
 @json_option
-def list_jobs(config_path: Path | None, as_json: bool) -> None:
-    """List all jobs, the newest first."""
+def list_jobs(
+    limit: int, before: str, states: tuple[str, ...], config_path: Path | None, as_json: bool
+) -> None:
+    """List jobs, the newest first."""
     with Party(config_path) as party:
-        jobs = [found.describe() for found in party.jobs()]
+        before = party.job(before).id if before else ""
+        page = [
+            found.describe() for found in party.jobs(*states, limit=limit + 1 if limit else 0, before=before)
+        ]
+    jobs, more = (page[:limit], len(page) > limit) if limit else (page, False)
     heads = ("job_id", "state", "analysis", "peer", "title")
-    emit(
-        {"jobs": jobs},
-        lambda out: out.print(table("", heads, [[entry[head] for head in heads] for entry in jobs])),
-        as_json=as_json,
-    )
+
+    def human(out: Console) -> None:
+        out.print(
+            table("", (*heads, "result"), [[*(j[head] for head in heads), _result_word(j)] for j in jobs])
+        )
+        if more:
+            out.print(f"There are older ones: duetto job list --before {jobs[-1]['job_id']}", soft_wrap=True)
+
+    emit({"jobs": jobs, "more": more}, human, as_json=as_json)
 
 
 @job.command()
@@ -208,6 +223,13 @@ for _command in (certificates.certificate, certificates.verify):
     job.add_command(_command)
 
 COMMANDS: tuple[click.Command, ...] = (job, *data_commands.COMMANDS)
+
+
+def _result_word(entry: dict[str, Any]) -> str:
+    """What a listing says of a job's result beyond its state."""
+    if entry["result_deleted"]:
+        return f"deleted {entry['result_deleted'][:10]}"
+    return "of another release" if entry["older_release"] else ""
 
 
 def _follow(found: Job) -> None:

@@ -19,7 +19,7 @@ from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import Config, load
 from parties.errors import ConfigError, DataError, why_unreadable
-from parties.jobs.store import JobStore
+from parties.jobs.reading import FILE, JobReader
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
 from parties.ledger.book import open_ledger, spent, utc_now
 from parties.ledger.entries import SPENT, Entry
@@ -335,8 +335,7 @@ def _read(path: Path) -> bytes:
 
 def _job_ids(config: Config) -> dict[str, str]:
     """The names of the known jobs by the digests of their contracts, in hexadecimal."""
-    path = config.home / "jobs.sqlite"
-    if not path.exists():
+    if not (config.home / FILE).exists():
         return {}
-    with closing(JobStore(path)) as store:
-        return {r.contract.digest.hex(): r.job_id for r in store.all() if r.contract.is_complete}
+    with closing(JobReader(config.home)) as jobs:
+        return jobs.names_by_digest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -33,6 +34,23 @@ Schemas = Mapping[str, Schema]
 
 _COUNTS = ("minimum_group", "minimum_set", "minimum_intersection")
 _PARTS = ("dominance", "maximum_ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What is known of a contract of any format without understanding it.
+
+    Attributes:
+        format: its format; 0 if it has none.
+        analysis: the name of the analysis; empty if it has none.
+        title: for people; may be empty.
+        digest: what both sign, hexadecimal; empty if it is a draft.
+    """
+
+    format: int
+    analysis: str
+    title: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +157,23 @@ def parse_contract(data: bytes) -> Contract:
     if contract.encode() != data:
         raise ProtocolViolation("The peer's contract is not in canonical form.")
     return contract
+
+
+def outline(encoded: bytes) -> Outline:
+    """The outline of a stored contract of any format. Nothing is checked, and nothing is refused."""
+    try:
+        document = json.loads(encoded)
+        job = document["spec"]["job"]
+        said = [*document["schemas"].values(), *document.get("limits", {}).values()]
+        complete = bool(said) and None not in said
+        return Outline(
+            int(document["format"]),
+            str(job["analysis"]),
+            str(job.get("title", "")),
+            digest_of(encoded).hex() if complete else "",
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return Outline(0, "", "", "")
 
 
 def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:

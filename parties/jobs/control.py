@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -13,10 +12,11 @@ import grpc
 
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
+from parties.jobs.records import Summary
 from parties.jobs.state import State
-from parties.jobs.store import Record
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
+from parties.toml import near
 from smc.errors import DuettoError, UsageError
 
 SERVICE = "duetto.v1.Control"
@@ -109,11 +109,17 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @_guarded_stream
     def List(  # noqa: N802
         self,
-        request: pb.ListRequest,  # noqa: ARG002
+        request: pb.ListRequest,
         context: grpc.ServicerContext,  # noqa: ARG002
     ) -> Iterator[pb.Job]:
-        """All jobs."""
-        return map(self._job, self._manager.store.all())
+        """Jobs in short, the newest first."""
+        known = [state.value for state in State]
+        for name in request.states:
+            if name not in known:
+                raise UsageError(f"There is no state {name!r} of a job.", near(name, known))
+        states = [State(name) for name in request.states]
+        limit = request.limit or None
+        return map(self._summary, self._manager.store.all(*states, limit=limit, before=request.before))
 
     @_guarded
     def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
@@ -123,7 +129,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @_guarded_stream
     def Watch(self, request: pb.JobName, context: grpc.ServicerContext) -> Iterator[pb.Job]:  # noqa: N802
         """One job and its changes."""
-        return map(self._job, self._manager.watch(request.job_id, context.is_active))
+        return map(self._summary, self._manager.watch(request.job_id, context.is_active))
 
     @_guarded_stream
     def Result(  # noqa: N802
@@ -167,7 +173,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             self._manager.ledger.entries()
         except DuettoError as error:
             problem = str(error)
-        states = Counter(record.state.value for record in self._manager.store.all())
+        states = {state.value: count for state, count in self._manager.store.counts().items()}
         return pb.StatusReply(
             party=self._manager.name,
             peers=self._manager.peer_names,
@@ -176,26 +182,35 @@ class ControlService(control_pb2_grpc.ControlServicer):
             ledger_problem=problem,
         )
 
-    def _job(self, record: Record) -> pb.Job:
-        progress = self._manager.store.progress(record.job_id)
-        running = record.state is State.RUNNING
-        spec = record.contract.spec
+    def _summary(self, job: Summary) -> pb.Job:
+        """What is said of a job without opening its papers."""
+        progress = self._manager.store.progress(job.job_id)
+        running = job.state is State.RUNNING
         return pb.Job(
-            job_id=record.job_id,
-            digest=record.contract.digest.hex() if record.contract.is_complete else "",
-            state=record.state.value,
-            analysis=spec.analysis,
-            title=spec.title,
-            role=record.role.value,
-            peer=record.peer,
-            direction="outgoing" if record.outgoing else "incoming",
-            created=record.created,
-            updated=record.updated,
+            job_id=job.job_id,
+            digest=job.digest,
+            state=job.state.value,
+            analysis=job.analysis,
+            title=job.title,
+            role=job.role.value,
+            peer=job.peer,
+            direction="outgoing" if job.outgoing else "incoming",
+            created=job.created,
+            updated=job.updated,
             stage=progress.stage if running else "",
             done=progress.done if running else 0,
             of=progress.of if running else 0,
-            error=pb.Failure(code=record.error_code, what=record.error_what, mend=record.error_mend),
-            contract_json=record.contract.encode().decode("ascii"),
-            facts_json=record.facts,
-            leakage_json=json.dumps(self._manager.leakage(record)),
+            error=pb.Failure(code=job.error_code, what=job.error_what, mend=job.error_mend),
+            format=job.format,
+            older_release=not job.is_readable,
+            result_deleted=job.deleted,
         )
+
+    def _job(self, job: Summary) -> pb.Job:
+        """All that is said of a job."""
+        papers = self._manager.store.papers(job.job_id)
+        whole = self._summary(job)
+        whole.contract_json = papers.contract
+        whole.facts_json = papers.facts
+        whole.leakage_json = json.dumps(self._manager.leakage(job))
+        return whole

@@ -19,11 +19,12 @@ from parties.jobs.contract import parse_contract
 from parties.jobs.examination import Examiner
 from parties.jobs.messages import Decision, Word, encode_notice, parse_decision, parse_notice
 from parties.jobs.negotiation import Negotiation
+from parties.jobs.records import Record, Summary
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.run import Run, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
-from parties.jobs.store import JobStore, Record
+from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
 from parties.pki.identity import Identity
 from parties.policy.conditions import Runs
@@ -75,7 +76,7 @@ class JobManager:
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
-        self.store = JobStore(config.home / "jobs.sqlite")
+        self.store = JobStore(config.home)
         self.ledger = open_ledger(config.home)
         self._examiner = open_examiner(config, self.ledger, self.store.runs, analyses)
         self._negotiation = Negotiation(
@@ -98,12 +99,12 @@ class JobManager:
 
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
-        self.store.interrupt()
-        for record in self.store.all(State.PROPOSED):
-            self._work(record.job_id, self._negotiation.propose)
-        for record in self.store.all(State.APPROVED):
-            if record.outgoing:
-                self._work(record.job_id, self._dial)
+        self.store.recover()
+        for job in self.store.all(State.PROPOSED):
+            self._work(job.job_id, self._negotiation.propose)
+        for job in self.store.all(State.APPROVED):
+            if job.outgoing:
+                self._work(job.job_id, self._dial)
         self._asker.start()
 
     # What people ask at home
@@ -127,10 +128,10 @@ class JobManager:
         """All own checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
         return check_report(self._examiner, toml)
 
-    def leakage(self, record: Record) -> dict[str, list[str]]:
-        """Who learns what from a job; empty for one of an older release that is not understood any more."""
+    def leakage(self, job: Summary) -> dict[str, list[str]]:
+        """Who learns what from a job; empty for one of another release that is not understood here."""
         try:
-            return leakage_document(self._examiner.understand(record.contract.spec))
+            return leakage_document(self._examiner.understand(self.store.get(job.job_id).contract.spec))
         except DuettoError:
             return {}
 
@@ -139,15 +140,15 @@ class JobManager:
         bits = self._identity.paillier.public.bits
         return estimate_report(self._examiner, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
 
-    def approve(self, job_id: str) -> Record:
+    def approve(self, job_id: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
         return self._negotiation.approve(job_id)
 
-    def deny(self, job_id: str, reason: str) -> Record:
+    def deny(self, job_id: str, reason: str) -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
         return self._negotiation.deny(job_id, reason)
 
-    def cancel(self, job_id: str) -> Record:
+    def cancel(self, job_id: str) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.
 
         Raises:
@@ -161,7 +162,7 @@ class JobManager:
             notice.start()
             notice.join(_NOTICE_SECONDS)
         self._interrupt(record.job_id)
-        return self.store.get(record.job_id)
+        return self.store.summary(record.job_id)
 
     def result(self, job_id: str) -> str:
         """The own result of a finished job, with what the run cost, as JSON.
@@ -176,15 +177,15 @@ class JobManager:
                 record.error_mend or "Wait for it with `duetto job watch`.",
                 code="no-result",
             )
-        document = {
+        outcome, papers = self.store.outcome(record.job_id), self.store.papers(record.job_id)
+        head = {
             "job_id": record.job_id,
             "role": record.role.value,
             "peer": record.peer,
-            "outcome": json.loads(record.outcome),
-            "facts": json.loads(record.facts),
-            "salt": json.loads(record.certificate)["salt"] if record.certificate else "",
+            "salt": json.loads(papers.certificate)["salt"] if papers.certificate else "",
         }
-        return json.dumps(document)
+        # The outcome may be long and is JSON already: it is not parsed for this.
+        return f'{json.dumps(head)[:-1]}, "facts": {papers.facts}, "outcome": {outcome}}}'
 
     def certificate(self, job_id: str) -> dict[str, Any]:
         """The signed certificate of a finished job.
@@ -193,21 +194,22 @@ class JobManager:
             JobError: it has not finished, or was run by a release that made none.
         """
         record = self.store.find(job_id)
-        if not record.certificate:
+        papers = self.store.papers(record.job_id)
+        if not papers.certificate:
             raise JobError(
                 f"Job {record.job_id} is {record.state.value} and has no certificate.",
                 "Jobs get one when they finish.",
                 code="no-certificate",
             )
-        document = json.loads(record.certificate)
+        document = json.loads(papers.certificate)
         return {"certificate": document["certificate"], "signature": document["signature"]}
 
-    def watch(self, job_id: str, is_active: Callable[[], bool] = lambda: True) -> Iterator[Record]:
+    def watch(self, job_id: str, is_active: Callable[[], bool] = lambda: True) -> Iterator[Summary]:
         """The job now and after every change until it has ended, the daemon stops or nobody listens."""
         record = self.store.find(job_id)
         while True:
             version = self.store.version
-            record = self.store.get(record.job_id)
+            record = self.store.summary(record.job_id)
             yield record
             if record.state.is_final:
                 return
@@ -254,12 +256,13 @@ class JobManager:
     def stop(self) -> None:
         """End all work: running sessions fail, everything else waits for the next start."""
         self._stopping.set()
-        for record in self.store.all(State.RUNNING):
-            self._peers.cancel_session(record.job_id)
+        for job in self.store.all(State.RUNNING):
+            self._peers.cancel_session(job.job_id)
         self._workers.shutdown(wait=True, cancel_futures=True)
         if self._asker.is_alive():
             self._asker.join(_STOP_SECONDS)
-        self.store.wait_for(lambda: not self.store.all(State.RUNNING), _STOP_SECONDS)
+        self.store.wait_for(lambda: not self.store.all(State.RUNNING, limit=1), _STOP_SECONDS)
+        self.store.settle()
         self.store.close()
 
     # How it is done
@@ -275,7 +278,7 @@ class JobManager:
                 self._peers.decide(record.peer, confirmed.encode())
                 self._peers.run_session(record.peer, self._run(record).session_task())
             except (PeerUnreachable, PeerBusy, PeerLost) as error:
-                if pause is None or self.store.get(job_id).state is not State.APPROVED:
+                if pause is None or self.store.summary(job_id).state is not State.APPROVED:
                     return self._give_up(record, error)
                 if self._stopping.wait(pause):
                     return None
@@ -288,7 +291,7 @@ class JobManager:
     def _give_up(self, record: Record, error: DuettoError) -> None:
         """A dialled job ended with an error; if it never began, the peer has to be told."""
         _LOG.info("job %s: ended with code %s", record.job_id, error.stable_code)
-        if self._stopping.is_set() and self.store.get(record.job_id).state is State.APPROVED:
+        if self._stopping.is_set() and self.store.summary(record.job_id).state is State.APPROVED:
             return
         with suppress(JobError):
             self.store.fail(record.job_id, error)
@@ -314,7 +317,7 @@ class JobManager:
         self._given_up.add(job_id)
         self._peers.cancel_session(job_id)
 
-    def _notify(self, record: Record) -> None:
+    def _notify(self, record: Summary) -> None:
         """Tell the peer that a job is given up, as far as it can be reached."""
         with suppress(PeerError):
             self._peers.cancel_job(record.peer, encode_notice(record.job_id))
@@ -329,8 +332,9 @@ class JobManager:
 
     def _ask_regularly(self) -> None:
         while not self._stopping.wait(self._patience.ask_seconds):
-            for record in self.store.all(State.WAITING_PEER):
-                self._negotiation.ask(record)
+            self.store.settle()
+            for job in self.store.all(State.WAITING_PEER):
+                self._negotiation.ask(job.job_id)
 
 
 def open_examiner(

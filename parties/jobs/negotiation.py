@@ -13,8 +13,9 @@ from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.contract import Contract, Schemas, check_signature, sign
 from parties.jobs.examination import Examiner, Task, count_rows
 from parties.jobs.messages import Answer, Decision, Word, parse_answer
+from parties.jobs.records import Record
 from parties.jobs.state import State
-from parties.jobs.store import JobStore, Record
+from parties.jobs.store import JobStore
 from parties.pki.identity import Identity
 from parties.policy.verdict import Verdict
 from parties.session.ports import PeerPort
@@ -97,8 +98,9 @@ class Negotiation:
             _LOG.info("job %s: proposal ended with code %s", job_id, error.stable_code)
             raise
 
-    def ask(self, record: Record) -> None:
+    def ask(self, job_id: str) -> None:
         """Ask once more after a pending job, since the peer's word may have been lost."""
+        record = self._store.get(job_id)
         with suppress(PeerUnreachable, PeerBusy, JobError):
             try:
                 self._exchange(record)
@@ -238,7 +240,7 @@ class Negotiation:
                 code="contract",
             )
         with self._deciding:
-            state = self._store.get(record.job_id).state
+            state = self._store.summary(record.job_id).state
             if state is State.PROPOSED:
                 self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
             elif state is not State.WAITING_PEER:
@@ -303,14 +305,14 @@ class Negotiation:
         return self._peers.public(record.peer).signing
 
     def _waiting(self, job_id: str) -> Record:
-        record = self._store.find(job_id)
-        if record.state is not State.WAITING_OWN:
+        found = self._store.find(job_id)
+        if found.state is not State.WAITING_OWN:
             raise JobError(
-                f"Job {record.job_id} is {record.state.value} and waits for nobody here.",
+                f"Job {found.job_id} is {found.state.value} and waits for nobody here.",
                 "List the jobs with `duetto job list`.",
                 code="state",
             )
-        return record
+        return self._store.get(found.job_id)
 
     def _tell(self, record: Record, word: Word, signature: bytes = b"") -> None:
         """Tell a proposer the decision; if it is away, it asks again by itself."""

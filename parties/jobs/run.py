@@ -14,8 +14,9 @@ from parties.certificates.document import SALT_BYTES, certify
 from parties.errors import JobError
 from parties.jobs.contract import Schemas
 from parties.jobs.examination import Examiner, OwnData, Task, count_rows
+from parties.jobs.records import Progress, Record
 from parties.jobs.state import State
-from parties.jobs.store import JobStore, Progress, Record
+from parties.jobs.store import JobStore
 from parties.ledger.accounting import Account
 from parties.ledger.book import Ledger, utc_now
 from parties.ledger.gate import LOSS_BYTES, Spending, make_gate
@@ -67,7 +68,7 @@ class Run:
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
         self._given_up = given_up
         self._begun = False
-        self._result: dict[str, dict[str, Any]] | None = None
+        self._kept = False
         self._reported = 0.0
 
     def session_task(self) -> SessionTask:
@@ -84,8 +85,9 @@ class Run:
         )
 
     def _run(self, session: Session) -> None:
-        self._store.move(self._record.job_id, State.RUNNING)
         self._begun = True
+        self._store.require_space()
+        self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
         task = self._examiner.understand(spec)
         self._report("loading", 0, 1)
@@ -133,8 +135,9 @@ class Run:
             "leakage": leakage_document(task),
         }
         document = outcome_document(outcome)
-        certificate = self._certificate(task, document, facts)
-        self._result = {"outcome": document, "facts": facts, "certificate": certificate}
+        # Before END is sent: what has been paid for outlives a crash of either side.
+        self._store.keep(self._record.job_id, document, facts, self._certificate(task, document, facts))
+        self._kept = True
 
     def _report(self, stage: str, done: int, of: int) -> None:
         now = time.monotonic()
@@ -146,10 +149,10 @@ class Run:
         self._store.set_progress(self._record.job_id, Progress(stage, done, of))
 
     def _ended(self, error: DuettoError | None) -> None:
-        if not self._begun or self._store.get(self._record.job_id).state is not State.RUNNING:
+        if not self._begun or self._store.summary(self._record.job_id).state.is_final:
             return
-        if error is None and self._result is not None:
-            self._store.move(self._record.job_id, State.FINISHED, **self._result)
+        if error is None and self._kept:
+            self._store.finish(self._record.job_id)
         else:
             self._store.fail(self._record.job_id, error or DuettoError("The session ended without a result."))
 

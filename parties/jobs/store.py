@@ -1,267 +1,249 @@
-"""The jobs of a party, kept in SQLite so that a restarted daemon knows them all."""
+"""The jobs of a party, kept so that a restarted daemon knows them all: what changes them."""
 
 from __future__ import annotations
 
 import json
-import os
+import logging
 import sqlite3
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from parties.errors import JobError
-from parties.jobs.contract import Contract, parse_contract
+from parties.errors import JobError, StorageError
+from parties.jobs.contract import FORMAT, Contract
+from parties.jobs.reading import Clock, JobReader, text, utc_clock
+from parties.jobs.records import Progress, Record, Summary
 from parties.jobs.state import State, check_way
-from parties.policy.conditions import Runs
 from smc.errors import DuettoError
 from smc.forms import Role
 
-_SCHEMA = """
-create table if not exists jobs (
-    job_id text primary key,
-    contract blob not null,
-    role text not null,
-    peer text not null,
-    dataset text not null,
-    outgoing integer not null,
-    state text not null,
-    created text not null,
-    updated text not null,
-    started text not null default '',
-    own_signature blob not null default x'',
-    peer_signature blob not null default x'',
-    error_code text not null default '',
-    error_what text not null default '',
-    error_mend text not null default '',
-    outcome text not null default '',
-    facts text not null default '',
-    certificate text not null default ''
-)
-"""
-_LATER = {"certificate": "text not null default ''"}
-"""Columns that databases of earlier releases lack."""
-
-Clock = Callable[[], datetime]
+_PAPERS = ("contract", "own_signature", "peer_signature", "facts", "certificate")
+_LOG = logging.getLogger("duetto.jobs")
 
 
-def utc_clock() -> datetime:
-    """The time now."""
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A job as the store keeps it.
-
-    Attributes:
-        job_id: its name.
-        contract: the contract, complete or still a draft.
-        role: the own role.
-        peer: the other party.
-        dataset: the own data set.
-        outgoing: whether this party proposed it, and so dials.
-        state: where it stands.
-        created: when it came, RFC 3339 in UTC.
-        updated: when its state changed last.
-        started: when its run began; empty before.
-        own_signature: own signature under the contract; empty before.
-        peer_signature: the peer's.
-        error_code: stable code of what ended it; empty if nothing did.
-        error_what: what happened.
-        error_mend: what to do.
-        outcome: the own result as JSON; empty before the end.
-        facts: what the run cost as JSON; empty before the end.
-        certificate: the signed certificate with the salt of its result, as JSON; empty before the end.
-    """
-
-    job_id: str
-    contract: Contract
-    role: Role
-    peer: str
-    dataset: str
-    outgoing: bool
-    state: State
-    created: str
-    updated: str
-    started: str = ""
-    own_signature: bytes = field(default=b"", repr=False)
-    peer_signature: bytes = field(default=b"", repr=False)
-    error_code: str = ""
-    error_what: str = ""
-    error_mend: str = ""
-    outcome: str = field(default="", repr=False)
-    facts: str = ""
-    certificate: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a running job is: `done` of `of` in a stage. Not kept across restarts."""
-
-    stage: str = ""
-    done: int = 0
-    of: int = 0
-
-
-class JobStore:
-    """All jobs of a party. Thread-safe; one process.
+class JobStore(JobReader):
+    """All jobs of a party. Thread-safe; one process writes.
 
     Args:
-        path: the database file, made with mode 0600.
+        home: the folder of the party; the store is `jobs.sqlite` and `results` in it.
         clock: the time.
+
+    Raises:
+        StorageError: the database cannot be opened, or a newer release made it.
     """
 
-    def __init__(self, path: Path, clock: Clock = utc_clock) -> None:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        path.chmod(0o600)
-        self._clock = clock
-        self._changed = threading.Condition(threading.RLock())
+    def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
+        super().__init__(home, clock)
         self._version = 0
         self._progress: dict[str, Progress] = {}
-        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._database.row_factory = sqlite3.Row
-        for statement in ("pragma journal_mode=wal", "pragma synchronous=full", _SCHEMA):
-            self._database.execute(statement)
-        present = {row["name"] for row in self._database.execute("pragma table_info(jobs)")}
-        for column, kind in _LATER.items():
-            if column not in present:
-                self._database.execute(f"alter table jobs add column {column} {kind}")
+        self._owed: dict[str, tuple[State, DuettoError | None]] = {}
 
-    def close(self) -> None:
-        """Close the database."""
-        with self._changed:
-            self._database.close()
+    # New jobs and their way
 
     def insert(self, contract: Contract, role: Role, peer: str, state: State, *, outgoing: bool) -> Record:
         """Keep a new job.
 
         Raises:
             JobError: there is a job of that name already (code `exists`).
+            StorageError: it cannot be written.
         """
         now = self._now()
-        values = (
-            contract.job_id,
-            contract.encode(),
-            role.value,
-            peer,
-            contract.spec.side(role).dataset,
-            outgoing,
-            state.value,
-            now,
-            now,
-        )
-        names = "job_id, contract, role, peer, dataset, outgoing, state, created, updated"
-        with self._transaction() as database:
+        spec = contract.spec
+        values: dict[str, Any] = {
+            "job_id": contract.job_id,
+            "state": state.value,
+            "role": role.value,
+            "peer": peer,
+            "dataset": spec.side(role).dataset,
+            "outgoing": outgoing,
+            "analysis": spec.analysis,
+            "title": spec.title,
+            "format": FORMAT,
+            "digest": _digest(contract),
+            "created": now,
+            "updated": now,
+        }
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        with self._transaction():
             try:
-                database.execute(f"insert into jobs ({names}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)  # noqa: S608
+                self._database.execute(
+                    f"insert into jobs ({names}) values ({marks})",  # noqa: S608 - the names above
+                    (*values.values(),),
+                )
             except sqlite3.IntegrityError:
                 raise JobError(f"Job {contract.job_id} exists already.", code="exists") from None
+            self._database.execute(
+                "insert into papers (job_id, contract) values (?, ?)", (contract.job_id, contract.encode())
+            )
         return self.get(contract.job_id)
 
-    def move(self, job_id: str, state: State, **changes: Any) -> Record:
+    def move(
+        self,
+        job_id: str,
+        state: State,
+        *,
+        contract: Contract | None = None,
+        own_signature: bytes | None = None,
+        peer_signature: bytes | None = None,
+    ) -> Record:
         """Change the state of a job, and what comes with it, in one transaction.
-
-        Args:
-            job_id: the job.
-            state: the new state.
-            changes: other attributes of `Record` to change.
 
         Raises:
             JobError: there is no such job, or the state cannot follow (code `state`).
+            StorageError: it cannot be written.
         """
+        papers = {"contract": contract, "own_signature": own_signature, "peer_signature": peer_signature}
         with self._transaction():
-            check_way(job_id, self.get(job_id).state, state)
-            changes["started"] = self._now() if state is State.RUNNING else None
-            self._update(job_id, {"state": state, "updated": self._now(), **changes})
+            self._move(job_id, state)
+            self._write_papers(job_id, {name: value for name, value in papers.items() if value is not None})
         return self.get(job_id)
-
-    def fail(self, job_id: str, error: DuettoError, state: State = State.FAILED) -> Record:
-        """End a job with an error. Raises as `move` does."""
-        return self.move(
-            job_id, state, error_code=error.stable_code, error_what=error.what, error_mend=error.mend
-        )
 
     def countersign(self, job_id: str, signature: bytes) -> Record:
         """Keep the peer's signature under an approved contract.
 
         Raises:
             JobError: the job is not approved (code `state`).
+            StorageError: it cannot be written.
         """
         with self._transaction():
-            record = self.get(job_id)
-            if record.state is not State.APPROVED:
-                raise JobError(f"Job {job_id} is {record.state.value}, not approved.", code="state")
-            self._update(job_id, {"peer_signature": signature})
+            found = self.summary(job_id)
+            if found.state is not State.APPROVED:
+                raise JobError(f"Job {job_id} is {found.state.value}, not approved.", code="state")
+            self._write_papers(job_id, {"peer_signature": signature})
         return self.get(job_id)
 
-    def get(self, job_id: str) -> Record:
-        """A job by its name.
+    def keep(
+        self,
+        job_id: str,
+        outcome: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        certificate: Mapping[str, Any],
+    ) -> None:
+        """Keep the result of a running job, before the peer is told that this side got to the end.
+
+        What is kept survives a crash: see `recover`.
 
         Raises:
-            JobError: there is none (code `unknown-job`).
+            JobError: the job does not run (code `state`).
+            StorageError: it cannot be written.
+            ValueError: something in it has no JSON form.
         """
-        with self._changed:
-            row = self._database.execute("select * from jobs where job_id = ?", (job_id,)).fetchone()
-        if row is None:
-            raise _unknown(job_id)
-        return _record(row)
+        result = json.dumps(outcome, allow_nan=False)
+        papers = {"facts": json.dumps(facts, allow_nan=False), "certificate": json.dumps(certificate)}
+        self._results.write(job_id, result)
+        with self._transaction():
+            found = self.summary(job_id)
+            if found.state is not State.RUNNING:
+                self._results.delete(job_id)
+                raise JobError(f"Job {job_id} is {found.state.value}, not running.", code="state")
+            self._database.execute("update jobs set kept = 1 where job_id = ?", (job_id,))
+            self._write_papers(job_id, papers)
 
-    def find(self, beginning: str) -> Record:
-        """A job by its name or the beginning of it.
+    def finish(self, job_id: str) -> None:
+        """End a running job whose result is kept. What the disk does not take is written later, see `settle`.
 
         Raises:
-            JobError: there is none, or several.
+            JobError: the job does not run.
         """
-        if not beginning or not set(beginning) <= set("0123456789abcdef"):
-            raise _unknown(beginning[:32])
-        with self._changed:
-            rows = self._database.execute(
-                "select * from jobs where job_id between ? and ? || 'g'", (beginning, beginning)
-            ).fetchall()
-        if len(rows) != 1:
-            if rows:
-                raise JobError(f"{len(rows)} jobs begin with {beginning!r}.", "Write more of the name.")
-            raise _unknown(beginning)
-        return _record(rows[0])
+        self._end(job_id, State.FINISHED, None)
 
-    def all(self, *states: State) -> list[Record]:
-        """The jobs in some states, or all; the newest first."""
-        with self._changed:
-            rows = self._database.execute("select * from jobs order by created desc, rowid desc").fetchall()
-        return [r for r in map(_record, rows) if not states or r.state in states]
+    def fail(self, job_id: str, error: DuettoError, state: State = State.FAILED) -> Summary:
+        """End a job with an error; a result that was kept before is deleted.
 
-    def count_open(self, peer: str) -> int:
-        """Jobs with a peer that have not ended."""
-        ended = [state.value for state in State if state.is_final]
-        marks = ", ".join("?" * len(ended))
-        query = f"select count(*) from jobs where peer = ? and state not in ({marks})"  # noqa: S608
-        with self._changed:
-            return int(self._database.execute(query, (peer, *ended)).fetchone()[0])
+        What the disk does not take is written later, see `settle`.
 
-    def runs(self, dataset: str, peer: str) -> Runs:
-        """Runs of a data set with a peer that began in the last 24 hours, and ever."""
-        since = _text(self._clock() - timedelta(days=1))
-        query = (
-            "select count(*) filter (where started >= ?), count(*) from jobs "
-            "where dataset = ? and peer = ? and started != ''"
-        )
-        with self._changed:
-            day, ever = self._database.execute(query, (since, dataset, peer)).fetchone()
-        return Runs(day, ever)
+        Raises:
+            JobError: there is no such job, or it has ended already (code `state`).
+        """
+        self._end(job_id, state, error)
+        return self.summary(job_id)
 
-    def interrupt(self) -> None:
-        """After a restart: what was running has failed; the rest stays as it was."""
-        error = DuettoError(
+    def settle(self) -> None:
+        """Write the ends of jobs that the disk has not taken so far, as far as it takes them now."""
+        with self._changed:
+            for job_id, (state, error) in [*self._owed.items()]:
+                try:
+                    self._write_end(job_id, state, error)
+                except StorageError:
+                    return
+                except JobError:  # something else has ended it by now
+                    self._owed.pop(job_id)
+
+    def recover(self) -> None:
+        """After a restart: what ran has finished if its result is kept, else it has failed.
+
+        Unfinished jobs of an older release have failed, too; all others stay as they were. Results that
+        belong to no finished job, left over by a crash, are deleted.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        interrupted = DuettoError(
             "The run was interrupted by a restart of the daemon.",
             "Submit the job again; budget that was spent stays spent.",
             code="interrupted",
         )
-        for record in self.all(State.RUNNING):
-            self.fail(record.job_id, error)
+        older = JobError(
+            "The job is of an older release, whose contracts are not run any more.",
+            "Submit the job again.",
+            code="old-release",
+        )
+        for job in self.all(State.RUNNING):
+            if job.kept:
+                self.finish(job.job_id)
+            else:
+                self.fail(job.job_id, interrupted)
+        for job in self.all(*(state for state in State if not state.is_final)):
+            if not job.is_readable:
+                self.fail(job.job_id, older)
+        kept = {row["job_id"] for row in self._rows("select job_id from jobs where kept")}
+        for job_id in self._results.names() - kept:
+            self._results.delete(job_id)
+
+    def require_space(self) -> None:
+        """Check that a run may begin. Raises `StorageError` if the disk is nearly full."""
+        self._results.require_space()
+
+    # Deleting results
+
+    def prune(self, older: timedelta) -> int:
+        """Delete the results of jobs that finished longer ago; all else of the jobs stays.
+
+        Returns:
+            How many were deleted.
+
+        Raises:
+            StorageError: the deletion cannot be written.
+        """
+        before = text(self._clock() - older)
+        query = "select job_id from jobs where kept and state = ? and updated < ?"
+        names = [row["job_id"] for row in self._rows(query, (State.FINISHED.value, before))]
+        for job_id in names:
+            self.forget(job_id)
+        return len(names)
+
+    def forget(self, job_id: str) -> Summary:
+        """Delete the result of a finished job; all else of the job stays.
+
+        Raises:
+            JobError: it has not finished, or its result was deleted before.
+            StorageError: the deletion cannot be written.
+        """
+        with self._transaction():
+            found = self.summary(job_id)
+            if found.state is not State.FINISHED or not found.kept:
+                raise JobError(
+                    f"Job {job_id} is {found.state.value} and has no result here.", code="no-result"
+                )
+            self._database.execute(
+                "update jobs set kept = 0, deleted = ? where job_id = ?", (self._now(), job_id)
+            )
+        self._results.delete(job_id)
+        return self.summary(job_id)
+
+    # For those who watch
 
     def set_progress(self, job_id: str, progress: Progress) -> None:
         """Note how far a running job is, for those who watch."""
@@ -271,7 +253,7 @@ class JobStore:
             self._changed.notify_all()
 
     def progress(self, job_id: str) -> Progress:
-        """How far a job is."""
+        """How far a running job is."""
         with self._changed:
             return self._progress.get(job_id, Progress())
 
@@ -292,58 +274,65 @@ class JobStore:
         with self._changed:
             return self._changed.wait_for(condition, seconds)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    # How it is done
+
+    def _end(self, job_id: str, state: State, error: DuettoError | None) -> None:
         with self._changed:
-            self._database.execute("begin immediate")
             try:
-                yield self._database
-            except BaseException:
-                self._database.execute("rollback")
-                raise
-            self._database.execute("commit")
+                self._write_end(job_id, state, error)
+            except StorageError as problem:
+                _LOG.error("job %s: its end is not written yet: %s", job_id, problem)
+                self._owed[job_id] = (state, error)
+
+    def _write_end(self, job_id: str, state: State, error: DuettoError | None) -> None:
+        with self._transaction():
+            self._move(job_id, state)
+            if error is not None:
+                self._database.execute(
+                    "update jobs set kept = 0, error_code = ?, error_what = ?, error_mend = ? "
+                    "where job_id = ?",
+                    (error.stable_code, error.what, error.mend, job_id),
+                )
+                self._write_papers(job_id, {"facts": "", "certificate": ""})
+        self._owed.pop(job_id, None)
+        self._progress.pop(job_id, None)
+        if error is not None:
+            self._results.delete(job_id)
+
+    def _move(self, job_id: str, state: State) -> None:
+        found = self.summary(job_id)
+        check_way(job_id, found.state, state)
+        now = self._now()
+        self._database.execute(
+            "update jobs set state = ?, updated = ?, started = ? where job_id = ?",
+            (state.value, now, now if state is State.RUNNING else found.started, job_id),
+        )
+
+    def _write_papers(self, job_id: str, papers: Mapping[str, Contract | bytes | str]) -> None:
+        for name in _PAPERS:
+            value = papers.get(name)
+            if isinstance(value, Contract):
+                self._database.execute(
+                    "update jobs set digest = ? where job_id = ?", (_digest(value), job_id)
+                )
+                value = value.encode()
+            if value is not None:
+                self._database.execute(
+                    f"update papers set {name} = ? where job_id = ?",  # noqa: S608 - a name of the above
+                    (value, job_id),
+                )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._changed:
+            with self._database.transaction():
+                yield
             self._version += 1
             self._changed.notify_all()
 
-    def _update(self, job_id: str, changes: dict[str, Any]) -> None:
-        known = {entry.name for entry in fields(Record)}
-        wanted = {name: _stored(value) for name, value in changes.items() if value is not None}
-        if not set(wanted) <= known:
-            raise JobError("The store does not know such an attribute of a job.")
-        assignments = ", ".join(f"{name} = ?" for name in wanted)
-        self._database.execute(
-            f"update jobs set {assignments} where job_id = ?",  # noqa: S608 - names of the record's own fields
-            (*wanted.values(), job_id),
-        )
-
     def _now(self) -> str:
-        return _text(self._clock())
+        return text(self._clock())
 
 
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, State):
-        return value.value
-    if isinstance(value, Contract):
-        return value.encode()
-    return json.dumps(value, allow_nan=False) if isinstance(value, dict) else value
-
-
-def _record(row: sqlite3.Row) -> Record:
-    values = dict(row)
-    return Record(
-        **values
-        | {
-            "contract": parse_contract(values["contract"]),
-            "role": Role(values["role"]),
-            "outgoing": bool(values["outgoing"]),
-            "state": State(values["state"]),
-        }
-    )
-
-
-def _unknown(name: str) -> JobError:
-    return JobError(f"There is no job {name!r}.", "List the jobs with `duetto job list`.", code="unknown-job")
+def _digest(contract: Contract) -> str:
+    return contract.digest.hex() if contract.is_complete else ""

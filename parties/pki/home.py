@@ -4,7 +4,8 @@
     keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key   for no other eyes
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
-    jobs.sqlite  ledger.jsonl  heads.json   jobs; what was spent; what was seen of the peers' ledgers
+    jobs.sqlite  results/   jobs; the own results of finished ones, a file each
+    ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     pools/   what was prepared for later comparisons, see `parties.pools`; made, with its key, when needed
 

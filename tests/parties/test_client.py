@@ -151,7 +151,7 @@ def test_errors_arrive_whole_and_of_their_class(served, party):
 
 
 def test_a_defect_is_told_by_type_only(served, party, monkeypatch):
-    def broken(*_):
+    def broken(*_, **__):
         raise ValueError("canary")
 
     monkeypatch.setattr(served.north.store, "all", broken)
@@ -218,8 +218,7 @@ def test_a_denied_job_raises_when_waited_for(served, party):
 def test_long_results_and_lists_are_streamed(served, party):
     job = party.submit(job_file()).wait(timeout=20)
     outcome = {"tables": [{"name": "t", "columns": {"x": ["y" * 100] * 60_000}}], "notes": [], "details": {}}
-    database = served.north.store._database
-    database.execute("update jobs set outcome = ?", (json.dumps(outcome),))
+    served.north.store._results.write(job.id, json.dumps(outcome))
     assert len(job.result().tables["t"]["x"]) == 60_000
 
 
@@ -383,3 +382,19 @@ def test_data_commands(served, command):
     checked = command("data", "check", code=65)
     assert ("good" in checked.stdout, "row 2 (line 3)" in checked.stderr) == (True, True)
     command("data", "describe", "nubmers", code=65)
+
+
+def test_jobs_come_in_pages_and_by_state(party):
+    names = [party.submit(job_file()).wait(timeout=20).id for _ in range(5)][::-1]
+    assert [job.id for job in party.jobs(limit=2)] == names[:2]
+    assert [job.id for job in party.jobs(limit=2, before=names[1])] == names[2:4]
+    assert [job.id for job in party.jobs("finished")] == names
+    assert party.jobs("failed", "running") == []
+    listed = party.jobs(limit=1)[0]
+    assert listed.contract["spec"]["job"]["title"] == "both sums"
+    assert listed.leakage["alice"] == ["the sum"]
+    with pytest.raises(UsageError, match="Did you mean 'running'") as caught:
+        party.jobs("runing")
+    assert "runing" in caught.value.what
+    with pytest.raises(JobError, match="There is no job"):
+        party.jobs(before="0" * 16)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +14,6 @@ from parties.certificates.document import commitment, signed_text
 from parties.certificates.program import code_digest, program
 from parties.certificates.verification import CertificateError, read_certificate
 from parties.errors import BAD_DATA, JobError, exit_code
-from parties.jobs.store import JobStore
 from parties.pki.signing import key_text
 from smc.forms import Role
 from tests.parties.jobs.joined import Pair, job_file, wait_final
@@ -314,20 +312,6 @@ def test_a_job_that_has_not_finished_has_no_certificate(joined):
     with pytest.raises(JobError) as caught:
         joined.north.certificate(joined.north.store.all()[0].job_id)
     assert caught.value.stable_code == "no-certificate"
-
-
-def test_a_database_of_an_earlier_release_is_extended(tmp_path, joined, job_id):
-    path = tmp_path / "jobs.sqlite"
-    record = joined.north.store.get(job_id)
-    store = JobStore(path)
-    store.insert(record.contract, record.role, record.peer, record.state, outgoing=True)
-    store.close()
-    with sqlite3.connect(path) as database:
-        database.execute("alter table jobs drop column certificate")
-    database.close()
-    store = JobStore(path)
-    assert store.get(job_id).certificate == ""
-    store.close()
 
 
 def test_the_commitment_hides_and_binds_floats_and_order():

@@ -354,7 +354,7 @@ def test_two_jobs_race_for_the_last_budget(peopled):
             codes = {record.error_code for record in records.values()}
             assert "budget" in codes
             assert codes <= {"budget", "peer-aborted"}
-            assert not any(record.outcome for record in records.values())
+            assert not any(record.kept for record in records.values())
     for name in SIDES:
         assert Fraction(0) < peopled.spent(name) <= 1
 

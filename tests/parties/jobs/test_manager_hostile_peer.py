@@ -146,7 +146,7 @@ def test_an_answer_with_another_contract_is_never_signed(pair):
         pair.network.spoil = {"propose": other(change)}
         with pytest.raises(DuettoError):
             pair.north.submit(job_file())
-        failed = pair.north.store.all()[0]
+        failed = pair.north.store.get(pair.north.store.all()[0].job_id)
         assert failed.state is State.FAILED
         assert failed.own_signature == b""
     for raw in (b"{}", b"x" * 300_000, b""):

@@ -40,7 +40,7 @@ PATHS = {
 
 @pytest.fixture
 def store(tmp_path):
-    opened = JobStore(tmp_path / "jobs.sqlite")
+    opened = JobStore(tmp_path)
     yield opened
     opened.close()
 
@@ -73,7 +73,7 @@ def test_every_pair_of_states(store):
             assert store.move(job_id, after).state is after
         else:
             with pytest.raises(JobError) as caught:
-                store.move(job_id, after, error_code="x")
+                store.fail(job_id, DuettoError("x"), after)
             assert caught.value.stable_code == "state"
             assert store.get(job_id).state is before
             assert store.get(job_id).error_code == ""
@@ -81,23 +81,26 @@ def test_every_pair_of_states(store):
 
 def test_a_job_is_kept_whole_across_restarts(tmp_path, store):
     job_id = insert(store, 1, State.RUNNING)
-    store.move(job_id, State.FINISHED, outcome={"tables": [1]}, facts={"seconds": 0.5})
-    again = JobStore(tmp_path / "jobs.sqlite")
+    store.keep(job_id, {"tables": [1]}, {"seconds": 0.5}, {"salt": "00"})
+    store.finish(job_id)
+    again = JobStore(tmp_path)
     assert again.get(job_id) == store.get(job_id)
-    assert again.get(job_id).outcome == '{"tables": [1]}'
+    assert again.outcome(job_id) == '{"tables": [1]}'
+    assert again.papers(job_id) == store.papers(job_id)
     assert again.get(job_id).started
     again.close()
-    for path in tmp_path.iterdir():
+    for path in (*tmp_path.iterdir(), *(tmp_path / "results").iterdir()):
         assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_failed_write_changes_nothing(store):
     job_id = insert(store, 1, State.RUNNING)
     with pytest.raises(ValueError):
-        store.move(job_id, State.FINISHED, outcome={"x": float("nan")})
-    with pytest.raises(JobError):
-        store.move(job_id, State.FINISHED, nonsense=1)
-    assert store.get(job_id).state is State.RUNNING
+        store.keep(job_id, {"x": float("nan")}, {}, {})
+    found = store.get(job_id)
+    assert (found.state, found.kept) == (State.RUNNING, False)
+    assert store.papers(job_id).facts == ""
+    assert store._results.names() == set()
 
 
 def test_names_by_their_beginning(store):
@@ -122,7 +125,7 @@ def test_a_name_is_used_once(store):
 
 def test_a_restart_fails_what_ran_and_nothing_else(store):
     jobs = {state: insert(store, number, state) for number, state in enumerate(State)}
-    store.interrupt()
+    store.recover()
     for state, job_id in jobs.items():
         found = store.get(job_id)
         assert found.state is (State.FAILED if state is State.RUNNING else state)
@@ -132,7 +135,7 @@ def test_a_restart_fails_what_ran_and_nothing_else(store):
 
 def test_runs_of_a_day(tmp_path):
     now = [datetime(2024, 1, 1, tzinfo=UTC)]
-    store = JobStore(tmp_path / "jobs.sqlite", lambda: now[0])
+    store = JobStore(tmp_path, lambda: now[0])
     insert(store, 1, State.RUNNING)
     assert store.runs("numbers", "south") == Runs(1, 1)
     assert store.runs("numbers", "west") == store.runs("other", "south") == Runs()
@@ -202,8 +205,8 @@ from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
 from smc.analyses.loss import Loss
 home = Path(sys.argv[1])
-store, ledger = JobStore(home / "jobs.sqlite"), Ledger(home / "ledger.jsonl")
-record = store.all()[0]
+store, ledger = JobStore(home), Ledger(home / "ledger.jsonl")
+record = store.get(store.all()[0].job_id)
 store.move(record.job_id, State.RUNNING)
 account, loss = Account.of(record.dataset), Loss(Fraction(1, 2))
 ledger.spend(record.contract.digest.hex(), account, record.dataset, record.peer, loss, Budget(Fraction(1)))
@@ -216,8 +219,8 @@ def test_killed_between_the_loss_and_the_result(tmp_path, store):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     assert store.get(job_id).state is State.RUNNING
-    store.interrupt()
-    assert (store.get(job_id).state, store.get(job_id).outcome) == (State.FAILED, "")
+    store.recover()
+    assert (store.get(job_id).state, store.get(job_id).kept) == (State.FAILED, False)
     ledger = Ledger(tmp_path / "ledger.jsonl")
     assert ledger.spent(Account.of("numbers"), "south").loss == Loss(Fraction(1, 2))
     assert os.path.exists(tmp_path / "jobs.sqlite")
@@ -227,3 +230,126 @@ def test_an_error_is_kept_with_code_and_mend(store):
     job_id = insert(store)
     found = store.fail(job_id, DuettoError("What.", "Mend.", code="odd"))
     assert (found.error_code, found.error_what, found.error_mend) == ("odd", "What.", "Mend.")
+
+
+def finish(store, nonce, rows=1):
+    job_id = insert(store, nonce, State.RUNNING)
+    store.keep(job_id, {"tables": [nonce] * rows}, {"seconds": 0.5}, {"salt": "00"})
+    store.finish(job_id)
+    return job_id
+
+
+def test_a_result_kept_before_a_crash_is_not_lost(tmp_path, store):
+    kept, lost = insert(store, 1, State.RUNNING), insert(store, 2, State.RUNNING)
+    store.keep(kept, {"tables": [1]}, {"seconds": 0.5}, {"salt": "00"})
+    store._results.write(lost, "{}")  # the crash came before the database knew of it
+    again = JobStore(tmp_path)
+    again.recover()
+    assert again.get(kept).state is State.FINISHED
+    assert again.outcome(kept) == '{"tables": [1]}'
+    assert (again.get(lost).state, again.get(lost).error_code) == (State.FAILED, "interrupted")
+    assert again._results.names() == {kept}
+    again.close()
+
+
+def test_what_fails_after_its_result_was_kept_has_none(store):
+    job_id = insert(store, 1, State.RUNNING)
+    store.keep(job_id, {"tables": [1]}, {"seconds": 0.5}, {"salt": "00"})
+    store.fail(job_id, DuettoError("The peer is gone.", code="peer-lost"))
+    assert (store.get(job_id).kept, store._results.names()) == (False, set())
+    assert store.papers(job_id).certificate == store.papers(job_id).facts == ""
+    with pytest.raises(JobError) as caught:
+        store.outcome(job_id)
+    assert caught.value.stable_code == "no-result"
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.RUNNING])
+def test_a_result_is_kept_of_a_running_job_only(store, state):
+    job_id = insert(store, 1, state)
+    with pytest.raises(JobError) as caught:
+        store.keep(job_id, {}, {}, {})
+    assert caught.value.stable_code == "state"
+    assert store._results.names() == set()
+
+
+def test_pages_of_jobs(store):
+    names = [insert(store, number, [*State][number % len(State)]) for number in range(25)][::-1]
+    assert [job.job_id for job in store.all()] == names
+    assert [job.job_id for job in store.all(limit=10)] == names[:10]
+    assert [job.job_id for job in store.all(limit=10, before=names[9])] == names[10:20]
+    assert store.all(before=names[-1]) == []
+    denied = [job.job_id for job in store.all(State.DENIED, State.RUNNING)]
+    assert denied == [name for name in names if store.get(name).state in (State.DENIED, State.RUNNING)]
+    assert [job.job_id for job in store.all(State.DENIED, State.RUNNING, limit=2)] == denied[:2]
+    assert store.counts() == {state: sum(j.state is state for j in store.all()) for state in State}
+    with pytest.raises(JobError) as caught:
+        store.all(before="0" * 16)
+    assert caught.value.stable_code == "unknown-job"
+
+
+def test_no_listing_opens_contracts_or_results(store):
+    names = [finish(store, number) for number in range(3)]
+    store._database.execute("update papers set contract = x'00', facts = '{', certificate = '{'")
+    for name in names:
+        (store._results._path / f"{name}.json").write_bytes(b"\xff")
+    assert [job.job_id for job in store.all()] == names[::-1]
+    assert store.find(names[0]).state is State.FINISHED
+    assert len(store.names_by_digest()) == 3
+    store.recover()
+    assert store.counts() == {State.FINISHED: 3}
+
+
+def test_old_results_are_deleted_and_nothing_else(tmp_path):
+    now = [datetime(2024, 1, 1, tzinfo=UTC)]
+    store = JobStore(tmp_path, lambda: now[0])
+    old = finish(store, 1)
+    now[0] += timedelta(days=60)
+    new, running = finish(store, 2), insert(store, 3, State.RUNNING)
+    store.keep(running, {"tables": [3]}, {}, {})
+    now[0] += timedelta(days=31)
+    before = (store.get(old), store.papers(old))
+    assert store.prune(timedelta(days=90)) == 1
+    assert store.prune(timedelta(days=90)) == 0
+    found = store.get(old)
+    assert (found.state, found.kept, found.deleted) == (State.FINISHED, False, "2024-04-01T00:00:00Z")
+    assert (found.contract, found.digest) == (before[0].contract, before[0].digest)
+    assert store.papers(old) == before[1]
+    with pytest.raises(JobError, match=r"deleted on 2024-04-01") as caught:
+        store.outcome(old)
+    assert caught.value.stable_code == "deleted"
+    assert store.outcome(new)
+    assert store._results.names() == {new, running}
+    store.close()
+
+
+def test_a_deleted_result_is_in_no_file_of_the_home(tmp_path, store):
+    job_id = insert(store, 1, State.RUNNING)
+    store.keep(job_id, {"tables": ["4711-0815-canary"]}, {}, {})
+    store.finish(job_id)
+    assert _mentions(tmp_path, b"4711-0815-canary") == [f"{job_id}.json"]
+    store.forget(job_id)
+    assert _mentions(tmp_path, b"4711-0815-canary") == []
+    for wrong in (job_id, insert(store, 2, State.RUNNING), insert(store, 3, State.FAILED)):
+        with pytest.raises(JobError) as caught:
+            store.forget(wrong)
+        assert caught.value.stable_code == "no-result"
+
+
+def _mentions(folder, text):
+    return [path.name for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
+
+
+def test_a_result_whose_deletion_was_cut_short_goes_at_the_next_start(tmp_path, store):
+    job_id = finish(store, 1)
+    kept = (tmp_path / "results" / f"{job_id}.json").read_bytes()
+    store.forget(job_id)
+    (tmp_path / "results" / f"{job_id}.json").write_bytes(kept)
+    store.recover()
+    assert store._results.names() == set()
+
+
+def test_progress_is_forgotten_with_the_end(store):
+    job_id = insert(store, 1, State.RUNNING)
+    store.set_progress(job_id, Progress("adding", 1, 2))
+    store.fail(job_id, DuettoError("x"))
+    assert store._progress == {}

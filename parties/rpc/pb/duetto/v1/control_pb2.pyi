@@ -25,8 +25,14 @@ class EstimateRequest(_message.Message):
     def __init__(self, toml: _Optional[str] = ..., rows: _Optional[int] = ..., rtt_ms: _Optional[float] = ..., mbit: _Optional[float] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("limit", "before", "states")
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    limit: int
+    before: str
+    states: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, limit: _Optional[int] = ..., before: _Optional[str] = ..., states: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class JobName(_message.Message):
     __slots__ = ("job_id",)
@@ -53,7 +59,7 @@ class Failure(_message.Message):
     def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json")
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "format", "older_release", "result_deleted")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +77,9 @@ class Job(_message.Message):
     CONTRACT_JSON_FIELD_NUMBER: _ClassVar[int]
     FACTS_JSON_FIELD_NUMBER: _ClassVar[int]
     LEAKAGE_JSON_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    OLDER_RELEASE_FIELD_NUMBER: _ClassVar[int]
+    RESULT_DELETED_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     digest: str
     state: str
@@ -88,7 +97,10 @@ class Job(_message.Message):
     contract_json: str
     facts_json: str
     leakage_json: str
-    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ...) -> None: ...
+    format: int
+    older_release: bool
+    result_deleted: str
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("data",)

@@ -121,7 +121,7 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def List(self, request, context):
-        """All jobs, the newest first.
+        """Jobs in short, the newest first: without contract, facts and leakage, which Show tells.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,7 +134,7 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """The job as it is now and after every change, until it has ended.
+        """The job, in short, as it is now and after every change, until it has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,0 +1,208 @@
+"""The jobs of a party as they are kept in its home: what can be seen of them."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from parties.errors import JobError
+from parties.jobs.contract import parse_contract
+from parties.jobs.database import Database
+from parties.jobs.records import Papers, Record, Summary
+from parties.jobs.results import ResultFolder
+from parties.jobs.state import State
+from parties.policy.conditions import Runs
+from smc.forms import Role
+
+FILE: Final = "jobs.sqlite"
+_LISTED = ", ".join(entry.name for entry in fields(Summary))
+
+Clock = Callable[[], datetime]
+
+
+def utc_clock() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)
+
+
+class JobReader:
+    """All jobs of a party, to be looked at. Thread-safe.
+
+    No listing parses a contract or reads a result, so that neither old ones nor large ones are in its way.
+
+    Args:
+        home: the folder of the party, with the database and the results.
+        clock: the time.
+
+    Raises:
+        StorageError: the database cannot be opened, or a newer release made it.
+    """
+
+    def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
+        self._clock = clock
+        self._changed = threading.Condition(threading.RLock())
+        self._results = ResultFolder(home / "results")
+        self._database = Database(home / FILE, self._results)
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._changed:
+            self._database.close()
+
+    def summary(self, job_id: str) -> Summary:
+        """A job by its name, in short.
+
+        Raises:
+            JobError: there is none (code `unknown-job`).
+        """
+        rows = self._rows(f"select {_LISTED} from jobs where job_id = ?", (job_id,))  # noqa: S608
+        if not rows:
+            raise _unknown(job_id)
+        return _summary(rows[0])
+
+    def get(self, job_id: str) -> Record:
+        """A job by its name, with its contract.
+
+        Raises:
+            JobError: there is none (code `unknown-job`), or it is of another release (code `old-release`).
+        """
+        with self._changed:
+            found = self.summary(job_id)
+            columns = "contract, own_signature, peer_signature"
+            row = self._rows(f"select {columns} from papers where job_id = ?", (job_id,))[0]  # noqa: S608
+        if not found.is_readable:
+            raise JobError(
+                f"Job {job_id} is of another release, whose contracts this one does not work with.",
+                "Look at it with `duetto job show`, or submit it again.",
+                code="old-release",
+            )
+        base = {entry.name: getattr(found, entry.name) for entry in fields(Summary)}
+        return Record(
+            **base,
+            contract=parse_contract(row["contract"]),
+            own_signature=row["own_signature"],
+            peer_signature=row["peer_signature"],
+        )
+
+    def find(self, beginning: str) -> Summary:
+        """A job by its name or the beginning of it, in short.
+
+        Raises:
+            JobError: there is none, or several.
+        """
+        if not beginning or not set(beginning) <= set("0123456789abcdef"):
+            raise _unknown(beginning[:32])
+        query = f"select {_LISTED} from jobs where job_id between ? and ? || 'g' limit 101"  # noqa: S608
+        rows = self._rows(query, (beginning, beginning))
+        if len(rows) > 1:
+            count = len(rows) if len(rows) <= 100 else "Over 100"
+            raise JobError(f"{count} jobs begin with {beginning!r}.", "Write more of the name.")
+        if not rows:
+            raise _unknown(beginning)
+        return _summary(rows[0])
+
+    def papers(self, job_id: str) -> Papers:
+        """What is kept of a job besides its summary, as it is stored.
+
+        Raises:
+            JobError: there is none (code `unknown-job`).
+        """
+        rows = self._rows("select contract, facts, certificate from papers where job_id = ?", (job_id,))
+        if not rows:
+            raise _unknown(job_id)
+        contract = bytes(rows[0]["contract"]).decode("utf-8", "replace")
+        return Papers(contract=contract, facts=rows[0]["facts"], certificate=rows[0]["certificate"])
+
+    def outcome(self, job_id: str) -> str:
+        """The result of a finished job, JSON.
+
+        Raises:
+            JobError: it has none (code `no-result`), or it was deleted (code `deleted`).
+            StorageError: it cannot be read.
+        """
+        found = self.summary(job_id)
+        if found.deleted:
+            raise JobError(
+                f"The result of job {job_id} was deleted on {found.deleted[:10]}.",
+                "Its contract and certificate are still here; see `duetto job show`.",
+                code="deleted",
+            )
+        if not found.kept or found.state is not State.FINISHED:
+            raise JobError(f"Job {job_id} is {found.state.value} and has no result.", code="no-result")
+        return self._results.read(job_id)
+
+    def all(self, *states: State, limit: int | None = None, before: str = "") -> list[Summary]:
+        """The jobs in some states, or in any, in short; the newest first.
+
+        Args:
+            states: which; none means all.
+            limit: at most so many.
+            before: only those that came before the job of this name.
+
+        Raises:
+            JobError: there is no job `before` (code `unknown-job`).
+        """
+        conditions, values = [], []
+        if states:
+            conditions.append(f"state in ({', '.join('?' * len(states))})")
+            values += [state.value for state in states]
+        if before:
+            conditions.append("number < (select number from jobs where job_id = ?)")
+            values.append(self.summary(before).job_id)
+        where = f"where {' and '.join(conditions)}" if conditions else ""
+        query = f"select {_LISTED} from jobs {where} order by number desc limit ?"  # noqa: S608
+        return [_summary(row) for row in self._rows(query, (*values, -1 if limit is None else limit))]
+
+    def counts(self) -> dict[State, int]:
+        """How many jobs there are by state."""
+        rows = self._rows("select state, count(*) from jobs group by state")
+        return {State(state): count for state, count in rows}
+
+    def names_by_digest(self) -> dict[str, str]:
+        """The names of all jobs by the digests of their complete contracts, hexadecimal."""
+        return dict(map(tuple, self._rows("select digest, job_id from jobs where digest != ''")))
+
+    def count_open(self, peer: str) -> int:
+        """Jobs with a peer that have not ended."""
+        open_states = [state.value for state in State if not state.is_final]
+        marks = ", ".join("?" * len(open_states))
+        query = f"select count(*) from jobs where peer = ? and state in ({marks})"  # noqa: S608
+        return int(self._rows(query, (peer, *open_states))[0][0])
+
+    def runs(self, dataset: str, peer: str) -> Runs:
+        """Runs of a data set with a peer that began in the last 24 hours, and ever."""
+        since = text(self._clock() - timedelta(days=1))
+        query = (
+            "select count(*) filter (where started >= ?), count(*) from jobs "
+            "where dataset = ? and peer = ? and started != ''"
+        )
+        day, ever = self._rows(query, (since, dataset, peer))[0]
+        return Runs(day, ever)
+
+    def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
+        with self._changed:
+            return self._database.rows(query, values)
+
+
+def text(moment: datetime) -> str:
+    """A time as the store writes it, RFC 3339 in UTC."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _summary(row: sqlite3.Row) -> Summary:
+    converted = {
+        "state": State(row["state"]),
+        "role": Role(row["role"]),
+        "outgoing": bool(row["outgoing"]),
+        "kept": bool(row["kept"]),
+    }
+    return Summary(**{**dict(row), **converted})
+
+
+def _unknown(name: str) -> JobError:
+    return JobError(f"There is no job {name!r}.", "List the jobs with `duetto job list`.", code="unknown-job")
