@@ -34,6 +34,7 @@ from parties.ledger.export import (
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text, named_key
+from smc.analyses.loss import Loss
 from smc.errors import UsageError
 
 EXPORT_BYTES = 1 << 30
@@ -52,6 +53,7 @@ class _Total:
     account: Account
     peer: str | None
     spent: Spent
+    latest: Loss
 
     def document(self) -> dict[str, Any]:
         loss = self.spent.loss
@@ -65,12 +67,18 @@ class _Total:
             "guarantee": {"epsilon": str(self.spent.epsilon_at(DELTA_TOTAL)), "delta": str(DELTA_TOTAL)}
             if self.is_stated
             else None,
+            "jobs_left": self.jobs_left,
         }
 
     @property
     def is_stated(self) -> bool:
         loss = self.spent.loss
         return loss.delta < DELTA_TOTAL or (loss.delta == DELTA_TOTAL and not loss.rho)
+
+    @property
+    def jobs_left(self) -> int | None:
+        """How many more jobs with the delta of the latest one have room, whatever epsilon is left."""
+        return self.spent.jobs_left(DELTA_TOTAL, self.latest)
 
     def words(self) -> str:
         """The guarantee for a person of the account."""
@@ -84,7 +92,13 @@ class _Total:
             f"{about} is ({shown(epsilon)}, {shown(DELTA_TOTAL)})-differentially private: whether any one "
             f"person is in the data changes the odds of any conclusion by a factor of {_odds(epsilon)} at "
             f"most, but for a chance of {shown(DELTA_TOTAL)}. (Where no person is declared, read row.)"
+            + self._room()
         )
+
+    def _room(self) -> str:
+        if self.peer is None or self.jobs_left is None:
+            return ""
+        return f" Delta {shown(DELTA_TOTAL)} has room for {self.jobs_left} more jobs like the latest."
 
 
 @ledger.command()
@@ -278,9 +292,11 @@ def _totals(config: Config, entries: list[Entry]) -> list[_Total]:
     found = []
     for name in names:
         account = Account(name, frozenset(d for d, population in declared.items() if population == name))
-        peers = dict.fromkeys(e.peer for e in entries if account.covers(e.account, e.dataset))
-        towards: list[str | None] = [*peers, *([None] if len(peers) > 1 else [])]
-        found += [_Total(account, peer, spent(entries, account, peer)) for peer in towards]
+        latest = {e.peer: e.loss for e in entries if account.covers(e.account, e.dataset)}
+        towards: list[str | None] = [*latest, *([None] if len(latest) > 1 else [])]
+        for peer in towards:
+            total = spent(entries, account, peer)
+            found.append(_Total(account, peer, total, latest[peer] if peer else Loss()))
     return found
 
 

@@ -13,7 +13,9 @@ earlier results).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -22,6 +24,12 @@ from smc.analyses.loss import Loss
 
 DELTA_TOTAL: Final = Fraction(1, 2**30)
 """The delta at which losses are totalled unless a rule names another."""
+
+LOSS_BITS: Final = 512
+"""The longest numerator and denominator of a loss that is written."""
+
+_SUM_BITS: Final = 4096
+_SHOWN_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ class Budget:
 class Spent:
     """Losses of several jobs, composed.
 
+    Sums are exact while their common denominator has at most 4,096 bits, which all losses that people write
+    keep to; a longer one is rounded up by less than 2**-4096, so that nobody makes an account costly to add
+    up by odd denominators.
+
     Attributes:
         loss: their sum.
         squares: the sum of the squares of their epsilons.
@@ -72,8 +84,12 @@ class Spent:
     loss: Loss = field(default_factory=Loss)
     squares: Fraction = Fraction(0)
 
-    def __add__(self, loss: Loss) -> Spent:
-        return Spent(self.loss + loss, self.squares + loss.epsilon**2)
+    def __add__(self, other: Loss | Spent) -> Spent:
+        loss, squares = (other.loss, other.squares) if isinstance(other, Spent) else (other, other.epsilon**2)
+        both = self.loss + loss
+        return Spent(
+            Loss(_short(both.epsilon), _short(both.delta), _short(both.rho)), _short(self.squares + squares)
+        )
 
     def __bool__(self) -> bool:
         return bool(self.loss)
@@ -94,7 +110,7 @@ class Spent:
         """
         if self.loss.delta > delta or (self.loss.delta == delta and self.loss.rho):
             raise BudgetError(
-                f"The jobs take delta {float(self.loss.delta):.3g} of {float(delta):.3g} in total.",
+                f"The jobs take delta {shown(self.loss.delta)} of {shown(delta)} in total.",
                 "Allow a larger delta_total; what is spent does not come back.",
             )
         summed = self.loss.epsilon_at(delta)
@@ -102,6 +118,23 @@ class Spent:
             return summed
         concentrated = Loss(delta=self.loss.delta, rho=self.loss.rho + self.squares / 2)
         return min(summed, concentrated.epsilon_at(delta))
+
+    def jobs_left(self, delta: Fraction, alike: Loss) -> int | None:
+        """How many more jobs the delta in total leaves room for, whatever epsilon is left.
+
+        Args:
+            delta: the whole delta.
+            alike: the loss of each of them.
+
+        Returns:
+            Their number; None if they take nothing of delta.
+        """
+        if not alike.delta:
+            return None
+        room = (delta - self.loss.delta) / alike.delta
+        # Gaussian noise asks for some delta beside what the jobs take by themselves.
+        whole = math.ceil(room) - 1 if self.loss.rho or alike.rho else math.floor(room)
+        return max(0, whole)
 
     def check(self, budget: Budget, asked: Loss, of: str) -> None:
         """Check that a further loss fits into a budget.
@@ -129,18 +162,23 @@ def described(loss: Loss) -> str:
     return ", ".join(f"{name} {shown(value)}" for name, value in parts if value) or "nothing"
 
 
-def shown(value: Fraction) -> str:
-    """A number for people: exact if that is short, else the next larger one of six digits."""
-    text = str(value)
-    if len(text) <= 8:
-        return text
+def shown(value: Fraction, rounding: str = ROUND_CEILING) -> str:
+    """A number for people: exact if that is short, else by six digits.
+
+    Args:
+        value: the number; not negative.
+        rounding: of the module `decimal`: up for what is spent, down for what is left.
+    """
+    if max(value.numerator, value.denominator).bit_length() <= 64 and len(str(value)) <= 8:
+        return str(value)
     if value.numerator == 1 and value.denominator.bit_count() == 1:
         return f"2^-{value.denominator.bit_length() - 1}"
-    scale = Fraction(10) ** (5 - _exponent(value))
-    return f"{float(Fraction(-(-value * scale // 1)) / scale):.6g}"
+    context = Context(prec=_SHOWN_DIGITS, rounding=rounding)
+    return f"{context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context):g}"
 
 
-def _exponent(value: Fraction) -> int:
-    """The greatest e with 10**e <= value, for a positive value."""
-    exponent = len(str(value.numerator)) - len(str(value.denominator))
-    return exponent if Fraction(10) ** exponent <= value else exponent - 1
+def _short(value: Fraction) -> Fraction:
+    """The value, or the next larger one with a denominator of `_SUM_BITS` bits."""
+    if value.denominator.bit_length() <= _SUM_BITS:
+        return value
+    return Fraction(-((-value.numerator << _SUM_BITS) // value.denominator), 1 << _SUM_BITS)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from parties.ledger.accounting import Account, Budget, Spent
+from parties.errors import BudgetError
+from parties.ledger.accounting import LOSS_BITS, Account, Budget, Spent
 from parties.ledger.entries import (
     COUNTERSIGNED,
     GENESIS,
@@ -97,11 +98,17 @@ class Ledger:
             budget: what may be spent on the account towards the peer.
 
         Raises:
-            BudgetError: all losses together would pass the budget.
+            BudgetError: all losses together would pass the budget, or the loss has too many digits.
             LedgerError: the job has spent already, or the ledger is broken or cannot be written.
         """
         if not loss:
             raise LedgerError("A loss of nothing is not written to the ledger.")
+        numbers = (loss.epsilon, loss.delta, loss.rho)
+        if any(max(number.numerator, number.denominator).bit_length() > LOSS_BITS for number in numbers):
+            raise BudgetError(
+                "The privacy loss of the job has too many digits for the ledger.",
+                "Write epsilon and delta as short fractions, such as 1/10.",
+            )
         with self._locked():
             entries = self._read()
             if any(entry.job == job and entry.event == SPENT for entry in entries):

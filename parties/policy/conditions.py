@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 from parties.errors import BudgetError
@@ -180,9 +181,12 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     left = Fraction(0) if spent is None else max(Fraction(0), rule.budget.epsilon - spent)
     gone = "all" if spent is None else f"epsilon {shown(spent)}"
     what = (
-        f"{asked} asked, {gone} spent, epsilon {shown(left)} left of {shown(rule.budget.epsilon)} "
-        f"at delta {shown(rule.budget.delta)} in total"
+        f"{asked} asked, {gone} spent, epsilon {shown(left, ROUND_FLOOR)} left of "
+        f"{shown(rule.budget.epsilon)} at delta {shown(rule.budget.delta)} in total"
     )
+    jobs = view.spent.jobs_left(rule.budget.delta, view.loss)
+    if jobs is not None:
+        what += f", which has room for {jobs} such jobs"
     fits = total is not None and total <= rule.budget.epsilon
     mend = "" if fits else "Ask for less; what is spent does not come back."
     yield Condition(rule.name, "epsilon_total", fits, "budget", what, mend)

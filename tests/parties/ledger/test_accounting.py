@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from itertools import product
 from math import comb, erfc, exp, log, sqrt
@@ -122,9 +123,51 @@ def test_an_account_covers_its_data_sets_and_what_was_written_for_it():
 
 
 @given(st.fractions(min_value=0, max_value=10**9))
-def test_numbers_for_people_are_exact_or_rounded_up(value):
-    read = Fraction(shown(value))
-    assert read == value if len(str(value)) <= 8 else value <= read <= value * Fraction(100001, 100000)
+def test_numbers_for_people_are_exact_or_rounded(value):
+    up, down = Fraction(shown(value)), Fraction(shown(value, ROUND_FLOOR))
+    if len(str(value)) <= 8:
+        assert up == down == value
+    else:
+        assert down <= value <= up <= value * Fraction(100001, 100000)
+        assert down >= value * Fraction(99999, 100000)
+
+
+@pytest.mark.parametrize(
+    "value", [Fraction(10**9000 + 1, 10**9000), Fraction(1, 3**20000), Fraction(7**9000)]
+)
+def test_numbers_of_thousands_of_digits_are_shown(value):
+    assert len(shown(value)) < 20
+    assert Fraction(Decimal(shown(value, ROUND_FLOOR))) <= value <= Fraction(Decimal(shown(value)))
+
+
+def test_sums_of_odd_denominators_stay_short_and_never_fall_below_the_truth():
+    given_losses = [Loss(Fraction(1, 10**29 + 9 + 2 * i), rho=Fraction(1, 7 + 2 * i)) for i in range(400)]
+    total = together(given_losses)
+    exact = sum((loss.epsilon for loss in given_losses), Fraction(0))
+    assert exact.denominator.bit_length() > 20_000
+    assert exact < total.loss.epsilon < exact + Fraction(1, 2**4000)
+    for number in (total.loss.epsilon, total.loss.rho, total.squares):
+        assert number.denominator.bit_length() <= 4097
+    halves = together(given_losses[:200]) + together(given_losses[200:])
+    assert exact < halves.loss.epsilon < exact + Fraction(1, 2**4000)
+
+
+@given(st.fractions(0, 1, max_denominator=64), st.integers(1, 40), st.booleans())
+def test_the_jobs_that_delta_leaves_room_for(spent_part, parts, gaussian):
+    each = Loss(Fraction(1, 10), DELTA_TOTAL / parts, Fraction(gaussian, 100))
+    spent = Spent() + Loss(delta=DELTA_TOTAL * spent_part)
+    left = spent.jobs_left(DELTA_TOTAL, each)
+    for _ in range(left):
+        spent += each
+        spent.epsilon_at(DELTA_TOTAL)
+    assert spent.jobs_left(DELTA_TOTAL, each) == 0
+    with pytest.raises(BudgetError):
+        (spent + each).epsilon_at(DELTA_TOTAL)
+    assert Spent().jobs_left(DELTA_TOTAL, Loss(Fraction(1))) is None
+
+
+def test_the_default_delta_has_room_for_a_thousand_noisy_jobs():
+    assert Spent().jobs_left(DELTA_TOTAL, Loss(Fraction(1, 100), Fraction(1, 2**40))) == 1024
 
 
 def test_a_loss_in_words():

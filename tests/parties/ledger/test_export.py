@@ -189,6 +189,17 @@ def test_show_and_verify_at_home(home):
     call("verify", "--config", home, code=77)
 
 
+def test_losses_with_odd_denominators_are_shown(home):
+    book = Ledger(home / "ledger.jsonl")
+    for i in range(170):
+        loss = Loss(Fraction(10**20 + 2 * i + 1, 10**29 + 9 + 2 * i), Fraction(1, 2**40))
+        book.spend(f"{i:064x}", Account.of("d"), "d", "south", loss, Budget(Fraction(2)))
+    assert "room for 854 more jobs" in call("show", "--config", home)
+    (total,) = json.loads(call("show", "--config", home, "--json"))["totals"]
+    assert total["jobs_left"] == 854
+    assert Fraction(total["guarantee"]["epsilon"]) < Fraction(1, 10**6)
+
+
 def test_totals_of_several_peers_and_populations(home):
     book = Ledger(home / "ledger.jsonl")
     catalog = (

@@ -71,6 +71,23 @@ def test_a_job_spends_once_and_nothing_is_no_loss(ledger):
         spend(ledger, 2, "0")
 
 
+def test_odd_denominators_neither_stop_the_account_nor_pass_its_budget(ledger):
+    spend(ledger, 0, "9/10", "2")
+    for i in range(1, 170):
+        spend(ledger, i, f"{10**20 + 2 * i + 1}/{10**29 + 9 + 2 * i}", "2")
+    spend(ledger, 200, "1/10", "2")
+    with pytest.raises(BudgetError, match=r"makes epsilon 2\.00001 of 2"):
+        spend(ledger, 201, "1", "2")
+    spend(ledger, 202, "9/10", "2")
+
+
+def test_a_loss_of_too_many_digits_is_refused(ledger):
+    with pytest.raises(BudgetError, match="digits") as caught:
+        spend(ledger, 1, f"1/{2**512}")
+    assert not isinstance(caught.value, LedgerError)
+    assert ledger.entries() == ()
+
+
 def test_a_crash_within_a_write_is_repaired(ledger):
     spend(ledger, 1)
     before = ledger.path.read_bytes()
