@@ -184,7 +184,7 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
         f"{asked} asked, {gone} spent, epsilon {shown(left, ROUND_FLOOR)} left of "
         f"{shown(rule.budget.epsilon)} at delta {shown(rule.budget.delta)} in total"
     )
-    jobs = view.spent.jobs_left(rule.budget.delta, view.loss)
+    jobs = view.spent.jobs_left(rule.budget.delta, view.facts.loss)
     if jobs is not None:
         what += f", which has room for {jobs} such jobs"
     fits = total is not None and total <= rule.budget.epsilon
