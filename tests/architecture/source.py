@@ -51,13 +51,21 @@ def module_name(path: Path) -> str:
 
 
 @cache
+def module(path: Path) -> Module:
+    """A Python file, parsed once."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path))
+    return Module(module_name(path), path, tree)
+
+
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a tree, walked once: most tests look at every node of every module."""
+    return tuple(ast.walk(tree))
+
+
 def modules(*packages: str) -> tuple[Module, ...]:
     """The modules of `packages`, without generated code."""
-    return tuple(
-        Module(module_name(path), path, ast.parse((ROOT / path).read_text(encoding="utf-8"), str(path)))
-        for path in files(*packages)
-        if path.suffix == ".py" and not is_generated(path)
-    )
+    return tuple(module(path) for path in files(*packages) if path.suffix == ".py" and not is_generated(path))
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -65,7 +73,7 @@ def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
     `from a import b` counts as `a.b`, since b may be a module; a relative import starts with a dot.
     """
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

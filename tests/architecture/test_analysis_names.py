@@ -10,7 +10,7 @@ import pytest
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.matching.analysis import METHODS
 from smc.analyses.registry import ANALYSES
-from tests.architecture.source import modules, within
+from tests.architecture.source import modules, nodes, within
 
 WORDS = frozenset({*ANALYSES, *METHODS, "layout", *(layout.value for layout in Layout)}) - {"exact"}
 """Names of analyses and methods, and how a job file says what decides about rows. `exact` is a fact."""
@@ -21,7 +21,7 @@ MEASURED = "parties.bench"
 
 def spellings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and word of every such text."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in WORDS:
             yield node.lineno, node.value
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import imports, modules
+from tests.architecture.source import imports, modules, nodes
 
 GATE = "smc.protocols.sizes"
 NAME, TYPE = "peer_count", "RowCount"
@@ -15,7 +15,7 @@ NAME, TYPE = "peer_count", "RowCount"
 
 def unchecked(tree: ast.AST) -> Iterator[str]:
     """Functions that take the peer's number of rows as something else than a checked count."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):
             for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
                 if each.arg == NAME and (each.annotation is None or ast.unparse(each.annotation) != TYPE):

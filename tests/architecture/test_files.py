@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import FOLDERS, PACKAGES, ROOT, files, is_generated, modules, top_files
+from tests.architecture.source import FOLDERS, PACKAGES, ROOT, files, is_generated, modules, nodes, top_files
 
 LINES = 400
 VAGUE = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
@@ -42,7 +42,7 @@ def forbidden(text: str) -> list[str]:
 
 def asserts(tree: ast.AST) -> list[int]:
     """The lines with assert statements."""
-    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    return [node.lineno for node in nodes(tree) if isinstance(node, ast.Assert)]
 
 
 def test_no_file_is_too_long() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import PACKAGES, imports, modules, within
+from tests.architecture.source import PACKAGES, imports, modules, nodes, within
 
 FLOORS = (
     ("smc.errors",),
@@ -63,7 +63,7 @@ def banned_imports(name: str, tree: ast.AST, banned: tuple[str, ...]) -> Iterato
     for line, target in imports(tree):
         if any(within(target, entry) for entry in banned):
             yield f"{name}:{line} imports {target}"
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             base = {"np": "numpy"}.get(node.value.id, node.value.id)
             if node.attr in attributes and f"{base}.{node.attr}" in banned:
@@ -72,7 +72,7 @@ def banned_imports(name: str, tree: ast.AST, banned: tuple[str, ...]) -> Iterato
 
 def banned_calls(name: str, tree: ast.AST, banned: frozenset[str]) -> Iterator[str]:
     """The calls of built-in functions in `banned`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in banned:
             yield f"{name}:{node.lineno} calls {node.func.id}"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.architecture.source import imports, modules, within
+from tests.architecture.source import imports, modules, nodes, within
 
 OPENERS = frozenset({"open_words", "open_bits", "reveal"})
 """What turns shares into values; `smc.secret.opening.cost` and `cost_bits` do not."""
@@ -19,7 +19,7 @@ INSIDE_SECRET = frozenset({"smc.secret.opening", "smc.secret.shares", "smc.secre
 
 def openings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and name of every use of an opener: by call, as a value, or by import of its name."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and node.attr in OPENERS:
             yield node.lineno, node.attr
         if isinstance(node, ast.Name) and node.id in OPENERS:
