@@ -70,9 +70,10 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(
                 f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}", soft_wrap=True
             )
+        _print_preview(out, report["preview"])
 
     emit(report, human, as_json=as_json)
-    if not verdict["allowed"] or overlap is not None:
+    if not verdict["allowed"] or overlap is not None or report["preview"]["refusal"] is not None:
         raise SystemExit(REFUSED)
 
 
@@ -94,11 +95,13 @@ def estimate(
     examiner = local_examiner(config)
     report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
     names = ("rows", "rounds", "sent", "received", "seconds", "network_seconds", "key_bits", "route")
-    emit(
-        report,
-        lambda out: out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names])),
-        as_json=as_json,
-    )
+
+    def human(out: Console) -> None:
+        out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
+        if report["preview"] is not None:
+            _print_preview(out, report["preview"])
+
+    emit(report, human, as_json=as_json)
 
 
 @job.command()
@@ -312,6 +315,13 @@ def _cost_text(cost: dict[str, Any]) -> str:
         f"{cost['rounds']} rounds, {cost['sent']} bytes sent, {cost['received']} received, "
         f"{cost['seconds']:.2f} s"
     )
+
+
+def _print_preview(out: Console, preview: dict[str, Any]) -> None:
+    for note in preview["notes"]:
+        out.print(note, soft_wrap=True)
+    if refusal := preview["refusal"]:
+        out.print(f"The run would refuse these rows. {refusal['what']} {refusal['mend']}", soft_wrap=True)
 
 
 def _print_leakage(out: Console, leakage: dict[str, list[str]], verb: str) -> None:

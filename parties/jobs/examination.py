@@ -22,7 +22,7 @@ from parties.policy.conditions import JobView, Runs
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Facts, Leakage, Schema
+from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Facts, Leakage, Preview, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.forms import Role
 
@@ -291,6 +291,16 @@ class Examiner:
         population = catalog.dataset(task.side.dataset).population
         alike = (d.name for d in catalog.datasets.values() if d.population == population)
         return Account(population, frozenset(alike))
+
+    def preview(self, task: Task, own: OwnData, limits: Limits) -> Preview:
+        """What the own rows tell of a run before anything is sent.
+
+        Args:
+            task: the job.
+            own: the own data.
+            limits: those of the own policy.
+        """
+        return task.analysis.check_rows(task.parameters, own.columns, task.role, limits)
 
     def check_contract(self, task: Task, contract: Contract, verdict: Verdict | None = None) -> None:
         """Check that a complete contract carries the own declarations and that both sides' fit together.

@@ -225,6 +225,7 @@ class Negotiation:
         verdict = self._examiner.judge(task, count_rows(own.columns))
         verdict.require()
         self._examiner.check_overlap(task, own, verdict)
+        self._examiner.preview(task, own, verdict.limits).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:

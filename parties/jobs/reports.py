@@ -11,6 +11,8 @@ from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
+from smc.analyses.base import Preview
+from smc.analyses.disclosure.limits import NO_LIMITS
 
 
 def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
@@ -21,11 +23,12 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         toml: the job file.
 
     Returns:
-        Role, peer, columns, rows, privacy loss, verdict with reasons, and who would learn what.
+        Role, peer, columns, rows, privacy loss, verdict with reasons, what the own rows tell of a run, and
+        who would learn what.
 
     Raises:
-        DuettoError: the job file or the own data are wrong; of its kind. A refusal by the policy is part
-            of the report.
+        DuettoError: the job file or the own data are wrong; of its kind. A refusal by the policy, or of the
+            own rows by the analysis, is part of the report.
     """
     task = examiner.understand(parse_spec(toml))
     schemas = examiner.schemas(task)
@@ -51,6 +54,7 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         "exact": task.facts.exact,
         "verdict": verdict_document(verdict),
         "overlap": overlap_document(examiner, task, own, verdict),
+        "preview": preview_document(examiner.preview(task, own, verdict.limits)),
         "leakage": leakage_document(task),
     }
 
@@ -63,21 +67,27 @@ def estimate_report(
     Args:
         examiner: the own checks.
         toml: the job file.
-        rows: rows a side; 0 takes those of the own data.
+        rows: rows a side; 0 takes those of the own data, and tells of them what the analysis can.
         key_bits: size of the Paillier keys.
         rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, no network is counted.
         mbit: rate of the network in Mbit/s; 0 is unlimited.
+
+    Returns:
+        Rounds, bytes and seconds of a run; `preview` as in `check_report`, None if `rows` is given.
 
     Raises:
         DuettoError: the job file or the own data are wrong; of its kind.
     """
     task = examiner.understand(parse_spec(toml))
     schemas = examiner.schemas(task)
-    rows = rows or count_rows(examiner.data(task))
+    preview = None
+    if not rows:
+        own = examiner.read(task)
+        rows, preview = count_rows(own.columns), preview_document(examiner.preview(task, own, NO_LIMITS))
     document = estimate_document(task, schemas, rows, key_bits)
     bits = 8 * (document["alice_bytes"] + document["bob_bytes"])
     network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
-    return document | {"key_bits": key_bits, "network_seconds": round(network, 6)}
+    return document | {"key_bits": key_bits, "network_seconds": round(network, 6), "preview": preview}
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
@@ -102,3 +112,13 @@ def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verd
     except PolicyError as error:
         return {"code": error.stable_code, "what": error.what, "mend": error.mend}
     return None
+
+
+def preview_document(preview: Preview) -> dict[str, Any]:
+    """What the own rows tell of a run, as plain JSON values; `refusal` is None where the run takes them."""
+    refusal = preview.refusal
+    return {
+        "notes": list(preview.notes),
+        "details": dict(preview.details),
+        "refusal": refusal and {"code": refusal.stable_code, "what": refusal.what, "mend": refusal.mend},
+    }

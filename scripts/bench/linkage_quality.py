@@ -17,7 +17,7 @@ import numpy as np
 from smc.analyses.base import Column, Data, Schema
 from smc.analyses.matching.encoding import Filters
 from smc.analyses.matching.linkage_plain import all_links
-from smc.analyses.matching.records import prepare
+from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.analyses.matching.tolerant_parameters import GREEDY, MODES, NONE
 from smc.forms import Role
@@ -105,7 +105,7 @@ def main() -> None:
     seconds = time.perf_counter() - begun
     rows = (np.array(outcome.tables[0].columns["row"], dtype=int) - 1 for outcome in outcomes)
     buckets = parameters.buckets((len(alice_ids), len(bob_ids)))
-    left, right = (prepare(parameters, data, buckets) for data in (alice, bob))
+    left, right = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
     print(scored(f"joint, {given.one_to_one}", np.stack(list(rows), axis=1), truth, seconds))
     plain = TOLERANT.run_plain(parameters, alice, bob, both)

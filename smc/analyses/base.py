@@ -9,9 +9,10 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
-from smc.errors import DomainError, UsageError
+from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Role
 from smc.protocols.session import Session
 
@@ -197,6 +198,30 @@ class Facts:
     loss: Loss
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What one side's rows tell of a run before it, to their own party alone.
+
+    Attributes:
+        notes: remarks for people.
+        details: the same as names to plain JSON values.
+        refusal: why the run would refuse these rows, or None.
+    """
+
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    refusal: DuettoError | None = None
+
+    def require(self) -> None:
+        """Go on only with rows that the run takes.
+
+        Raises:
+            DuettoError: the refusal, of its kind.
+        """
+        if self.refusal is not None:
+            raise self.refusal
+
+
 @runtime_checkable
 class Analysis(Protocol):
     """An analysis. Parameters are parsed once, on each side, into a frozen value that `run` trusts."""
@@ -240,6 +265,19 @@ class Analysis(Protocol):
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
+        ...
+
+    def check_rows(self, parameters: Any, data: Data, role: Role, limits: Limits) -> Preview:
+        """Look at the own rows before anything is sent: what `run` would remark of them, or refuse.
+
+        A daemon asks at `job check` and before it proposes or signs a job, `run` before it sends.
+
+        Args:
+            parameters: as parsed.
+            data: the own columns.
+            role: the own role.
+            limits: those of disclosure, as far as they are known.
+        """
         ...
 
     def estimate(

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.parameters import reject_unknown, take
@@ -122,6 +123,13 @@ class Preparation:
         del recipients
         public = f"the number of comparisons, {parameters.count}, and their {parameters.bits} bits"
         return Leakage((), (), (public,))
+
+    def check_rows(
+        self, parameters: PreparationParameters, data: Data, role: Role, limits: Limits
+    ) -> Preview:
+        """Nothing is told of the rows before the run."""
+        del parameters, data, role, limits
+        return Preview()
 
     def estimate(
         self,

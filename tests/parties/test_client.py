@@ -8,6 +8,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import grpc
 import pytest
@@ -358,6 +359,60 @@ def test_check_and_policy_need_no_daemon(served, command):
     assert (report["epsilon"], report["rows"], report["verdict"]["rule"]) == ("1/2", 2, "additions")
     assert "Allowed by rule 'additions'" in command("job", "check", path).stdout
     assert parsed(command("policy", "test", path, "--json"))["verdict"]["allowed"]
+
+
+PEOPLE = """
+[datasets.people]
+source = "people.csv"
+[datasets.people.columns.name]
+type = "text"
+"""
+TOLERANT = """
+[job]
+analysis = "matching"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "people"
+columns = { name = "name" }
+[bob]
+dataset = "people"
+columns = { name = "name" }
+[parameters]
+method = "tolerant"
+threshold = "0.8"
+fields = [{ column = "name" }]
+blocking = [["name:prefix1"]]
+"""
+
+
+PAIRING = SimpleNamespace(identity=SimpleNamespace(paillier=SimpleNamespace(bits=2048)))
+
+
+def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, monkeypatch):
+    monkeypatch.setattr("parties.cli.jobs.own_pairing", lambda _: PAIRING)
+    home = served.folder / "north"
+    (home / "people.csv").write_text("\n".join(["name", *(f"a{number}" for number in range(40))]))
+    with (home / "catalog.toml").open("a") as catalog:
+        catalog.write(PEOPLE)
+    policy = home / "policy.toml"
+    text = policy.read_text().replace('"addition"', '"matching"').replace('"numbers"', '"people"')
+    policy.write_text(text.replace('"value"', '"name"'))
+    path = served.folder / "tolerant.toml"
+    path.write_text(TOLERANT)
+    report = parsed(command("job", "check", path, "--json", code=77))
+    assert report["preview"]["details"]["passes"] == [{"key": "name:prefix1", "full": 24, "keyless": 0}]
+    for verb, code in (("check", 77), ("estimate", 0)):
+        printed = command("job", verb, path, code=code).stdout
+        assert (
+            "Pass 1 (name:prefix1): 60 % of the own rows find their bucket full, 0 % have no key." in printed
+        )
+        assert 'overflow = "accept"' in printed
+    path.write_text(TOLERANT + 'overflow = "accept"\n')
+    printed = command("job", "check", path).stdout
+    assert "60 % of the own rows" in printed
+    assert "would refuse" not in printed
 
 
 def test_data_commands(served, command):

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Schema
+from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
 from smc.analyses.clustering import matched, plain, privacy
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
@@ -25,6 +25,7 @@ from smc.analyses.clustering.sides import agree, check_sides, cost_agree
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.clustering.told import details, leakage
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.errors import DisclosureRefused, DomainError, UsageError
@@ -83,6 +84,11 @@ class Clustering:
     def leakage(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
         """Who learns what, see `smc.analyses.clustering.told`."""
         return leakage(parameters, recipients)
+
+    def check_rows(self, parameters: ClusteringParameters, data: Data, role: Role, limits: Limits) -> Preview:
+        """Nothing is told of the rows before the run."""
+        del parameters, data, role, limits
+        return Preview()
 
     def estimate(
         self,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from smc.analyses.base import Analysis, Data, Estimate, Facts, Leakage, Outcome, Schema
+from smc.analyses.base import Analysis, Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.exact import EXACT
 from smc.analyses.matching.tolerant import TOLERANT
@@ -68,6 +69,10 @@ class Matching:
     def leakage(self, parameters: MatchingParameters, recipients: frozenset[Role]) -> Leakage:
         """As the method says."""
         return parameters.method.leakage(parameters.inner, recipients)
+
+    def check_rows(self, parameters: MatchingParameters, data: Data, role: Role, limits: Limits) -> Preview:
+        """As the method says."""
+        return parameters.method.check_rows(parameters.inner, data, role, limits)
 
     def estimate(
         self,

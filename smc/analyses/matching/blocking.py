@@ -58,6 +58,9 @@ class KeyPart:
             )
         return cls(column, function)
 
+    def __str__(self) -> str:
+        return f"{self.column}:{self.function}"
+
     def of(self, text: str) -> str:
         """The part that a text gives, or an empty one."""
         if sized := _LENGTH.fullmatch(self.function):

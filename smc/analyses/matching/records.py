@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +15,9 @@ from smc.analyses.matching.normalization import normalized
 from smc.analyses.matching.similarity import ABSENT, sizes_of
 from smc.analyses.matching.tolerant_parameters import TolerantParameters
 from smc.errors import DomainError
+
+Texts = Mapping[str, Sequence[str]]
+"""The normalized texts of columns by their names, all of one length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +60,41 @@ def count_rows(parameters: TolerantParameters, data: Data) -> int:
     return lengths.pop()
 
 
-def prepare(parameters: TolerantParameters, data: Data, buckets: int) -> Records:
-    """Encode and place the own rows.
-
-    Args:
-        parameters: of the job.
-        data: the own columns, at least one row.
-        buckets: public.
+def read_texts(parameters: TolerantParameters, data: Data) -> Texts:
+    """The texts of all columns that are compared or block, normalized.
 
     Raises:
         UsageError: keys take the year of columns that do not hold dates.
         DomainError: a text is not a date where the normalization asks for dates.
     """
     parameters.check_dates({name: data[name].schema for name in parameters.columns})
-    texts = {
+    return {
         name: normalized(data[name], parameters.steps(name), f"The column {name!r}")
         for name in parameters.columns
     }
-    filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
-    layouts = (
+
+
+def layouts(parameters: TolerantParameters, texts: Texts, buckets: int) -> tuple[Layout, ...]:
+    """Place rows in each pass.
+
+    Args:
+        parameters: of the job.
+        texts: of at least one row.
+        buckets: public.
+    """
+    return tuple(
         lay_out(key, texts, buckets, parameters.bucket, f"{number}/{parameters.salt}")
         for number, key in enumerate(parameters.blocking)
     )
-    return Records(filters, sizes_of(filters.rows), tuple(layouts))
+
+
+def prepare(parameters: TolerantParameters, texts: Texts, buckets: int) -> Records:
+    """Encode and place rows.
+
+    Args:
+        parameters: of the job.
+        texts: of at least one row.
+        buckets: public.
+    """
+    filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
+    return Records(filters, sizes_of(filters.rows), layouts(parameters, texts, buckets))

@@ -18,15 +18,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching.assignment import largest_assignment
+from smc.analyses.matching.coverage import Coverage
 from smc.analyses.matching.linkage import Links, linkage_for
 from smc.analyses.matching.linkage_cost import run_cost
 from smc.analyses.matching.linkage_plain import plain_links
 from smc.analyses.matching.normalization import KINDS, normalized
-from smc.analyses.matching.records import Records, count_rows, prepare
+from smc.analyses.matching.records import Records, Texts, count_rows, layouts, prepare, read_texts
 from smc.analyses.matching.tolerant_parameters import GREEDY, NONE, OPTIMAL, TolerantParameters, parse
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
@@ -104,11 +106,24 @@ class Tolerant:
         public = (
             "how many rows each side has",
             "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
+            *(
+                ()
+                if parameters.accept_overflow
+                else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
+            ),
             "where the policies ask for a least number of matches: whether there are as many",
         )
         return Leakage(
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
+
+    def check_rows(self, parameters: TolerantParameters, data: Data, role: Role, limits: Limits) -> Preview:
+        """How many own rows find their bucket full or have no key, if the other side has no more rows.
+
+        With more rows there it has more buckets, and they are hardly fuller.
+        """
+        del role, limits
+        return _preview(parameters, read_texts(parameters, data), count_rows(parameters, data))
 
     def estimate(
         self,
@@ -135,20 +150,22 @@ class Tolerant:
         """The joint run, one side.
 
         Raises:
-            DomainError: the own columns do not fit; nothing was sent.
+            DomainError: the own columns do not fit, or too many rows are left out; nothing was sent.
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         release = release or Release()
         self.check_recipients(parameters, recipients)
         own = count_rows(parameters, data)
+        texts = read_texts(parameters, data)
+        _preview(parameters, texts, own).require()
         (peer,) = exchange_counts(session, [own])
         release.limits.check_sets(own, peer)
         counts = {session.role: own, session.role.other: peer}
         if not (own and peer):
             return _nothing(session, parameters, counts, data, recipients, release)
         session.report("encode", 0, 1)
-        records = prepare(parameters, data, parameters.buckets((own, peer)))
+        records = prepare(parameters, texts, parameters.buckets((own, peer)))
         session.report("encode", 1, 1)
         linkage = linkage_for(parameters)(session, parameters, records, counts, recipients, release)
         links = linkage.links()
@@ -157,7 +174,7 @@ class Tolerant:
         alice, bob = _ordered(parameters, links).T
         own_numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
         rows = np.argsort(linkage.numbers)[own_numbers - 1]
-        return _outcome(parameters, counts, data, rows, partners, _notes(records))
+        return _outcome(parameters, counts, data, rows, partners, _notes(parameters, records))
 
     def run_plain(
         self, parameters: TolerantParameters, alice: Data, bob: Data, recipients: frozenset[Role]
@@ -169,13 +186,16 @@ class Tolerant:
         self.check_recipients(parameters, recipients)
         sides = dict(zip(Role, (alice, bob), strict=True))
         counts = {role: count_rows(parameters, data) for role, data in sides.items()}
+        texts = {role: read_texts(parameters, data) for role, data in sides.items()}
+        for role in Role:
+            _preview(parameters, texts[role], counts[role]).require()
         buckets = parameters.buckets(tuple(counts.values()))
         links = np.empty((0, 2), dtype=np.int64)
         notes: dict[Role, tuple[str, ...]] = dict.fromkeys(Role, _EMPTY)
         if all(counts.values()):
-            records = {role: prepare(parameters, data, buckets) for role, data in sides.items()}
+            records = {role: prepare(parameters, texts[role], buckets) for role in Role}
             links = plain_links(parameters, records[Role.ALICE], records[Role.BOB])
-            notes = {role: _notes(records[role]) for role in Role}
+            notes = {role: _notes(parameters, records[role]) for role in Role}
         first, second = _ordered(parameters, links).T
         outcomes = [
             _outcome(parameters, counts, sides[role], rows, partners + 1, notes[role])
@@ -239,16 +259,23 @@ def _outcome(
     return Outcome((Table("pairs", columns),), notes, _details(parameters, counts))
 
 
-def _notes(records: Records) -> tuple[str, ...]:
+def _preview(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:
+    """What is known of the own rows when nothing is known of the other side's."""
+    if not rows:
+        return Preview()
+    coverage = Coverage.of(parameters, layouts(parameters, texts, parameters.buckets((rows,))), rows)
+    refusal = None if parameters.accept_overflow else coverage.refusal
+    return Preview(coverage.notes, coverage.details, refusal)
+
+
+def _notes(parameters: TolerantParameters, records: Records) -> tuple[str, ...]:
     notes = [
         "Rows count from 1. A pair has the same number in the tables of both recipients; a partner's number "
         "stands for a row of the other side in this run alone."
     ]
-    full, keyless = ([getattr(layout, kind) for layout in records.layouts] for kind in ("full", "keyless"))
-    if any(full):
-        notes.append(f"Own rows that found their bucket full, pass by pass: {', '.join(map(str, full))}.")
-    if any(keyless):
-        notes.append(f"Own rows without a blocking key, pass by pass: {', '.join(map(str, keyless))}.")
+    coverage = Coverage.of(parameters, records.layouts, len(records))
+    if any((*coverage.full, *coverage.keyless)):
+        notes.extend(coverage.notes)
     empty = int((~records.filters.rows.any(axis=1)).sum())
     if empty:
         notes.append(f"{empty} own rows have no text in any field and match nothing.")

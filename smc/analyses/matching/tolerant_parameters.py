@@ -22,6 +22,9 @@ GREEDY: Final = "greedy"
 OPTIMAL: Final = "optimal"
 MODES: Final = (NONE, GREEDY, OPTIMAL)
 
+REFUSE: Final = "refuse"
+ACCEPT: Final = "accept"
+
 DEFAULT_STEPS: Final = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
 """The normalization of columns for which the job gives none; they leave dates as they are."""
 
@@ -36,7 +39,8 @@ LEAST_THRESHOLD: Final = Fraction(1, 20)
 
 _PLACE: Final = "parameters"
 _KEYS: Final = (
-    "fields", "bits", "threshold", "blocking", "bucket", "load", "one_to_one", "rounds", "salt", "show"
+    "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "one_to_one", "rounds", "salt",
+    "show",
 )  # fmt: skip
 _FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
 _DECIMAL: Final = re.compile(r"0\.[0-9]{1,4}|1(\.0{1,4})?")
@@ -53,6 +57,7 @@ class TolerantParameters:
         blocking: the key of each pass.
         bucket: most rows of one side in a bucket.
         load: mean rows of the larger side per bucket.
+        accept_overflow: whether a run goes on where too many rows are left out of passes.
         one_to_one: `none`, `greedy` or `optimal`.
         rounds: of the greedy pairing in each pass.
         salt: makes hashes of this job its own.
@@ -65,6 +70,7 @@ class TolerantParameters:
     blocking: tuple[tuple[KeyPart, ...], ...]
     bucket: int
     load: int
+    accept_overflow: bool
     one_to_one: str
     rounds: int
     salt: str
@@ -125,7 +131,10 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     bucket = _number(parameters, "bucket", _PLACE, 2, PAD_BYTES, PAD_BYTES)
     mode = take(parameters, "one_to_one", str, _PLACE, GREEDY)
     if mode not in MODES:
-        raise UsageError(f"{_PLACE}.one_to_one is no known mode.", f"Choose one of {', '.join(MODES)}.")
+        raise UsageError(f"{_PLACE}.one_to_one is not a known mode.", f"Choose one of {', '.join(MODES)}.")
+    overflow = take(parameters, "overflow", str, _PLACE, REFUSE)
+    if overflow not in (REFUSE, ACCEPT):
+        raise UsageError(f"{_PLACE}.overflow is not a known word.", f"Write {REFUSE} or {ACCEPT}.")
     if "rounds" in parameters and mode != GREEDY:
         raise UsageError(f"{_PLACE}.rounds belongs to the greedy mode.", 'Leave it out, or use "greedy".')
     salt = take(parameters, "salt", str, _PLACE, "")
@@ -138,6 +147,7 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
         _blocking(parameters),
         bucket,
         _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
+        overflow == ACCEPT,
         mode,
         _number(parameters, "rounds", _PLACE, 1, MOST_ROUNDS, 2),
         salt,
@@ -192,7 +202,7 @@ def _threshold(parameters: Mapping[str, Any]) -> Fraction:
     value = Fraction(text) if _DECIMAL.fullmatch(text) else Fraction(0)
     if not LEAST_THRESHOLD <= value <= 1:
         raise UsageError(
-            f"{_PLACE}.threshold is no decimal from 0.05 to 1 with at most four digits after the point.",
+            f"{_PLACE}.threshold is not a decimal from 0.05 to 1 with at most four digits after the point.",
             'Write the least Dice coefficient of a match, such as threshold = "0.6".',
         )
     return value

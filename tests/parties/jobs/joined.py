@@ -19,7 +19,7 @@ from parties.errors import ConfigError, PeerRefused, PeerUnreachable
 from parties.jobs.manager import JobManager, Patience
 from parties.pki.identity import Identity, PeerIdentity
 from parties.session.ports import SessionHeader
-from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Schema, Table
+from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
@@ -52,6 +52,7 @@ class Addition:
     is_exact: bool = False
     is_paired: bool = False
     failure: Exception | None = None
+    refusal: DuettoError | None = None
 
     def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         if set(parameters) - {"epsilon", "type"}:
@@ -81,6 +82,9 @@ class Addition:
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
+
+    def check_rows(self, parameters: Any, data: Any, role: Role, limits: Any) -> Preview:
+        return Preview(("seen",), {"rows": len(data["v"])}, self.refusal)
 
     def estimate(self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int) -> Estimate:
         return Estimate(1, 8, 8, 0.001 * rows, "plain addition")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from parties.client import job_text
 from parties.jobs.state import State
+from smc.errors import DomainError
 from tests.parties.jobs.institutions import Institutions, job
 
 PERSONS = {
@@ -162,6 +164,23 @@ def test_tolerant_to_one_party(matched):
     done = matched.run(document)
     assert done.tables("south") == {}
     assert {*done.tables("north")["pairs"]["name"]} == {"Ada Löwe", "Cy Orr", "Di Fox", "Fy Dahl"}
+
+
+def test_a_tolerant_matching_that_leaves_out_rows_is_refused_at_check_and_before_it_is_proposed(matched):
+    names = [f"Ann {'ab'[number % 2]}{number}" for number in range(60)]
+    born = [f"19{number:02}-01-01" for number in range(20, 80)]
+    matched.hold("north", {"name": names, "born": born}, {"name": TEXT, "born": DATE})
+    document = job("matching", {**TOLERANT, "blocking": [["born:value"], ["name:prefix3"]]}, ["name", "born"])
+    manager = matched.network.managers["north"]
+    shown = manager.check(job_text(matched.file(document)))["preview"]
+    assert shown["refusal"]["code"] == "overflow"
+    assert "pass 2 (name:prefix3)" in shown["refusal"]["what"]
+    assert [each["keyless"] for each in shown["details"]["passes"]] == [0, 0]
+    with pytest.raises(DomainError, match="bucket full"):
+        matched.submit(document)
+    assert matched.network.said == []
+    document["parameters"]["overflow"] = "accept"
+    assert "Pass 2 (name:prefix3): 73 % of the own rows" in matched.run(document).notes("north")
 
 
 FEATURE = {"type": "decimal", "scale": 1, "lower": "0", "upper": "10"}

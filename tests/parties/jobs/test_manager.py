@@ -12,9 +12,9 @@ from parties.errors import BudgetError, DataError, JobError, PeerRefused, PeerUn
 from parties.jobs.state import State
 from parties.ledger.accounting import Account
 from parties.ledger.entries import LedgerError
-from smc.errors import DuettoError, UsageError
+from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
-from tests.parties.jobs.joined import job_file, wait_final, wait_state
+from tests.parties.jobs.joined import ROLES, job_file, wait_final, wait_state
 from tests.support.keys import toy
 
 
@@ -382,6 +382,34 @@ def test_check_and_estimate_change_nothing(pair):
     assert pair.north.store.all() == []
     pair.forbid("north")
     assert not pair.north.check(job_file())["verdict"]["allowed"]
+
+
+REFUSED_ROWS = {"code": "overflow", "what": "Too many rows.", "mend": "Take others."}
+
+
+def test_check_and_estimate_tell_what_the_analysis_finds_in_the_own_rows(pair):
+    assert pair.north.check(job_file())["preview"] == {
+        "notes": ["seen"],
+        "details": {"rows": 2},
+        "refusal": None,
+    }
+    assert pair.north.estimate(job_file(), 0, 0, 0)["preview"]["details"] == {"rows": 2}
+    assert pair.north.estimate(job_file(), 1000, 0, 0)["preview"] is None
+    pair.analysis["north"].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
+    report = pair.north.check(job_file())
+    assert report["preview"]["refusal"] == REFUSED_ROWS
+    assert report["verdict"]["allowed"]
+    assert pair.north.estimate(job_file(), 0, 0, 0)["preview"]["refusal"] == REFUSED_ROWS
+
+
+@pytest.mark.parametrize("side", ROLES)
+def test_rows_that_a_run_would_refuse_are_refused_before_a_job_is_agreed(pair, side):
+    pair.analysis[side].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
+    with pytest.raises(DomainError if side == "north" else PeerRefused) as caught:
+        pair.north.submit(job_file())
+    assert caught.value.stable_code == "overflow"
+    if side == "north":
+        assert pair.network.said == []
 
 
 def test_no_value_or_key_in_messages_between_the_parties(pair):

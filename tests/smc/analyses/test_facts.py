@@ -93,11 +93,12 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
         Facts(**stated)
 
 
-def test_an_analysis_without_facts_cannot_be_registered() -> None:
+@pytest.mark.parametrize("left_out", ["facts", "check_rows"])
+def test_an_analysis_that_does_not_say_all_cannot_be_registered(left_out: str) -> None:
     members = {
         name: getattr(type(PREPARATION), name)
         for name in dir(type(PREPARATION))
-        if not name.startswith("_") and name != "facts"
+        if not name.startswith("_") and name != left_out
     }
     silent = type("Silent", (), members)()
     with pytest.raises(TypeError, match="Silent"):

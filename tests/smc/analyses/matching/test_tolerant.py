@@ -14,7 +14,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching import places
 from smc.analyses.matching.linkage_plain import all_links, plain_links
-from smc.analyses.matching.records import prepare
+from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
@@ -34,6 +34,7 @@ def parameters(mode="greedy", **changes):
         "blocking": [["born:value"], ["surname:soundex"], ["town:prefix3"]],
         "bucket": 5,
         "load": 3,
+        "overflow": "accept",
         "one_to_one": mode,
     }
     return TOLERANT.parse({**given, **changes})
@@ -148,7 +149,7 @@ def test_most_pairs_are_found_and_right():
     """The greedy pairing finds what the rule over all pairs finds, blocked, and errs less."""
     alice, bob, truth = tables(200, 160)
     parsed = parameters(bits=512, bucket=16, load=6, threshold="0.5")
-    both = [prepare(parsed, data, parsed.buckets((200, 200))) for data in (alice, bob)]
+    both = [prepare(parsed, read_texts(parsed, data), parsed.buckets((200, 200))) for data in (alice, bob)]
     everything = {
         tuple(link) for link in all_links(parsed.rule, *(records.filters for records in both)).tolist()
     }
@@ -332,7 +333,7 @@ def test_persons_of_any_age_are_found_by_the_year_of_their_birth(recipe):
         }
     )
     other = texts if recipe else days
-    records = [prepare(parsed, {"born": side}, 10) for side in (days, other)]
+    records = [prepare(parsed, read_texts(parsed, {"born": side}), 10) for side in (days, other)]
     assert [records_of.layouts[0].keyless for records_of in records] == [0, 0]
     outcomes = TOLERANT.run_plain(parsed, {"born": days}, {"born": other}, BOTH)
     assert joined(*outcomes) == {(row, row) for row in range(len(DAYS_OF_BIRTH))}
