@@ -156,18 +156,18 @@ _TYPES = {
 }
 
 
-def check_value(value: Value, form: Form, role: Role, bits: int, name: str) -> None:
-    """Check that `value` is what `role` holds in `form`, and that plain values and shares fit.
+def check_holding(value: Value, form: Form, role: Role, modulus: int | None, name: str) -> None:
+    """Check that `value` is what `role` holds in `form`, and that shares are modulo what they should be.
 
     Args:
         value: the own holding.
-        form: the form that the type names.
+        form: the form it should have.
         role: the own role.
-        bits: bit bound of the plain values.
+        modulus: of the shares, if the form is SS.
         name: how error messages call the value, such as `x`.
 
     Raises:
-        DomainError: the holding is of another kind, or a number lies outside its bound.
+        DomainError: the holding is of another kind, or shared modulo another number.
     """
     wanted = _TYPES[form.holding(role)]
     if not isinstance(value, wanted):
@@ -176,18 +176,36 @@ def check_value(value: Value, form: Form, role: Role, bits: int, name: str) -> N
             f"not {type(value).__name__}.",
             "Correct the type or the input.",
         )
-    bound = None
+    if isinstance(value, Share) and value.modulus != modulus:
+        raise DomainError(
+            f"{name} is shared modulo another number than the plan says.",
+            "Plan with the modulus that the shares have, or share the values again.",
+        )
+
+
+def check_range(value: Value, bits: int, name: str) -> None:
+    """Check that plain values and shares lie in their bounds.
+
+    Args:
+        value: the own holding.
+        bits: bit bound of plain values.
+        name: how error messages call the value, such as `x`.
+
+    Raises:
+        DomainError: a number lies outside its bound.
+    """
     if isinstance(value, Plain):
         bound, kind, meaning = 1 << bits, "number", f"2**{bits}"
     elif isinstance(value, Share):
         bound, kind, meaning = value.modulus, "share", "modulus"
-    if bound is not None and isinstance(value, Plain | Share):
-        row = _first_outside(value.values, bound)
-        if row is not None:
-            raise DomainError(
-                f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
-                "Widen the bound or correct the data.",
-            )
+    else:
+        return
+    row = _first_outside(value.values, bound)
+    if row is not None:
+        raise DomainError(
+            f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
+            "Widen the bound or correct the data.",
+        )
 
 
 def _first_outside(values: Sequence[int], bound: int) -> int | None:

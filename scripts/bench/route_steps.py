@@ -63,7 +63,7 @@ def time_steps(keys: tuple[PrivateKey, PrivateKey], bits: int, repeat: int, skip
     """
     clock = Clock()
     modulus = int(keys[0].public.n)
-    given = Parameters(1, bits, keys[0].public.bits, keys[1].public.bits, modulus)
+    given = Parameters(1, bits, keys[0].public.bits, keys[1].public.bits, modulus_in=modulus)
     random = Randomness()
     pairs = list(zip(random.below(1 << bits, repeat), random.below(1 << bits, repeat), strict=True))
     masks = [random.below(modulus, 2) for _ in pairs]
@@ -97,15 +97,13 @@ def _compare(session: Session, given: Parameters, clock: Clock, x: int, y: int) 
     def inner(within: Parameters, inner_x: Value, inner_y: Value) -> Value:
         with clock.step("step 2, inner", role):
             shared = code["tree"](session, within, inner_x, inner_y)
-            result: Value = code["bit-to-encrypted"](session, replace(within, bits=1, modulus=2), shared)
+            result: Value = code["bit-to-encrypted"](session, replace(within, bits=1, modulus_in=2), shared)
             return result
 
     with clock.step("step 1", role):
-        numbers = [
-            code["shared-to-encrypted"](session, given, Share([v], given.share_modulus)) for v in (x, y)
-        ]
+        numbers = [code["shared-to-encrypted"](session, given, Share([v], given.number_in)) for v in (x, y)]
     with clock.step("step 2", role):
-        delta = code["encrypted"](session, replace(given, modulus=None), *numbers, inner)
+        delta = code["encrypted"](session, replace(given, modulus_in=None), *numbers, inner)
     with clock.step("step 3", role):
-        result: Share = code["encrypted-to-shared"](session, replace(given, bits=1, modulus=2), delta)
+        result: Share = code["encrypted-to-shared"](session, replace(given, bits=1, modulus_out=2), delta)
     return int(result.values[0])

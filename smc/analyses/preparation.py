@@ -22,9 +22,9 @@ from smc.oblivious.cost import comparison_transfers, preparation
 from smc.oblivious.shelf import Stored
 from smc.planning.cost import estimate_seconds
 from smc.planning.route import MOST_BITS
-from smc.protocols.comparison.oblivious import SETUP_COST, cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters
+from smc.protocols.transfer_costs import SETUP_COST, cost_of
 
 MOST_COMPARISONS: Final = 1 << 22
 """Of one pool: at 32 bits 100 MB on either disk."""

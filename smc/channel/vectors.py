@@ -33,6 +33,8 @@ class Residues:
         if self.modulus == 2:
             return Bits(np.array(self.values, dtype=np.uint8)).encode()
         width = byte_width(self.modulus)
+        if isinstance(self.values, np.ndarray) and self.values.dtype == np.uint64:
+            return self.values.astype(">u8").view(np.uint8).reshape(-1, 8)[:, 8 - width :].tobytes()
         return b"".join(int(value).to_bytes(width, "big") for value in self.values)
 
 
@@ -59,6 +61,33 @@ class ExpectedResidues:
         width = byte_width(self.modulus)
         values = [int.from_bytes(data[i : i + width], "big") for i in range(0, len(data), width)]
         if any(value >= self.modulus for value in values):
+            raise ProtocolViolation("An integer from the peer lies outside its modulus.")
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResidueWords:
+    """Demands `count` integers in [0, modulus), 2 < modulus <= 2**64, as an array."""
+
+    modulus: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return byte_width(self.modulus) * self.count
+
+    def decode(self, data: bytes) -> NDArray[np.uint64]:
+        """The integers, shape (count,).
+
+        Raises:
+            ProtocolViolation: one lies outside [0, modulus).
+        """
+        padded = np.zeros((self.count, 8), dtype=np.uint8)
+        width = byte_width(self.modulus)
+        padded[:, 8 - width :] = np.frombuffer(data, dtype=np.uint8).reshape(-1, width)
+        values = padded.view(">u8").reshape(-1).astype(np.uint64)
+        if np.any(values > np.uint64(self.modulus - 1)):
             raise ProtocolViolation("An integer from the peer lies outside its modulus.")
         return values
 

@@ -21,6 +21,7 @@ OPERATION_SECONDS: Mapping[str, float] = {
     "square": 4e-6,
     "ot": 0.035e-6,
     "ot_silent": 0.05e-6,
+    "ot_expand": 5e-6,
     "ec_mask": 0.05e-3,
     "ec_power": 0.08e-3,
     "ec_zero_test": 0.04e-3,

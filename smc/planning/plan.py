@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from smc.forms import ComparisonType, Form, Role
+from smc.forms import ComparisonType, Form
 from smc.planning.registry import spec_named
-from smc.protocols.spec import Cost, Modulus, Parameters, Spec
+from smc.protocols.spec import Cost, Modulus, Parameters, Setup, Spec, mirrored_modulus
 
 _CHUNK_BYTES = 48 << 20
 _CHUNK_MOST = 1 << 16
@@ -35,8 +35,7 @@ class State:
     @property
     def mirror(self) -> State:
         """The state with Alice and Bob exchanged."""
-        modulus = self.modulus.other if isinstance(self.modulus, Role) else self.modulus
-        return State(self.form.mirror, modulus, self.bitwise)
+        return State(self.form.mirror, mirrored_modulus(self.modulus), self.bitwise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +45,29 @@ class Step:
     Attributes:
         name: of the protocol.
         mirrored: Alice does Bob's part and Bob does Alice's.
-        modulus: of the shares that go in or come out.
+        modulus_in: of the shares that go in, if any do.
+        modulus_out: of the shares that come out, if any do.
     """
 
     name: str
     mirrored: bool
-    modulus: Modulus | None = None
+    modulus_in: Modulus | None = None
+    modulus_out: Modulus | None = None
 
     @property
     def spec(self) -> Spec:
         """The protocol's record."""
         return spec_named(self.name)
 
+    def parameters(self, parameters: Parameters) -> Parameters:
+        """What the protocol's own Alice and Bob are given, from parameters seen from the parties."""
+        given = replace(parameters, modulus_in=self.modulus_in, modulus_out=self.modulus_out)
+        return given.mirror if self.mirrored else given
+
     def cost(self, parameters: Parameters) -> Cost:
         """The step's own cost for parameters seen from the parties, not from the protocol."""
-        given = replace(parameters, modulus=self.modulus)
-        return self.spec.cost(given.mirror).mirror if self.mirrored else self.spec.cost(given)
+        cost = self.spec.cost(self.parameters(parameters))
+        return cost.mirror if self.mirrored else cost
 
     def __str__(self) -> str:
         return f"{self.name}{'*' if self.mirrored else ''}"
@@ -127,11 +133,8 @@ class Plan:
             total += step.cost(parameters)
         subprotocol = self.comparison.spec.subprotocol
         if self.inner is not None and subprotocol is not None:
-            outer = replace(parameters, modulus=self.comparison.modulus)
-            if self.comparison.mirrored:
-                total += self.inner.once(subprotocol.parameters(outer.mirror)).mirror
-            else:
-                total += self.inner.once(subprotocol.parameters(outer))
+            inside = self.inner.once(subprotocol.parameters(self.comparison.parameters(parameters)))
+            total += inside.mirror if self.comparison.mirrored else inside
         for step in self.delta_steps:
             total += step.cost(replace(parameters, bits=1))
         return total
@@ -158,9 +161,25 @@ class Plan:
         return self.inner.bottom if self.inner is not None else self.comparison.spec
 
     @property
+    def setups(self) -> tuple[Setup, ...]:
+        """What a session needs before the first comparison: each set-up of the steps once, in their order."""
+        return tuple(dict.fromkeys(setup for step in self.steps() for setup in step.spec.setups))
+
+    @property
     def setup(self) -> Cost:
         """What the first comparison of a session costs besides."""
-        return self.bottom.setup
+        return sum((setup.cost for setup in self.setups), Cost())
+
+    @property
+    def moduli(self) -> tuple[Modulus | None, Modulus | None, Modulus | None]:
+        """The moduli of x, y and delta, each None where it is not shared."""
+        x, y = ((*steps, self.comparison)[0] for steps in (self.x_steps, self.y_steps))
+        last = (self.comparison, *self.delta_steps)[-1]
+        return (
+            x.modulus_in if self.type.x is Form.SS else None,
+            y.modulus_in if self.type.y is Form.SS else None,
+            last.modulus_out if self.type.delta is Form.SS else None,
+        )
 
 
 def _arrows(steps: tuple[Step, ...]) -> str:

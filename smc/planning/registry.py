@@ -18,6 +18,7 @@ from smc.protocols.comparison import (
 )
 from smc.protocols.conversion import (
     bit_to_encrypted,
+    bit_to_shared,
     bits_to_encrypted,
     encrypted_to_encrypted,
     encrypted_to_plain,
@@ -60,6 +61,7 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     encrypted_to_shared.SPEC,
     packed_to_shared.SPEC,
     bit_to_encrypted.SPEC,
+    bit_to_shared.SPEC,
     plain_to_encrypted.SPEC_FROM_ALICE,
     plain_to_encrypted.SPEC_FROM_BOB,
     encrypted_to_plain.SPEC,

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count as counter
+from itertools import product
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
@@ -24,11 +25,15 @@ from smc.planning.registry import (
     ENGINES,
     REFERENCE_ENGINES,
 )
-from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.protocols.spec import Modulus, Parameters, Setup, Sharing, Spec, mirrored_modulus
 
 MOST_BITS = 128
 
 _XOR = 2
+
+Steps = tuple[Step, ...]
+Paths = dict[State, list[Steps]]
+"""Conversions from one state to others; each sequence needs other set-ups."""
 
 
 def plan_comparison(
@@ -45,7 +50,7 @@ def plan_comparison(
 
     Args:
         kind: the comparison type.
-        parameters: count, bits and key sizes; its modulus is not used.
+        parameters: count, bits and key sizes; its moduli are not used.
         engine: one of `ENGINES`.
         network: the link, for the price.
         x_modulus: modulus of the shares of x, if x is shared: a number, or whose Paillier N.
@@ -85,7 +90,7 @@ class _Search:
     ) -> None:
         self._kind = kind
         self._nested = nested
-        self._parameters = replace(parameters, modulus=None)
+        self._parameters = replace(parameters, modulus_in=None, modulus_out=None)
         self._engine = engine
         self._network = network
         self._improved = engine not in REFERENCE_ENGINES
@@ -110,35 +115,33 @@ class _Search:
         moduli = {s.modulus for s in (x, y, delta) if s.modulus is not None} | {_XOR}
         if self._improved and not self._nested:
             moduli.add(2 << bits)  # the smallest in which shares can be compared
+        if not all(s.modulus is None or _holds(s.modulus, bits) for s in (x, y)):
+            return
         x_paths = self._paths(x, bits, moduli, x.form.sees)
         y_paths = self._paths(y, bits, moduli, y.form.sees)
-        delta_paths: dict[State, dict[State, tuple[Step, ...]]] = {}
-        for spec, mirrored, modulus in self._natives(moduli):
-            inputs = [State(_form(f, mirrored), modulus if f is Form.SS else None) for f in spec.inputs]
-            result = State(_form(spec.output, mirrored), _XOR if spec.output is Form.SS else None)
-            opens = _roles(spec, mirrored)
-            if inputs[0] not in x_paths or inputs[1] not in y_paths or not opens <= delta.form.sees:
+        delta_paths: dict[State, Paths] = {}
+        for step in self._natives(moduli):
+            spec = step.spec
+            first, second = (_state(form, step.mirrored, step.modulus_in) for form in spec.inputs)
+            result = _state(spec.output, step.mirrored, step.modulus_out)
+            if first not in x_paths or second not in y_paths:
+                continue
+            if not _roles(spec, step.mirrored) <= delta.form.sees:
                 continue
             if result not in delta_paths:
                 delta_paths[result] = self._paths(result, 1, moduli, delta.form.sees)
             if delta not in delta_paths[result]:
                 continue
-            step = Step(spec.name, mirrored, modulus)
             try:
                 inner = self._inner(step)
             except NoRouteError:  # the engine cannot compare what this would have to compare inside
                 continue
-            yield Plan(
-                self._kind,
-                bits,
-                x_paths[inputs[0]],
-                y_paths[inputs[1]],
-                step,
-                inner,
-                delta_paths[result][delta],
-            )
+            for x_steps, y_steps, delta_steps in product(
+                x_paths[first], y_paths[second], delta_paths[result][delta]
+            ):
+                yield Plan(self._kind, bits, x_steps, y_steps, step, inner, delta_steps)
 
-    def _natives(self, moduli: set[Modulus]) -> Iterator[tuple[Spec, bool, Modulus | None]]:
+    def _natives(self, moduli: set[Modulus]) -> Iterator[Step]:
         for spec in COMPARISONS:
             named = spec.engine in ("", self._engine)
             if not named and (self._engine != "auto" or spec.engine in BASELINES):
@@ -148,41 +151,48 @@ class _Search:
             if self._nested and spec.subprotocol is not None:
                 continue
             for mirrored in (False, True):
-                for modulus in sorted(moduli, key=str) if Form.SS in spec.inputs else [None]:
-                    given = replace(self._parameters, modulus=modulus)
-                    if spec.applies(given.mirror if mirrored else given):
-                        yield spec, mirrored, modulus
+                taken = _allowed(spec.takes, mirrored, moduli)
+                for modulus_in, modulus_out in product(taken, _allowed(spec.gives, mirrored, moduli)):
+                    step = Step(spec.name, mirrored, modulus_in, modulus_out)
+                    if spec.applies(step.parameters(self._parameters)):
+                        yield step
 
     def _inner(self, step: Step) -> Plan | None:
         """The best plan for what runs inside, as the comparison's own Alice and Bob see it."""
         subprotocol = step.spec.subprotocol
         if subprotocol is None:
             return None
-        outer = replace(self._parameters, modulus=step.modulus)
-        inside = subprotocol.parameters(outer.mirror if step.mirrored else outer)
+        inside = subprotocol.parameters(step.parameters(self._parameters))
         kind = subprotocol.type
         search = _Search(kind, inside, self._engine, self._network, nested=True)
         return search.best(
             State(kind.x), State(kind.y), State(kind.delta, _XOR if kind.delta is Form.SS else None)
         )
 
-    def _paths(
-        self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]
-    ) -> dict[State, tuple[Step, ...]]:
-        """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra)."""
+    def _paths(self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]) -> Paths:
+        """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra).
+
+        What a session sets up is paid once for all steps of a plan, so it is no part of a path's price. A
+        state keeps one path for each collection of set-ups that a cheaper path does not get by with.
+        """
         parameters = replace(self._parameters, bits=bits)
         order = counter()
-        done: dict[State, tuple[Step, ...]] = {}
-        heap: list[tuple[float, int, int, State, tuple[Step, ...]]] = [(0.0, 0, next(order), start, ())]
+        done: Paths = {}
+        needs: dict[State, list[frozenset[Setup]]] = {}
+        none: frozenset[Setup] = frozenset()
+        heap: list[tuple[float, int, int, State, frozenset[Setup], Steps]] = [
+            (0.0, 0, next(order), start, none, ())
+        ]
         while heap:
-            price, length, _, state, steps = heapq.heappop(heap)
-            if state in done:
+            price, length, _, state, needed, steps = heapq.heappop(heap)
+            if any(fewer <= needed for fewer in needs.setdefault(state, [])):
                 continue
-            done[state] = steps
+            needs[state].append(needed)
+            done.setdefault(state, []).append(steps)
             for step, after in self._edges(state, parameters, moduli, sees):
-                cost = step.cost(parameters)
-                seconds = price + estimate_seconds(cost, parameters, self._network)
-                heapq.heappush(heap, (seconds, length + 1, next(order), after, (*steps, step)))
+                seconds = price + estimate_seconds(step.cost(parameters), parameters, self._network)
+                entry = (seconds, length + 1, next(order), after, needed | set(step.spec.setups))
+                heapq.heappush(heap, (*entry, (*steps, step)))
         return done
 
     def _edges(
@@ -195,21 +205,29 @@ class _Search:
                 seen = state.mirror if mirrored else state
                 if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
                     continue
-                if not _roles(spec, mirrored) <= sees or not _shares_fit(spec, seen.modulus):
+                if not _roles(spec, mirrored) <= sees:
                     continue
-                if not spec.applies(parameters.mirror if mirrored else parameters):
+                if spec.takes is not None and (seen.modulus is None or not spec.takes.allows(seen.modulus)):
                     continue
-                form = _form(spec.output, mirrored)
-                if form is not Form.SS:
-                    yield Step(spec.name, mirrored, state.modulus), State(form)
-                    continue
-                for modulus in sorted(moduli, key=str):
-                    if _holds(modulus, parameters.bits):
-                        yield Step(spec.name, mirrored, modulus), State(form, modulus)
+                for modulus in _allowed(spec.gives, mirrored, moduli):
+                    if modulus is not None and not _holds(modulus, parameters.bits):
+                        continue
+                    step = Step(spec.name, mirrored, state.modulus, modulus)
+                    if spec.applies(step.parameters(parameters)):
+                        yield step, _state(spec.output, mirrored, modulus)
 
 
-def _form(form: Form, mirrored: bool) -> Form:
-    return form.mirror if mirrored else form
+def _state(form: Form, mirrored: bool, modulus: Modulus | None) -> State:
+    """A protocol's end as the parties see it; the modulus is theirs already."""
+    return State(form.mirror if mirrored else form, modulus if form is Form.SS else None)
+
+
+def _allowed(sharing: Sharing | None, mirrored: bool, moduli: set[Modulus]) -> list[Modulus | None]:
+    """The moduli, as the parties see them, of shares that a protocol takes or gives; None if it has none."""
+    if sharing is None:
+        return [None]
+    seen = {modulus: mirrored_modulus(modulus) if mirrored else modulus for modulus in moduli}
+    return [m for m in sorted(moduli, key=str) if (own := seen[m]) is not None and sharing.allows(own)]
 
 
 def _roles(spec: Spec, mirrored: bool) -> frozenset[Role]:
@@ -219,9 +237,3 @@ def _roles(spec: Spec, mirrored: bool) -> frozenset[Role]:
 def _holds(modulus: Modulus, bits: int) -> bool:
     """Whether shares of that modulus keep all of a value; a Paillier N does."""
     return isinstance(modulus, Role) or modulus >= 1 << bits
-
-
-def _shares_fit(spec: Spec, modulus: Modulus | None) -> bool:
-    if spec.inputs[0] is not Form.SS or spec.sharing is Sharing.ANY:
-        return True
-    return modulus == (2 if spec.sharing is Sharing.XOR else Role.ALICE)

@@ -10,8 +10,8 @@ from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
 from smc.planning.plan import Plan, Step
 from smc.protocols.session import Session
-from smc.protocols.spec import Modulus, Parameters
-from smc.values import Value, check_value, is_array, join, listed, part_of
+from smc.protocols.spec import Modulus, Parameters, mirrored_modulus
+from smc.values import Value, check_holding, check_range, is_array, join, listed, part_of
 
 Inner = Callable[[Parameters, Value, Value], Value]
 
@@ -36,7 +36,8 @@ def prepare(plan: Plan, session: Session) -> None:
     Raises:
         PeerError: of the kind that the failure has.
     """
-    plan.bottom.prepare(session)
+    for setup in plan.setups:
+        setup.run(session)
 
 
 def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
@@ -57,8 +58,11 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
         UsageError: x and y differ in length.
         PeerError: of the kind that the failure has.
     """
-    check_value(x, plan.type.x, session.role, plan.bits, "x")
-    check_value(y, plan.type.y, session.role, plan.bits, "y")
+    for name, value, form, modulus in zip(
+        ("x", "y"), (x, y), (plan.type.x, plan.type.y), plan.moduli, strict=False
+    ):
+        check_holding(value, form, session.role, _resolved(session, modulus), name)
+        check_range(value, plan.bits, name)
     width = plan.bits if plan.type.bitwise else 1
     if len(x) != width * len(y) or not len(y):
         raise UsageError(
@@ -129,25 +133,32 @@ class _Runner:
         return self._call(plan.comparison, parameters, x, y, inner)
 
     def _call(self, step: Step, parameters: Parameters, *arguments: Value | Inner) -> Value:
-        given = replace(parameters, modulus=self._resolve(step.modulus))
+        modulus_out = self._resolve(step.modulus_out)
+        given = replace(
+            step.parameters(parameters), modulus_in=self._resolve(step.modulus_in), modulus_out=modulus_out
+        )
         if not step.spec.arrays:
             arguments = tuple(value if callable(value) else listed(value) for value in arguments)
-        if step.mirrored:
-            given = given.mirror
         plays_alice = (self._session.role is Role.ALICE) ^ self._flipped ^ step.mirrored
         code = step.spec.alice if plays_alice else step.spec.bob
         result: Value = code(self._session, given, *arguments)
+        role = Role.ALICE if plays_alice else Role.BOB
+        check_holding(result, step.spec.output, role, modulus_out, f"the result of {step.name}")
         return result
 
     def _resolve(self, modulus: Modulus | None) -> int | None:
-        if not isinstance(modulus, Role):
-            return modulus
-        role = modulus.other if self._flipped else modulus
-        key = self._session.own_key.public if self._session.own_key is not None else None
-        if role is not self._session.role:
-            key = self._session.peer_key
-        if key is None:
-            raise KeyMaterialError(
-                f"This run needs {role.value}'s Paillier key.", "Give the session both keys."
-            )
-        return int(key.n)
+        return _resolved(self._session, mirrored_modulus(modulus) if self._flipped else modulus)
+
+
+def _resolved(session: Session, modulus: Modulus | None) -> int | None:
+    """The modulus as a number: a party's N from the session's keys."""
+    if not isinstance(modulus, Role):
+        return modulus
+    key = session.own_key.public if session.own_key is not None else None
+    if modulus is not session.role:
+        key = session.peer_key
+    if key is None:
+        raise KeyMaterialError(
+            f"This run needs {modulus.value}'s Paillier key.", "Give the session both keys."
+        )
+    return int(key.n)

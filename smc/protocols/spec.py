@@ -75,6 +75,17 @@ def _short_number(text: str, digits: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= digits
 
 
+def mirrored_modulus(modulus: Modulus | None) -> Modulus | None:
+    """The modulus with Alice and Bob exchanged."""
+    return modulus.other if isinstance(modulus, Role) else modulus
+
+
+def _as_number(modulus: Modulus | None) -> int:
+    if not isinstance(modulus, int):
+        raise UsageError("This step needs a share modulus that is a number.", "Resolve it from the keys.")
+    return modulus
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """The public parameters of a step, on which every cost depends and nothing else does.
@@ -84,41 +95,67 @@ class Parameters:
         bits: bit bound of the values that go in, 1 to 128; 1 for delta.
         alice_key_bits: size of Alice's Paillier key.
         bob_key_bits: size of Bob's Paillier key.
-        modulus: modulus of the shares that go in or come out, or None where none do.
+        modulus_in: modulus of the shares that go in, or None where none do.
+        modulus_out: modulus of the shares that come out, or None where none do.
     """
 
     count: int
     bits: int
     alice_key_bits: int
     bob_key_bits: int
-    modulus: Modulus | None = None
+    modulus_in: Modulus | None = None
+    modulus_out: Modulus | None = None
 
     @property
     def mirror(self) -> Parameters:
         """The same step with Alice and Bob exchanged."""
-        modulus = self.modulus.other if isinstance(self.modulus, Role) else self.modulus
         return replace(
-            self, alice_key_bits=self.bob_key_bits, bob_key_bits=self.alice_key_bits, modulus=modulus
+            self,
+            alice_key_bits=self.bob_key_bits,
+            bob_key_bits=self.alice_key_bits,
+            modulus_in=mirrored_modulus(self.modulus_in),
+            modulus_out=mirrored_modulus(self.modulus_out),
         )
 
     @property
-    def share_modulus(self) -> int:
-        """The modulus as a number.
+    def number_in(self) -> int:
+        """The modulus of the shares that go in, as a number.
 
         Raises:
-            UsageError: the step has none, or it still stands for a party's key.
+            UsageError: none go in, or it still stands for a party's key.
         """
-        if not isinstance(self.modulus, int):
-            raise UsageError("This step needs a share modulus that is a number.", "Resolve it from the keys.")
-        return self.modulus
+        return _as_number(self.modulus_in)
 
     @property
-    def share_bytes(self) -> int:
-        """Bytes of one party's shares."""
-        if isinstance(self.modulus, Role):
-            bits = self.alice_key_bits if self.modulus is Role.ALICE else self.bob_key_bits
-            return (bits + 7) // 8 * self.count
-        return residues_bytes(self.share_modulus, self.count)
+    def number_out(self) -> int:
+        """The modulus of the shares that come out, as a number.
+
+        Raises:
+            UsageError: none come out, or it still stands for a party's key.
+        """
+        return _as_number(self.modulus_out)
+
+    @property
+    def bytes_in(self) -> int:
+        """Bytes of one party's shares that go in."""
+        return self.share_bytes(self.modulus_in, self.count)
+
+    @property
+    def bytes_out(self) -> int:
+        """Bytes of one party's shares that come out."""
+        return self.share_bytes(self.modulus_out, self.count)
+
+    def modulus_bits(self, modulus: Modulus | None) -> int:
+        """Bits of the largest residue; of a party's N those of its key."""
+        if isinstance(modulus, Role):
+            return self.alice_key_bits if modulus is Role.ALICE else self.bob_key_bits
+        return (_as_number(modulus) - 1).bit_length()
+
+    def share_bytes(self, modulus: Modulus | None, count: int) -> int:
+        """Bytes of so many residues."""
+        if isinstance(modulus, Role):
+            return (self.modulus_bits(modulus) + 7) // 8 * count
+        return residues_bytes(_as_number(modulus), count)
 
     @property
     def alice_ciphertext_bytes(self) -> int:
@@ -175,12 +212,19 @@ class Cost:
         return count_rounds(self.flights)
 
 
-Prepare = Callable[[Any], None]
-"""`prepare(session)`: what an engine sets up before its first use in a session; both parties call it."""
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a session makes once for all steps that need it; both parties make it at the same place.
 
+    Attributes:
+        name: unique; two steps that list the same one share it.
+        run: `run(session)` makes it, unless the session has it.
+        cost: of making it; neither role gives more than the other.
+    """
 
-def _nothing(session: Any) -> None:
-    del session
+    name: str
+    run: Callable[[Any], None] = field(repr=False, compare=False)
+    cost: Cost = field(repr=False, compare=False)
 
 
 RoleCode = Callable[..., Any]
@@ -190,11 +234,24 @@ A comparison with a subprotocol gets one more argument, `inner(parameters, x, y)
 
 
 class Sharing(Enum):
-    """Which share moduli a conversion works with."""
+    """Which share moduli a protocol takes or gives; `Spec.applies` may narrow it further."""
 
     ANY = "any modulus"
+    NUMBER = "a number"
     ALICE_KEY = "the N of Alice's key"
     XOR = "modulus 2"
+
+    def allows(self, modulus: Modulus) -> bool:
+        """Whether shares of this modulus are meant, as the protocol's own Alice and Bob see it."""
+        match self:
+            case Sharing.ANY:
+                return True
+            case Sharing.NUMBER:
+                return isinstance(modulus, int)
+            case Sharing.ALICE_KEY:
+                return modulus is Role.ALICE
+            case Sharing.XOR:
+                return modulus == 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +287,16 @@ class Spec:
         security: assumption and adversary.
         reference: paper, section, errata.
         opens: the parties that newly see the plain value of the result.
-        sharing: which moduli the shares may have that go in or come out.
+        takes: which moduli the shares may have that go in; None exactly where no input is shared. Inputs that
+            are both shared have one modulus.
+        gives: which moduli the shares may have that come out; None exactly where the result is not shared.
         engine: the family of a comparison that works on plain values; empty for all others.
         subprotocol: the comparison that runs inside, if any.
         bitwise: the input is encrypted bit by bit.
         improves: the protocol of a paper that this one improves on, to which reference engines keep; empty if
             none.
-        prepare: sets up, ahead of the first use in a session, what the protocol needs.
-        setup: what `prepare` costs.
-        applies: whether the parameters allow the protocol.
+        setups: what a session needs before the protocol runs, in this order.
+        applies: whether the parameters, the moduli among them, allow the protocol.
         arrays: the code takes plain values and shares as arrays too, and may return them so.
     """
 
@@ -252,12 +310,28 @@ class Spec:
     security: str
     reference: str
     opens: frozenset[Role] = frozenset()
-    sharing: Sharing = Sharing.ANY
+    takes: Sharing | None = None
+    gives: Sharing | None = None
     engine: str = ""
     subprotocol: Subprotocol | None = None
     bitwise: bool = False
     improves: str = ""
-    prepare: Prepare = field(default=_nothing, repr=False)
-    setup: Cost = field(default=Cost(), repr=False, hash=False)
+    setups: tuple[Setup, ...] = ()
     applies: Callable[[Parameters], bool] = field(default=_always, repr=False)
     arrays: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a record that does not say what becomes of the moduli of shares.
+
+        Raises:
+            UsageError: shares go in or come out, and `takes` or `gives` is missing, or the reverse.
+        """
+        for shared, said, name in (
+            (Form.SS in self.inputs, self.takes, "takes"),
+            (self.output is Form.SS, self.gives, "gives"),
+        ):
+            if shared is not (said is not None):
+                raise UsageError(
+                    f"The record of {self.name} does not fit its forms.",
+                    f"Give {name} if shares go in or come out there, and only then.",
+                )

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.oblivious.cost import comparison
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.intersection import cuckoo, programmed
 from smc.protocols.session import Session
 from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import gates
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import WORD_BITS, Bounds

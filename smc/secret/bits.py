@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import opening
 from smc.secret.shapes import check_shapes
 from smc.secret.signs import public_bits

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight
+from smc.protocols.transfer_costs import cost_of
 from smc.secret.masks import (
     KEY_BYTES,
     Expander,

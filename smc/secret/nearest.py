@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import gates, signs
 from smc.secret.bounds import Bounds
 from smc.secret.signs import public_bits

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret.law import BiasedBits, Law
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import gates, signs
 from smc.secret.bounds import Bounds
 from smc.secret.signs import Bit, Word, public_bits

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret import transfers
 from smc.secret.bounds import SHARED, WORD_BITS, Operand
 

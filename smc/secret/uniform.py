@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import cost_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts

@@ -8,7 +8,7 @@ from smc.forms import Form, Role
 from smc.pair import run_pair
 from smc.protocols.session import Session
 from smc.protocols.sizes import Counts, exchange_counts
-from smc.values import KeyHolder, Nothing, Plain, Share, Value, check_value, join, part_of
+from smc.values import KeyHolder, Nothing, Plain, Share, Value, check_holding, check_range, join, part_of
 
 
 def test_both_results_come_back() -> None:
@@ -55,12 +55,17 @@ def test_keys_are_asked_for_only_where_needed() -> None:
         (Plain([8]), Form.PN, "outside"),
         (Plain([-1]), Form.PN, "outside"),
         (Share([5], 5), Form.SS, "outside"),
+        (Share([4], 6), Form.SS, "another number than the plan says"),
         (KeyHolder(1), Form.ES, "not KeyHolder"),
     ],
 )
 def test_holdings_are_checked(value: Value, form: Form, message: str) -> None:
+    def check() -> None:
+        check_holding(value, form, Role.ALICE, 5, "x")
+        check_range(value, 3, "x")
+
     with pytest.raises(DomainError, match=message):
-        check_value(value, form, Role.ALICE, 3, "x")
+        check()
 
 
 @pytest.mark.parametrize("value", [Plain([1, 2, 3]), Share([1, 2, 3], 7), KeyHolder(3), Nothing(3)], ids=repr)

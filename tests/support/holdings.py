@@ -58,13 +58,15 @@ def deal(
     return holding(Role.ALICE), holding(Role.BOB)
 
 
-def opened(form: Form, alice: Value, bob: Value, keys: Keys) -> list[int]:
-    """The values; also checks that both holdings are what the form says."""
+def opened(form: Form, alice: Value, bob: Value, keys: Keys, modulus: Modulus | None = None) -> list[int]:
+    """The values; also checks that both holdings are what the form says, and shared modulo what was asked."""
     if form is Form.SS:
         assert isinstance(alice, Share)
         assert isinstance(bob, Share)
-        assert alice.modulus == bob.modulus
-        return [(a + b) % alice.modulus for a, b in zip(alice.values, bob.values, strict=True)]
+        assert modulus is not None
+        assert alice.modulus == bob.modulus == number(modulus, keys)
+        assert all(0 <= share < alice.modulus for share in (*alice.values, *bob.values))
+        return [(int(a) + int(b)) % alice.modulus for a, b in zip(alice.values, bob.values, strict=True)]
     found: list[list[int]] = []
     for role, holding in ((Role.ALICE, alice), (Role.BOB, bob)):
         match form.holding(role):

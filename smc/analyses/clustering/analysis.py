@@ -30,8 +30,8 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.session import Session
+from smc.protocols.transfer_costs import SETUP_COST
 
 _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4

@@ -78,9 +78,7 @@ def _bottom(plan: Plan, parameters: Parameters) -> tuple[Parameters, bool]:
     """Count and bits of the innermost comparison of one chunk, and whether Bob holds x there."""
     flipped = False
     while plan.inner is not None and plan.comparison.spec.subprotocol is not None:
-        outer = replace(parameters, modulus=plan.comparison.modulus)
-        mirrored = plan.comparison.mirrored
-        parameters = plan.comparison.spec.subprotocol.parameters(outer.mirror if mirrored else outer)
-        flipped ^= mirrored
+        parameters = plan.comparison.spec.subprotocol.parameters(plan.comparison.parameters(parameters))
+        flipped ^= plan.comparison.mirrored
         plan = plan.inner
     return parameters, flipped ^ plan.comparison.mirrored

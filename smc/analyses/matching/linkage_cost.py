@@ -8,9 +8,9 @@ from smc.analyses.matching.places import stretches
 from smc.analyses.matching.tolerant_parameters import GREEDY, TolerantParameters
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
-from smc.protocols.comparison.oblivious import SETUP_COST, cost_of
 from smc.protocols.sizes import counts_cost
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.secret import gates, opening, overlap, pairing, register, signs
 
 

@@ -22,9 +22,9 @@ from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters, parse
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.session import Session
 from smc.protocols.sizes import counts_cost, exchange_counts
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from smc.secret.bits import BOTH, SecretBits
 

@@ -35,9 +35,9 @@ from smc.analyses.statistics.plan import check_alike, plan
 from smc.analyses.statistics.rows import Rows
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 
 _SECONDS_PER_BYTE: Final = 2e-8

@@ -34,7 +34,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flattened
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 
@@ -102,6 +102,7 @@ SPEC = Spec(
     name="vbdhe15",
     inputs=(Form.PN, Form.NP),
     output=Form.SS,
+    gives=Sharing.XOR,
     alice=alice,
     bob=bob,
     cost=cost,

@@ -19,7 +19,7 @@ Learns: nobody delta: Alice gets delta xor a uniform bit of Bob's, and nothing f
 Assumes: semi-honest parties; the subgroup assumption of the DGK cipher, about 112 bits.
     Every ciphertext that Bob returns is re-randomised (erratum 3). His work does not depend on y or s.
 Cost: 2 flights, `bits` ciphertexts of 256 bytes to Bob and `bits` + 1 to Alice. The first use in a session
-    costs `SETUP_COST` on top.
+    sets up `KEYS`.
 Reference: Damgard, Geisler, Kroigaard 2007 and 2009, and Veugen's variant with a shared result as the thesis
     describes [VBdHE15]; rebuilt, the papers' texts were not at hand. Equality is settled by a further bit
     below the lowest, 1 for x and 0 for y: 2 x + 1 > 2 y says x >= y. Erratum 3.
@@ -39,10 +39,19 @@ from smc.forms import Form
 from smc.numeric.random import Randomness
 from smc.protocols.seat import KeyedSeat
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
-SETUP_COST: Final = Cost((Flight.BOTH,), KEY_BYTES, KEY_BYTES, {"dgk_key": 1}, {"dgk_key": 1})
+
+def _exchange_keys(session: Session) -> None:
+    _ = session.dgk
+
+
+KEYS: Final = Setup(
+    "dgk-keys",
+    _exchange_keys,
+    Cost((Flight.BOTH,), KEY_BYTES, KEY_BYTES, {"dgk_key": 1}, {"dgk_key": 1}),
+)
 """What the first use in a session costs, unless the parties gave it keys: then they are not made."""
 
 _PIECE = 1024
@@ -171,11 +180,6 @@ def cost(parameters: Parameters) -> Cost:
     )
 
 
-def prepare(session: Session) -> None:
-    """Exchange the public keys."""
-    _ = session.dgk
-
-
 SPEC: Final = Spec(
     name="dgk",
     inputs=(Form.PN, Form.NP),
@@ -187,7 +191,7 @@ SPEC: Final = Spec(
     security="semi-honest; DGK subgroup assumption, 112-bit",
     reference="Damgard, Geisler, Kroigaard 2007/2009; Veugen's shared result, after the thesis; erratum 3",
     engine="dgk",
-    prepare=prepare,
-    setup=SETUP_COST,
+    gives=Sharing.XOR,
+    setups=(KEYS,),
     applies=applies,
 )

@@ -13,7 +13,7 @@ Learns: what the parties of `tree` learn, and of a difference only whether it is
 Assumes: semi-honest parties; decisional Diffie-Hellman on secp256k1, about 128 bits. The blinding factors are
     uniform in all of Z_q^* and the re-randomisation is perfect (errata 3, 5).
 Cost: 2 flights, `bits` ciphertexts of two compressed points each way: 132 bytes per bit of a pair. The first
-    use in a session costs `SETUP_COST` on top.
+    use in a session sets up `KEYS`.
 Reference: thesis, section 8.1.3, Protocols 1 and 2, with the cipher exchanged; see `smc.ciphers.elgamal`.
 """
 
@@ -27,13 +27,18 @@ from smc.forms import Form, Role
 from smc.protocols.comparison import tree
 from smc.protocols.comparison.dyadic import pack
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 MOST_BITS: Final = 248
 """Up to this size every node has a number of its own below the order of the group (erratum 4)."""
 
-SETUP_COST: Final = Cost((Flight.BOTH,), POINT_BYTES, POINT_BYTES)
+
+def _exchange_keys(session: Session) -> None:
+    _ = session.elgamal
+
+
+KEYS: Final = Setup("elgamal-keys", _exchange_keys, Cost((Flight.BOTH,), POINT_BYTES, POINT_BYTES))
 """What the first use in a session costs."""
 
 
@@ -85,15 +90,11 @@ _SECURITY: Final = "semi-honest; DDH on secp256k1, 128-bit"
 _REFERENCE: Final = "thesis, 8.1.3, Protocols 1 and 2, Improvement, on ElGamal's cipher; errata 1, 3-5, 8, 9"
 
 
-def prepare(session: Session) -> None:
-    """Make the own key and exchange the public ones."""
-    _ = session.elgamal
-
-
 SPEC: Final = Spec(
     name="elgamal-tree",
     inputs=(Form.PN, Form.NP),
     output=Form.SS,
+    gives=Sharing.XOR,
     alice=alice,
     bob=bob,
     cost=cost,
@@ -101,8 +102,7 @@ SPEC: Final = Spec(
     security=_SECURITY,
     reference=_REFERENCE,
     engine="elgamal",
-    prepare=prepare,
-    setup=SETUP_COST,
+    setups=(KEYS,),
     applies=applies,
 )
 
@@ -118,8 +118,7 @@ SPEC_ALICE_LEARNS: Final = Spec(
     reference=_REFERENCE,
     opens=frozenset({Role.ALICE}),
     engine="elgamal",
-    prepare=prepare,
-    setup=SETUP_COST,
+    setups=(KEYS,),
     applies=applies,
 )
 
@@ -135,7 +134,6 @@ SPEC_BOB_LEARNS: Final = Spec(
     reference=_REFERENCE,
     opens=frozenset({Role.BOB}),
     engine="elgamal",
-    prepare=prepare,
-    setup=SETUP_COST,
+    setups=(KEYS,),
     applies=applies,
 )

@@ -13,42 +13,21 @@ Assumes: semi-honest parties; 128-bit oblivious transfer as in `smc.oblivious.ba
 Diffie-Hellman, random oracle), `smc.oblivious.extension` and `smc.oblivious.selection` (AES).
 Cost: 2 + ceil(log2 d) rounds for d = ceil(bits / 4) digits, per span of up to 16 MiB of matrices (155,000
 pairs of 32 bits); per pair and digit 20 bytes of matrix one way and 3.75 bytes of offers the other, and 4.4
-bytes each way per join. The first use in a session costs `SETUP_COST` on top.
+bytes each way per join. The first use in a session sets up `TRANSFERS`.
 Reference: digits and tree as in `smc.oblivious.circuits`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from smc.errors import UsageError
 from smc.forms import Form
-from smc.oblivious.cost import SETUP, Step, comparison, comparison_transfers
+from smc.oblivious.cost import comparison, comparison_transfers
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.values import Nothing, Plain, Share, of_array
-
-_FLIGHTS: Final = {
-    (True, False): Flight.ALICE,
-    (False, True): Flight.BOB,
-    (True, True): Flight.BOTH,
-}
-
-
-def cost_of(steps: Iterable[Step]) -> Cost:
-    """The cost of steps of the oblivious engine whose first party is Alice."""
-    flights = []
-    alice = bob = 0
-    for step in steps:
-        flights.append(_FLIGHTS[step.first > 0, step.second > 0])
-        alice += step.first
-        bob += step.second
-    return Cost(tuple(flights), alice, bob)
-
-
-SETUP_COST: Final = cost_of(SETUP)
-"""What the first use of oblivious transfer in a session costs, whichever protocol it is."""
 
 
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
@@ -88,11 +67,6 @@ def cost(parameters: Parameters) -> Cost:
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, {"ot": transfers}, {"ot": transfers})
 
 
-def prepare(session: Session) -> None:
-    """Run the base transfers."""
-    session.oblivious.setup()
-
-
 SPEC: Final = Spec(
     name="oblivious",
     inputs=(Form.PN, Form.NP),
@@ -105,7 +79,7 @@ SPEC: Final = Spec(
     "AES as an ideal cipher.",
     reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
     engine="oblivious",
-    prepare=prepare,
-    setup=SETUP_COST,
+    gives=Sharing.XOR,
+    setups=(TRANSFERS,),
     arrays=True,
 )

@@ -38,7 +38,7 @@ from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
 from smc.protocols.holdings import ciphertexts_of
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec, Subprotocol
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 
 Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
@@ -120,7 +120,7 @@ def _check_count(parameters: Parameters, *lengths: int) -> None:
 
 def inner_parameters(parameters: Parameters) -> Parameters:
     """The inner comparison has as many pairs of as many bits."""
-    return replace(parameters, modulus=None)
+    return replace(parameters, modulus_in=None, modulus_out=None)
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -141,6 +141,7 @@ SPEC: Final = Spec(
     name="packed",
     inputs=(Form.SE, Form.SE),
     output=Form.SS,
+    gives=Sharing.XOR,
     alice=alice,
     bob=bob,
     cost=cost,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from smc.forms import ComparisonType, Form
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Parameters, Spec, Subprotocol
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Nothing, Plain, Share, of_array
 
 Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
@@ -40,7 +40,7 @@ _WORD_BITS = 64
 
 def applies(parameters: Parameters) -> bool:
     """Whether the modulus is a number and large enough to tell the sign of a difference."""
-    modulus = parameters.modulus
+    modulus = parameters.modulus_in
     return isinstance(modulus, int) and 2 << parameters.bits <= modulus <= 1 << MODULUS_BITS
 
 
@@ -74,7 +74,7 @@ def _with_tops(tops: NDArray[np.uint8], low: Share) -> Share:
 def alice(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inner) -> Share:
     """Alice: has the points of the inner comparison."""
     del session
-    modulus = parameters.share_modulus
+    modulus = parameters.number_in
     within = inner_parameters(parameters)
     if _fits_words(modulus):
         tops, lows = _split(modulus, x, y)
@@ -92,7 +92,7 @@ def alice(session: Session, parameters: Parameters, x: Share, y: Share, inner: I
 def bob(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inner) -> Share:
     """Bob: has the thresholds of the inner comparison."""
     del session
-    modulus = parameters.share_modulus
+    modulus = parameters.number_in
     within = inner_parameters(parameters)
     if _fits_words(modulus):
         tops, lows = _split(modulus, x, y)
@@ -118,11 +118,11 @@ def bob(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inn
 
 def inner_parameters(parameters: Parameters) -> Parameters:
     """Once k - 1 bits for M = 2**k, else twice the bits of M - 1."""
-    modulus = parameters.share_modulus
+    modulus = parameters.number_in
     width = (modulus - 1).bit_length()
     if _is_power_of_two(modulus):
-        return replace(parameters, bits=width - 1, modulus=None)
-    return replace(parameters, count=2 * parameters.count, bits=width, modulus=None)
+        return replace(parameters, bits=width - 1, modulus_in=None, modulus_out=None)
+    return replace(parameters, count=2 * parameters.count, bits=width, modulus_in=None, modulus_out=None)
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -135,6 +135,8 @@ SPEC = Spec(
     name="shared",
     inputs=(Form.SS, Form.SS),
     output=Form.SS,
+    takes=Sharing.NUMBER,
+    gives=Sharing.XOR,
     alice=alice,
     bob=bob,
     cost=cost,

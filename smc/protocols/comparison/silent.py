@@ -18,7 +18,7 @@ way (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offe
 0.09 bytes per transfer each way of refills, of which a small batch needs a whole first portion of 14 kB.
 For 32 bits and large batches that is 33 bytes in both directions together. Every batch makes what it needs
 and keeps nothing but the reserve for the next one, so a cost depends on the batch alone. The first use in a
-session costs `SETUP_COST`.
+session sets up `TRANSFERS` and `SILENT_TRANSFERS`.
 Reference: as in `smc.oblivious.silent` and `smc.oblivious.silent_circuits`.
 """
 
@@ -28,15 +28,11 @@ from typing import Final
 
 from smc.errors import UsageError
 from smc.forms import Form
-from smc.oblivious.cost import SETUP
-from smc.oblivious.silent_circuits import comparison, rows_made, setup
-from smc.protocols.comparison.oblivious import cost_of
+from smc.oblivious.silent_circuits import comparison, rows_made
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
+from smc.protocols.transfer_costs import SILENT_TRANSFERS, TRANSFERS, cost_of
 from smc.values import Nothing, Plain, Share, of_array
-
-SETUP_COST: Final = cost_of((*SETUP, setup()))
-"""What the first use of this protocol costs in a session that has not used oblivious transfer before."""
 
 
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
@@ -78,11 +74,6 @@ def cost(parameters: Parameters) -> Cost:
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, made, made)
 
 
-def prepare(session: Session) -> None:
-    """Run the base transfers and the first silent ones."""
-    session.oblivious.setup_silent()
-
-
 SPEC: Final = Spec(
     name="silent",
     inputs=(Form.PN, Form.NP),
@@ -95,7 +86,7 @@ SPEC: Final = Spec(
     "secp256k1 in the random oracle model, AES as an ideal cipher.",
     reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
     engine="silent",
-    prepare=prepare,
-    setup=SETUP_COST,
+    gives=Sharing.XOR,
+    setups=(TRANSFERS, SILENT_TRANSFERS),
     arrays=True,
 )

@@ -41,7 +41,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Form, Role
 from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
 from smc.protocols.seat import Seat
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 _PIECE = 256
@@ -219,6 +219,7 @@ SPEC = Spec(
     name="tree",
     inputs=(Form.PN, Form.NP),
     output=Form.SS,
+    gives=Sharing.XOR,
     alice=alice,
     bob=bob,
     cost=cost,

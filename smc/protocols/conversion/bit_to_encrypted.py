@@ -69,5 +69,5 @@ SPEC = Spec(
     learns="Nobody learns anything.",
     security="semi-honest; DCR",
     reference="thesis, 8.1.3, Protocol 2 steps 3-4; errata 3, 6",
-    sharing=Sharing.XOR,
+    takes=Sharing.XOR,
 )

@@ -24,7 +24,7 @@ from smc.errors import KeyMaterialError
 from smc.forms import Form
 from smc.protocols.holdings import ciphertexts_of
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 
@@ -37,7 +37,7 @@ class Masked(Message):
 
 def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
     """Alice: opens the masked value."""
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     opened = session.own.decrypt(session.channel.recv(Masked, session.own.expected(len(value))))
     return Share([z % modulus for z in opened], modulus)
 
@@ -45,7 +45,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
 def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
     """Bob: masks."""
     cipher = session.peer
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     bound = cipher.public.n
     if modulus != bound:
         bound -= 1 << parameters.bits
@@ -68,6 +68,7 @@ SPEC = Spec(
     name="encrypted-to-shared",
     inputs=(Form.SE,),
     output=Form.SS,
+    gives=Sharing.ANY,
     alice=alice,
     bob=bob,
     cost=cost,

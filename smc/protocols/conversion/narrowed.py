@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from smc.forms import Form
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Parameters, Spec
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 
@@ -34,14 +34,14 @@ def set_aside(session: Session, parameters: Parameters, value: Plain) -> Nothing
 def all_of_it(session: Session, parameters: Parameters, value: Plain) -> Share:
     """The share that is the value."""
     del session
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     return Share([z % modulus for z in value.values], modulus)
 
 
 def none_of_it(session: Session, parameters: Parameters, value: Plain) -> Share:
     """The share that is zero."""
     del session
-    return Share([0] * len(value), parameters.share_modulus)
+    return Share([0] * len(value), parameters.number_out)
 
 
 def cost(parameters: Parameters) -> Cost:
@@ -66,6 +66,7 @@ SPEC_SHARED = Spec(
     name="narrowed-to-shared",
     inputs=(Form.PP,),
     output=Form.SS,
+    gives=Sharing.ANY,
     alice=all_of_it,
     bob=none_of_it,
     cost=cost,

@@ -28,7 +28,7 @@ from smc.ciphers.paillier import Fresh
 from smc.forms import Form
 from smc.protocols.holdings import ciphertexts_of
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 
@@ -59,7 +59,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
     Raises:
         ProtocolViolation: the packs are malformed.
     """
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     packing = layout(parameters)
     packs = session.channel.recv(Masked, session.own.expected(packing.packs(len(value))))
     opened = packing.split(session.own.decrypt(packs), len(value))
@@ -68,7 +68,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
 
 def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
     """Bob: packs, and masks the packs."""
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     packing = layout(parameters)
     cipher = session.peer
     masks = session.random.below(1 << (parameters.bits + MASK_BITS), len(value))
@@ -95,6 +95,7 @@ SPEC: Final = Spec(
     name="packed-to-shared",
     inputs=(Form.SE,),
     output=Form.SS,
+    gives=Sharing.ANY,
     alice=alice,
     bob=bob,
     cost=cost,

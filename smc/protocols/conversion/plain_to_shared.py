@@ -20,7 +20,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.forms import Form
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 
@@ -33,7 +33,7 @@ class Part(Message):
 
 def alice(session: Session, parameters: Parameters, value: Plain) -> Share:
     """Alice: splits."""
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     own = session.random.below(modulus, len(value))
     others = [(z - a) % modulus for z, a in zip(value.values, own, strict=True)]
     session.channel.send(Part(Residues(others, modulus)))
@@ -42,19 +42,20 @@ def alice(session: Session, parameters: Parameters, value: Plain) -> Share:
 
 def bob(session: Session, parameters: Parameters, value: Nothing) -> Share:
     """Bob: takes his share."""
-    modulus = parameters.share_modulus
+    modulus = parameters.number_out
     return Share(session.channel.recv(Part, ExpectedResidues(modulus, len(value))), modulus)
 
 
 def cost(parameters: Parameters) -> Cost:
     """One residue per value."""
-    return Cost((Flight.ALICE,), parameters.share_bytes, 0)
+    return Cost((Flight.ALICE,), parameters.bytes_out, 0)
 
 
 SPEC = Spec(
     name="plain-to-shared",
     inputs=(Form.PN,),
     output=Form.SS,
+    gives=Sharing.ANY,
     alice=alice,
     bob=bob,
     cost=cost,

@@ -72,5 +72,5 @@ SPEC = Spec(
     learns="Nobody learns anything.",
     security="semi-honest; DCR",
     reference="thesis, 3.2, Conversion 3; errata 2, 3",
-    sharing=Sharing.ALICE_KEY,
+    takes=Sharing.ALICE_KEY,
 )

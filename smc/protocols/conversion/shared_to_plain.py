@@ -21,7 +21,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.forms import Form, Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight, Parameters, Spec
+from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
 
@@ -34,7 +34,7 @@ class Part(Message):
 
 def alice(session: Session, parameters: Parameters, value: Share) -> Plain:
     """Alice: adds Bob's share to hers."""
-    expected = ExpectedResidues(parameters.share_modulus, len(value))
+    expected = ExpectedResidues(parameters.number_in, len(value))
     others = session.channel.recv(Part, expected)
     return Plain([(a + b) % value.modulus for a, b in zip(value.values, others, strict=True)])
 
@@ -54,18 +54,19 @@ def both(session: Session, parameters: Parameters, value: Share) -> Plain:
 
 def cost(parameters: Parameters) -> Cost:
     """One residue per value, from Bob."""
-    return Cost((Flight.BOB,), 0, parameters.share_bytes)
+    return Cost((Flight.BOB,), 0, parameters.bytes_in)
 
 
 def cost_both(parameters: Parameters) -> Cost:
     """One residue per value, each way."""
-    size = parameters.share_bytes
+    size = parameters.bytes_in
     return Cost((Flight.BOTH,), size, size)
 
 
 SPEC = Spec(
     name="shared-to-plain",
     inputs=(Form.SS,),
+    takes=Sharing.ANY,
     output=Form.PN,
     alice=alice,
     bob=bob,
@@ -79,6 +80,7 @@ SPEC = Spec(
 SPEC_BOTH = Spec(
     name="shared-to-both",
     inputs=(Form.SS,),
+    takes=Sharing.ANY,
     output=Form.PP,
     alice=both,
     bob=both,

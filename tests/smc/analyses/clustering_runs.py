@@ -19,7 +19,7 @@ from smc.channel.message import Message
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.transfer_costs import SETUP_COST
 
 RANDOM = Randomness()
 BOTH = frozenset(Role)

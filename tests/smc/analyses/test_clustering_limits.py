@@ -13,7 +13,7 @@ from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret.bounds import Bounds
 from smc.secret.masks import MaskedWords
 from tests.smc.analyses.clustering_runs import (

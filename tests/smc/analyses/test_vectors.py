@@ -19,8 +19,8 @@ from smc.analyses.matching.vectors import VECTORS
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.sizes import counts_cost
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from tests.smc.analyses.clustering_runs import Watched, integers
 

@@ -17,8 +17,9 @@ from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.engine import ObliviousEngine
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST, SPEC, cost_of
+from smc.protocols.comparison.oblivious import SPEC
 from smc.protocols.spec import Parameters
+from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.values import Nothing, Plain
 from tests.smc.oblivious.engine_runs import both, compare
 

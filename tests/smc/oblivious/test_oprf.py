@@ -17,7 +17,7 @@ from smc.oblivious import oprf, symbols
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST, cost_of
+from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
 
 RANDOM = Randomness()

@@ -10,7 +10,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.pool import Pool
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import cost_of
+from smc.protocols.transfer_costs import cost_of
 
 RANDOM = Randomness()
 Z = 4.9  # standard deviations: a false alarm once in a million

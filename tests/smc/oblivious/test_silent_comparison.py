@@ -18,13 +18,14 @@ from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
 from smc.planning.cost import Network
 from smc.planning.route import plan_comparison
-from smc.protocols.comparison.silent import SETUP_COST, SPEC
-from smc.protocols.spec import Parameters
+from smc.protocols.comparison.silent import SPEC
+from smc.protocols.spec import Cost, Parameters
 from smc.values import Nothing, Plain
 from tests.smc.planning import test_every_type as every_type
 from tests.support.holdings import edge_pairs
 
 RANDOM = Randomness()
+SETUP_COST = sum((setup.cost for setup in SPEC.setups), Cost())
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 Z = 4.9  # standard deviations: a false alarm once in a million
 

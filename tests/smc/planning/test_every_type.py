@@ -83,7 +83,7 @@ def compare(
     assert max(traffic_a.rounds, traffic_b.rounds) == cost.rounds
     assert work_a == Counter({k: v for k, v in cost.alice_operations.items() if k[:2] != "ot"})
     assert work_b == Counter({k: v for k, v in cost.bob_operations.items() if k[:2] != "ot"})
-    return opened(kind.delta, a, b, keys), plan
+    return opened(kind.delta, a, b, keys, delta_modulus), plan
 
 
 def expected(pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -144,12 +144,29 @@ def test_share_moduli(name: str, engine: str, modulus: Modulus) -> None:
     assert results == expected(pairs)
 
 
-@pytest.mark.parametrize("delta_modulus", [2, 1 << 64, 10**9 + 7, Role.ALICE, Role.BOB], ids=str)
+@pytest.mark.parametrize(
+    "delta_modulus", [2, 3, 1 << 32, 1 << 64, 10**9 + 7, 1 << 256, Role.ALICE, Role.BOB], ids=str
+)
+@pytest.mark.parametrize("engine", ["paillier", "oblivious", "elgamal"])
 @pytest.mark.parametrize("name", ["SS-SS-SS", "PN-NP-SS", "PN-PP-SS", "ES-SE-SS"])
-def test_share_moduli_of_the_result(name: str, delta_modulus: Modulus) -> None:
+def test_share_moduli_of_the_result(name: str, engine: str, delta_modulus: Modulus) -> None:
     pairs = edge_pairs(4)
-    results, _ = compare(ComparisonType.parse(name), pairs, 4, delta_modulus=delta_modulus)
+    results, _ = compare(ComparisonType.parse(name), pairs, 4, engine=engine, delta_modulus=delta_modulus)
     assert results == expected(pairs)
+
+
+@pytest.mark.parametrize("delta_modulus", [1 << 64, 10**9 + 7], ids=str)
+@pytest.mark.parametrize("engine", ["oblivious", "silent"])
+@pytest.mark.parametrize("name", ["PN-NP-SS", "NP-PN-SS"])
+def test_shares_of_the_result_come_by_oblivious_transfer(
+    name: str, engine: str, delta_modulus: Modulus
+) -> None:
+    pairs = edge_pairs(4)
+    results, plan = compare(ComparisonType.parse(name), pairs, 4, engine=engine, delta_modulus=delta_modulus)
+    assert results == expected(pairs)
+    assert [step.name for step in plan.delta_steps] == ["bit-to-shared"]
+    both = ["transfers"] if engine == "oblivious" else ["transfers", "silent-transfers"]
+    assert [setup.name for setup in plan.setups] == both
 
 
 @pytest.mark.parametrize("name", ["type 8", "ES[bits]-NP-PP"])

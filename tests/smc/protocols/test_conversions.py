@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import pytest
 
+from smc.channel.channel import Traffic
 from smc.errors import FreshnessError, KeyMaterialError, UsageError
 from smc.forms import Form, Role
 from smc.pair import run_pair
@@ -16,48 +20,51 @@ from tests.support.holdings import Keys, deal, number, opened
 from tests.support.keys import paper, toy
 
 TOY: Keys = (toy(Role.ALICE), toy(Role.BOB))
-MODULI = {
-    Sharing.XOR: [2],
-    Sharing.ALICE_KEY: [Role.ALICE],
-    Sharing.ANY: [2, 1 << 64, 10**9 + 7, Role.ALICE, Role.BOB],
-}
+MODULI: list[Modulus] = [2, 3, 1 << 8, 1 << 40, 1 << 64, 10**9 + 7, 2**61 - 1, 1 << 256, Role.ALICE, Role.BOB]
+
+
+def moduli(sharing: Sharing | None) -> list[Modulus | None]:
+    return [None] if sharing is None else [modulus for modulus in MODULI if sharing.allows(modulus)]
+
+
 CASES = [
-    pytest.param(spec, modulus, id=f"{spec.name} {modulus}")
+    pytest.param(spec, taken, given, id=f"{spec.name} {taken} {given}")
     for spec in CONVERSIONS
-    for modulus in (MODULI[spec.sharing] if Form.SS in (*spec.inputs, spec.output) else [2])
+    for taken, given in product(moduli(spec.takes), moduli(spec.gives))
+    if spec.applies(Parameters(1, 1, 512, 512, taken, given))
 ]
 
 
-def convert(spec: Spec, values: list[int], bits: int, modulus: Modulus, keys: Keys) -> list[int]:
-    given = Parameters(len(values), bits, keys[0].public.bits, keys[1].public.bits, number(modulus, keys))
-    holdings = deal(values, spec.inputs[0], keys, modulus, bits if spec.bitwise else None)
+def convert(
+    spec: Spec, values: list[int], bits: int, taken: Modulus | None, gives: Modulus | None, keys: Keys
+) -> list[int]:
+    resolved = [None if modulus is None else number(modulus, keys) for modulus in (taken, gives)]
+    given = Parameters(len(values), bits, keys[0].public.bits, keys[1].public.bits, *resolved)
+    holdings = deal(values, spec.inputs[0], keys, taken or Role.ALICE, bits if spec.bitwise else None)
 
-    def alice(session: Session) -> tuple[Value, int, int]:
-        return (
-            spec.alice(session, given, holdings[0]),
-            session.channel.traffic.sent,
-            session.channel.traffic.rounds,
-        )
+    def party(session: Session) -> tuple[Value, Traffic]:
+        for setup in spec.setups:
+            setup.run(session)
+        before = session.channel.traffic
+        code, own = (spec.alice, holdings[0]) if session.role is Role.ALICE else (spec.bob, holdings[1])
+        return code(session, given, own), session.channel.traffic.since(before)
 
-    def bob(session: Session) -> tuple[Value, int, int]:
-        return (
-            spec.bob(session, given, holdings[1]),
-            session.channel.traffic.sent,
-            session.channel.traffic.rounds,
-        )
-
-    (a, sent_a, rounds_a), (b, sent_b, rounds_b) = run_pair(alice, bob, keys=keys)
-    cost = spec.cost(given)
-    assert (sent_a, sent_b, max(rounds_a, rounds_b)) == (cost.alice_bytes, cost.bob_bytes, cost.rounds)
-    return opened(spec.output, a, b, keys)
+    (a, traffic_a), (b, traffic_b) = run_pair(party, party, keys=keys)
+    for unresolved in (given, replace(given, modulus_in=taken, modulus_out=gives)):
+        cost = spec.cost(unresolved)
+        assert (traffic_a.sent, traffic_b.sent) == (cost.alice_bytes, cost.bob_bytes)
+        assert max(traffic_a.rounds, traffic_b.rounds) == cost.rounds
+    return opened(spec.output, a, b, keys, gives)
 
 
-@pytest.mark.parametrize(("spec", "modulus"), CASES)
-def test_conversion(spec: Spec, modulus: Modulus) -> None:
-    bits = 1 if modulus == 2 and Form.SS in (*spec.inputs, spec.output) else 8
-    values = [0, 1] if bits == 1 else [0, 1, 2, 100, 254, 255]
-    assert convert(spec, values, bits, modulus, TOY) == values
-    assert convert(spec, values[-1:], bits, modulus, (paper(Role.ALICE), toy(Role.BOB))) == values[-1:]
+@pytest.mark.parametrize(("spec", "taken", "gives"), CASES)
+def test_conversion(spec: Spec, taken: Modulus | None, gives: Modulus | None) -> None:
+    bits = min(
+        8, *(int(modulus).bit_length() - 1 for modulus in (taken, gives) if isinstance(modulus, int)), 8
+    )
+    values = [0, 1] if bits == 1 else sorted({0, 1, 2, (1 << bits) - 2, (1 << bits) - 1})
+    assert convert(spec, values, bits, taken, gives, TOY) == values
+    assert convert(spec, values[-1:], bits, taken, gives, (paper(Role.ALICE), toy(Role.BOB))) == values[-1:]
 
 
 @pytest.mark.parametrize("modulus", [2, 1 << 64, Role.ALICE])
@@ -75,7 +82,7 @@ def test_what_alice_opens_in_conversion_4_is_uniform(modulus: Modulus) -> None:
             return result
 
     values = [1] * 512
-    given = Parameters(512, 1, TOY[0].public.bits, TOY[1].public.bits, number(modulus, TOY))
+    given = Parameters(512, 1, TOY[0].public.bits, TOY[1].public.bits, modulus_out=number(modulus, TOY))
     holdings = deal(values, Form.SE, TOY)
 
     def alice(session: Session) -> Value:
@@ -90,7 +97,7 @@ def test_what_alice_opens_in_conversion_4_is_uniform(modulus: Modulus) -> None:
 
 def test_results_of_conversions_cannot_leave_unrefreshed() -> None:
     holdings = deal([1, 2], Form.SS, TOY, Role.ALICE)
-    given = Parameters(2, 8, 512, 512, number(Role.ALICE, TOY))
+    given = Parameters(2, 8, 512, 512, modulus_in=number(Role.ALICE, TOY))
 
     def bob(session: Session) -> None:
         result = shared_to_encrypted.bob(session, given, holdings[1])
@@ -102,7 +109,7 @@ def test_results_of_conversions_cannot_leave_unrefreshed() -> None:
 
 
 def test_shares_modulo_another_number_are_not_encrypted() -> None:
-    given = Parameters(1, 8, 512, 512, 1 << 64)
+    given = Parameters(1, 8, 512, 512, modulus_in=1 << 64)
     with pytest.raises(UsageError, match="whose N is their modulus"):
         run_pair(
             lambda s: shared_to_encrypted.alice(s, given, Share([1], 1 << 64)),
@@ -112,7 +119,7 @@ def test_shares_modulo_another_number_are_not_encrypted() -> None:
 
 
 def test_a_key_too_small_to_mask_is_refused() -> None:
-    given = Parameters(1, 600, 512, 512, 2)
+    given = Parameters(1, 600, 512, 512, modulus_out=2)
     holdings = deal([1], Form.SE, TOY)
     with pytest.raises(KeyMaterialError, match="too small"):
         run_pair(

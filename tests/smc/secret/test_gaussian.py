@@ -12,7 +12,7 @@ import pytest
 
 from smc.errors import UsageError
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import noise
 from smc.secret.gaussian import LOW_VARIANCE, MOST_NARROW, DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace, Geometric

@@ -13,8 +13,8 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
 from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import noise, opening
 from smc.secret.laplace import DiscreteLaplace
 

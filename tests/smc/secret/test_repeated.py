@@ -12,7 +12,7 @@ from smc.errors import PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.comparison.oblivious import SETUP_COST
+from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import grouped, masks, nearest, repeated, uniform
 from smc.secret.bounds import Bounds
 from smc.secret.grouped import Grouping

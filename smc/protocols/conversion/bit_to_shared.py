@@ -1,0 +1,99 @@
+"""XOR-shared bit to a bit shared modulo any M, by oblivious transfer.
+
+    Alice (b^A)                                       Bob (b^B)
+      p uniform modulo M
+      sender of d = 1 - 2 b^A  == correlated transfer ==  chooser of b^B
+      z^A = b^A - p                                     z^B = p + b^B (1 - 2 b^A)
+
+    b = b^A xor b^B = b^A + b^B (1 - 2 b^A)
+
+Inputs: SS with modulus 2.
+Outputs: SS modulo any M > 2: 2**64, a prime, a Paillier N. Both shares are uniform modulo M, within distance
+    2**-64 for M other than a power of two up to 2**64, whatever the shares of the bit are.
+Learns: nobody anything.
+Assumes: semi-honest parties; what `smc.protocols.correlated` assumes.
+Cost: 2 flights per span of 16 MiB; per bit 4 bytes of matrix from Bob and a number modulo M from Alice, per
+    span 16 bytes more where pads are seeds. The first use in a session sets up `TRANSFERS`.
+Reference: Demmler, Schneider and Zohner, ABY, NDSS 2015, section IV (B2A); by one correlated transfer: Rathee
+    et al., CrypTFlow2, CCS 2020, section 3. The correlation 1 - 2 b^A instead of b^A makes both shares
+    uniform.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Form
+from smc.protocols import correlated
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters, Sharing, Spec
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
+from smc.values import Share
+
+
+def applies(parameters: Parameters) -> bool:
+    """Whether the bit is to be shared modulo another number than 2."""
+    return parameters.modulus_out != 2
+
+
+def alice(session: Session, parameters: Parameters, value: Share) -> Share:
+    """Alice: sends the transfers.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    modulus = parameters.number_out
+    bits = _bits(value)
+    own = correlated.numbers(bits, modulus)
+    signs = np.where(bits, correlated.numbers([modulus - 1], modulus), correlated.numbers([1], modulus))
+    return _share(own + correlated.send(session, signs, modulus), modulus)
+
+
+def bob(session: Session, parameters: Parameters, value: Share) -> Share:
+    """Bob: chooses.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    modulus = parameters.number_out
+    return _share(correlated.choose(session, _bits(value), modulus), modulus)
+
+
+def _bits(value: Share) -> NDArray[np.uint8]:
+    return np.asarray(value.values, dtype=np.uint8)
+
+
+def _share(sums: correlated.Numbers, modulus: int) -> Share:
+    return Share(correlated.integers(correlated.reduced(sums, modulus)), modulus)
+
+
+def cost(parameters: Parameters) -> Cost:
+    """One correlated transfer per bit, which Alice sends."""
+    modulus, count = parameters.modulus_out, parameters.count
+    seeded = not (isinstance(modulus, int) and correlated.fits_words(modulus))
+    total = cost_of(correlated.steps(count, parameters.share_bytes(modulus, 1), seeded=seeded))
+    work = {"ot": count, "ot_expand": count} if seeded else {"ot": count}
+    return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)
+
+
+SPEC: Final = Spec(
+    name="bit-to-shared",
+    inputs=(Form.SS,),
+    output=Form.SS,
+    alice=alice,
+    bob=bob,
+    cost=cost,
+    learns="Nobody learns anything.",
+    security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
+    "statistical distance 2**-64 per bit for moduli that are no power of two.",
+    reference="ABY and CrypTFlow2 B2A; Roy22 extension; base transfers NP01.",
+    takes=Sharing.XOR,
+    gives=Sharing.ANY,
+    improves="bit-to-encrypted",
+    setups=(TRANSFERS,),
+    applies=applies,
+    arrays=True,
+)

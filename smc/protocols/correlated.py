@@ -1,0 +1,198 @@
+"""Correlated transfers modulo any M: shares of a bit of one party times a number of the other.
+
+    chooser (bit c)                                     sender (d in [0, M))
+      choice c                  -- matrices -->           pads p_0, p_1 of 128 bits, as numbers modulo M
+      has p_c                   <-- corrections --        p_0 + d - p_1 mod M
+      share p_c + c (p_0 + d - p_1) = p_0 + c d           share -p_0
+
+A pad serves as it is where M is a power of two up to 2**64, is reduced where M is at most 2**32, and else is
+the seed of 64 bits more than M has, which are reduced: numbers modulo M within distance 2**-64 of uniform.
+
+Learns: neither party anything; a correction is masked by the pad that the chooser did not choose.
+Assumes: semi-honest parties, `smc.oblivious.extension`; SHAKE128 as a random oracle where seeds are expanded,
+with a salt that the sender draws for every span, so that no work against one seed serves another batch.
+Cost: `steps`.
+Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4; correlated transfers: Asharov,
+Lindell, Schneider and Zohner, CCS 2013.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.channel.message import Message
+from smc.channel.vectors import (
+    ExpectedResidues,
+    ExpectedResidueWords,
+    ExpectedRows,
+    Residues,
+    Rows,
+    byte_width,
+)
+from smc.oblivious.bitmatrix import LANES, Bit, Word
+from smc.oblivious.cost import Step, matrix_bytes, spans
+from smc.protocols.session import Session
+from smc.values import of_array
+
+Numbers = NDArray[Any]
+"""Numbers modulo M, shape (n,): of type uint64 if M `fits_words`, else Python integers."""
+
+SALT_BYTES: Final = 16
+
+_DOMAIN: Final = b"duetto correlated transfers\0"
+_SPARE_BITS: Final = 64
+_WORD: Final = 1 << 64
+_HALF_WORD: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections(Message):
+    """Corrections of a span, from the sender; M is at most 2**32 or a power of two up to 2**64."""
+
+    numbers: Residues
+
+
+@dataclass(frozen=True, slots=True)
+class SeededCorrections(Message):
+    """Corrections of a span whose pads are expanded, from the sender."""
+
+    salt: Rows
+    numbers: Residues
+
+
+def fits_words(modulus: int) -> bool:
+    """Whether numbers modulo M are words, so that all arithmetic is numpy's."""
+    return modulus <= _HALF_WORD or _is_word_power(modulus)
+
+
+def _is_word_power(modulus: int) -> bool:
+    return modulus <= _WORD and modulus & (modulus - 1) == 0
+
+
+def reduced(sums: Numbers, modulus: int) -> Numbers:
+    """Numbers modulo M, of sums and differences of a few numbers modulo M.
+
+    Args:
+        sums: of at most three numbers, without a negative part where M `fits_words` and is no power of two.
+        modulus: M.
+    """
+    if _is_word_power(modulus):
+        powers: Numbers = sums & np.uint64(modulus - 1)
+        return powers
+    rest: Numbers = sums % (np.uint64(modulus) if fits_words(modulus) else modulus)
+    return rest
+
+
+def numbers(values: Sequence[int] | Bit, modulus: int) -> Numbers:
+    """The type in which numbers modulo M are reckoned with, from integers in [0, M)."""
+    return np.array(values, dtype=np.uint64 if fits_words(modulus) else object)
+
+
+def integers(found: Numbers) -> Sequence[int]:
+    """Numbers modulo M as a message or a share takes them."""
+    return of_array(found) if found.dtype == np.uint64 else found.tolist()
+
+
+def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
+    """Give the numbers; the peer calls `choose`.
+
+    Args:
+        session: the own side of the run.
+        factors: the numbers modulo M, shape (n,).
+        modulus: M, at least 3.
+
+    Returns:
+        Own shares of bit times number modulo M, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    whole = np.uint64(modulus % _WORD) if fits_words(modulus) else modulus
+    results: list[Numbers] = []
+    for part in _spans(len(factors), byte_width(modulus)):
+        seeds = session.oblivious.send_blocks(part.stop - part.start)
+        salt = b"" if fits_words(modulus) else session.random.bytes(SALT_BYTES)
+        zero, one = (_as_numbers(pads, modulus, salt) for pads in seeds)
+        corrections = integers(reduced(zero + factors[part] + (whole - one), modulus))
+        if salt:
+            row = Rows(np.frombuffer(salt, dtype=np.uint8).reshape(1, -1))
+            session.channel.send(SeededCorrections(row, Residues(corrections, modulus)))
+        else:
+            session.channel.send(Corrections(Residues(corrections, modulus)))
+        results.append(reduced(whole - zero, modulus))
+    return np.concatenate(results)
+
+
+def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
+    """Give the bits; the peer calls `send`.
+
+    Args:
+        session: the own side of the run.
+        choices: bits, shape (n,).
+        modulus: M, at least 3.
+
+    Returns:
+        Own shares of bit times number modulo M, shape (n,).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    results: list[Numbers] = []
+    for part in _spans(len(choices), byte_width(modulus)):
+        count = part.stop - part.start
+        pads = session.oblivious.receive_blocks(choices[part])
+        corrections: Numbers
+        if fits_words(modulus):
+            corrections = session.channel.recv(Corrections, ExpectedResidueWords(modulus, count))
+            salt = b""
+        else:
+            row, residues = session.channel.recv(
+                SeededCorrections, ExpectedRows(1, SALT_BYTES), ExpectedResidues(modulus, count)
+            )
+            salt, corrections = row.tobytes(), np.array(residues, dtype=object)
+        chosen = _as_numbers(pads, modulus, salt)
+        results.append(reduced(chosen + choices[part].astype(chosen.dtype) * corrections, modulus))
+    return np.concatenate(results)
+
+
+def steps(count: int, number_bytes: int, *, seeded: bool) -> tuple[Step, ...]:
+    """What `send` and `choose` exchange; the sender is the first party.
+
+    Args:
+        count: transfers.
+        number_bytes: of a number modulo M.
+        seeded: whether pads are expanded: M does not `fits_words`.
+    """
+    result: list[Step] = []
+    for part in _spans(count, number_bytes):
+        size = part.stop - part.start
+        corrections = number_bytes * size + (SALT_BYTES if seeded else 0)
+        result += [Step(0, matrix_bytes(size)), Step(corrections, 0)]
+    return tuple(result)
+
+
+def _spans(count: int, number_bytes: int) -> Iterator[slice]:
+    return spans(count, matrix_bytes(LANES) + LANES * number_bytes)
+
+
+def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:
+    """Pads, shape (n, 2), as numbers modulo M, shape (n,)."""
+    if _is_word_power(modulus):
+        return pads[:, 0] & np.uint64(modulus - 1)
+    if fits_words(modulus):
+        small = np.uint64(modulus)
+        high = pads[:, 1] % small * np.uint64(_WORD % modulus)  # at most (M - 1)**2
+        return (high + pads[:, 0] % small) % small
+    size = (modulus.bit_length() + _SPARE_BITS + 7) // 8
+    data = np.ascontiguousarray(pads, dtype="<u8").tobytes()
+    found = np.empty(len(pads), dtype=object)
+    for row in range(len(pads)):
+        name = _DOMAIN + salt + row.to_bytes(8, "big") + data[16 * row : 16 * row + 16]
+        found[row] = int.from_bytes(hashlib.shake_128(name).digest(size), "big") % modulus
+    return found

@@ -1,0 +1,44 @@
+"""Protocols know each other through records only: a file with a record is imported by the registry."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.source import Module, imports, modules, within
+from tests.architecture.test_docstrings import is_protocol
+
+MAY_IMPORT = ("smc.planning.registry",)
+
+TREE_ON_ANOTHER_CIPHER = ("smc.protocols.comparison.elgamal_tree", "smc.protocols.comparison.tree")
+"""The one protocol that is another one's code run with another cipher."""
+
+
+def acquaintances(module: Module, protocols: frozenset[str]) -> Iterator[str]:
+    """The protocols that a module imports though they are none of its business."""
+    if module.name in MAY_IMPORT:
+        return
+    for line, target in imports(module.tree):
+        for protocol in protocols - {module.name}:
+            if within(target, protocol) and (module.name, protocol) != TREE_ON_ANOTHER_CIPHER:
+                yield f"{module.name}:{line} imports {target}"
+
+
+def protocols() -> frozenset[str]:
+    return frozenset(module.name for module in modules("smc") if is_protocol(module))
+
+
+def test_nobody_but_the_registry_knows_a_protocol() -> None:
+    known = protocols()
+    wrong = [text for m in modules("smc", "parties") for text in acquaintances(m, known)]
+    assert not wrong, "\n".join([*wrong, "what several protocols share wants a file of its own"])
+
+
+def test_an_acquaintance_is_found() -> None:
+    known = protocols()
+    assert {"smc.protocols.comparison.oblivious", "smc.protocols.conversion.bit_to_shared"} <= known
+    code = ast.parse("from smc.protocols.comparison.oblivious import cost_of")
+    some = modules("smc")[0]
+    assert list(acquaintances(Module("smc.secret.bits", some.path, code), known))
+    assert list(acquaintances(Module("smc.protocols.conversion.told", some.path, code), known))
+    assert not list(acquaintances(Module("smc.planning.registry", some.path, code), known))
