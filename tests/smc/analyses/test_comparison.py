@@ -71,7 +71,7 @@ def read(form: Form, outcomes: tuple[Outcome, Outcome]) -> list[int]:
             from smc.ciphers.ciphertexts import Ciphertexts
 
             return decrypt(key, Ciphertexts(key.public, [int(v, 16) for v in table["ciphertext"]]))
-    return opened(form, holdings[0], holdings[1], KEYS)
+    return opened(form, holdings[0], holdings[1], KEYS, 2)
 
 
 @pytest.mark.parametrize("kind", [t for i, t in enumerate(all_types()) if i % 3 == 0], ids=str)

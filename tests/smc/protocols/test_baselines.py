@@ -49,7 +49,7 @@ def run(spec: Spec, pairs: list[tuple[int, int]], bits: int) -> tuple[list[int],
     assert max(traffic_a.rounds, traffic_b.rounds) == cost.rounds == len(cost.flights) - spec_merged(cost)
     assert work_a == Counter(cost.alice_operations)
     assert work_b == Counter(cost.bob_operations)
-    return opened(spec.output, a, b, KEYS), a, b
+    return opened(spec.output, a, b, KEYS, 2), a, b
 
 
 def spec_merged(cost) -> int:
