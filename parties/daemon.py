@@ -14,6 +14,7 @@ from parties.config import Address, Config
 from parties.errors import ConfigError
 from parties.jobs.control import add_control_service
 from parties.jobs.manager import open_manager
+from parties.ledger.book import open_ledger
 from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
@@ -52,16 +53,17 @@ class Daemon:
         check_dates(identity)
         peers = load_peers(config)
         terms = terms or Terms()
+        ledger = open_ledger(config.home)
         self._runner = SessionRunner(
             identity,
             peers,
             config.limits,
             terms,
             pools=PoolStore(config.home),
-            heads=open_heads(config.home, config.name, identity.signing),
+            heads=open_heads(config.home, config.name, identity.signing, ledger),
         )
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
-        self._manager = open_manager(config, identity, self._directory)
+        self._manager = open_manager(config, identity, self._directory, ledger)
         try:
             self._open_ports(config, identity, peers, terms)
         except DuettoError:

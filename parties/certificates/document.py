@@ -116,7 +116,9 @@ def commitment(outcome: Mapping[str, Any], salt: bytes) -> str:
 
 def _ledger(entries: Sequence[Entry]) -> dict[str, Any] | None:
     by_event = {entry.event: entry.document() for entry in entries}
-    return {event: by_event.get(event) for event in (SPENT, COUNTERSIGNED)} if by_event else None
+    if SPENT not in by_event:
+        return None
+    return {event: by_event.get(event) for event in (SPENT, COUNTERSIGNED)}
 
 
 def _plain(value: Any) -> Any:

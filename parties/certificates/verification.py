@@ -193,10 +193,9 @@ def _check_ledger(
         dataset = body["contract"]["spec"][role.value]["dataset"]
     except (KeyError, TypeError, ValueError):
         raise CertificateError("The entries of the ledger in the certificate cannot be read.") from None
-    about = (body["digest"], body["peer"], dataset)
-    if not all(
-        entry.is_sealed and (entry.job, entry.peer, entry.dataset) == about
-        for entry in (spent, countersigned)
+    about = (body["digest"], body["peer"])
+    if spent.dataset != dataset or not all(
+        entry.is_sealed and (entry.job, entry.peer) == about for entry in (spent, countersigned)
     ):
         raise CertificateError("The entries of the ledger are not those of this job.")
     if (spent.event, countersigned.event) != (SPENT, COUNTERSIGNED) or spent.loss != loss:

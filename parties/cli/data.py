@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +17,12 @@ from parties.config import Config, load
 from parties.errors import DataError
 from parties.jobs.examination import Examiner
 from parties.jobs.manager import open_examiner
-from parties.jobs.reading import FILE, JobReader
 from parties.ledger.book import open_ledger
-from parties.policy.conditions import Runs
 
 
 def local_examiner(config: Config) -> Examiner:
-    """The own checks without a running daemon: same catalog, policy, ledger and record of runs."""
-
-    def runs(dataset: str, peer: str) -> Runs:
-        if not (config.home / FILE).exists():
-            return Runs()
-        with closing(JobReader(config.home)) as jobs:
-            return jobs.runs(dataset, peer)
-
-    return open_examiner(config, open_ledger(config.home), runs)
+    """The own checks without a running daemon: same catalog, policy and ledger."""
+    return open_examiner(config, open_ledger(config.home))
 
 
 @click.group()

@@ -21,7 +21,7 @@ from parties.config import Config, load
 from parties.errors import ConfigError, DataError, why_unreadable
 from parties.jobs.reading import FILE, JobReader
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
-from parties.ledger.book import open_ledger, spent, utc_now
+from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import SPENT, Entry
 from parties.ledger.export import (
     Countersignatures,
@@ -31,6 +31,7 @@ from parties.ledger.export import (
     write_csv,
     write_export,
 )
+from parties.ledger.tally import utc_now
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text, named_key
@@ -107,9 +108,10 @@ class _Total:
 def show(config_path: Path | None, as_json: bool) -> None:
     """Show what has been spent, by account and peer, and what that guarantees."""
     config = load(config_path)
-    entries = [entry for entry in open_ledger(config.home).entries() if entry.event == SPENT]
+    book = open_ledger(config.home)
+    entries = [entry for entry in book.entries() if entry.event == SPENT]
     names_of_jobs = _job_ids(config)
-    totals = list(_totals(config, entries))
+    totals = list(_totals(config, book, entries))
     names = ("sequence", "time", "job", "account", "dataset", "peer", "epsilon", "delta", "rho")
     listed = [
         {name: getattr(entry, name) for name in names} | {"job_id": names_of_jobs.get(entry.job)}
@@ -282,7 +284,7 @@ def _odds(epsilon: Fraction) -> str:
 COMMANDS: tuple[click.Command, ...] = (ledger,)
 
 
-def _totals(config: Config, entries: list[Entry]) -> list[_Total]:
+def _totals(config: Config, book: Ledger, entries: list[Entry]) -> list[_Total]:
     """What each account has lost towards each peer, and towards all together where there are several."""
     try:
         declared = {d.name: d.population for d in load_catalog(config.catalog).datasets.values()}
@@ -295,7 +297,7 @@ def _totals(config: Config, entries: list[Entry]) -> list[_Total]:
         latest = {e.peer: e.loss for e in entries if account.covers(e.account, e.dataset)}
         towards: list[str | None] = [*latest, *([None] if len(latest) > 1 else [])]
         for peer in towards:
-            total = spent(entries, account, peer)
+            total = book.spent(account, peer)
             found.append(_Total(account, peer, total, latest[peer] if peer else Loss()))
     return found
 

@@ -35,8 +35,6 @@ from numpy.typing import NDArray
 from parties.errors import ConfigError, PolicyError
 from parties.ledger.accounting import Account
 from parties.pki.files import PRIVATE, read_private, write_atomically
-from smc.analyses.disclosure.release import Gate
-from smc.channel.channel import Channel
 
 SECRET_BYTES: Final = 32
 PERSON_BYTES: Final = 8
@@ -104,6 +102,8 @@ class Attendance:
         peer: the other party.
         persons: who takes part.
         minimum: the least number of persons in which it differs from any other, unless in none.
+        known: the digests of the sets about which the ledger says that exact figures were released; a record
+            has to be there of each.
     """
 
     job: str
@@ -112,6 +112,7 @@ class Attendance:
     peer: str
     persons: Persons
     minimum: int
+    known: frozenset[str] = frozenset()
 
 
 def persons_of(identities: NDArray[np.void]) -> Persons:
@@ -172,17 +173,21 @@ class History:
 
         Raises:
             OverlapError: it differs from one in too few persons.
-            HistoryError: the file or its secret is damaged.
+            HistoryError: the file or its secret is damaged, or lacks a set that the ledger names.
         """
         with self._locked(), self._open() as file:
             self._compare(file, attendance)
 
-    def record(self, attendance: Attendance) -> None:
+    def record(self, attendance: Attendance) -> str:
         """Check a job once more and keep its persons, as one operation; on return they are on disk.
+
+        Returns:
+            The digest of their set, hexadecimal.
 
         Raises:
             OverlapError: it differs from an earlier one in too few persons.
-            HistoryError: the file or its secret is damaged, or cannot be written.
+            HistoryError: the file or its secret is damaged, lacks a set that the ledger names, or cannot be
+                written.
         """
         with self._locked(), self._open() as file:
             known = self._compare(file, attendance)
@@ -203,20 +208,7 @@ class History:
             file.write(hashes if record.stored else b"")
             file.flush()
             os.fsync(file.fileno())
-
-    def gate(self, attendance: Attendance, then: Gate) -> Gate:
-        """A gate that keeps the persons of a job before results are opened.
-
-        Args:
-            attendance: of the job.
-            then: the gate to pass afterwards.
-        """
-
-        def gate(channel: Channel) -> None:
-            self.record(attendance)
-            then(channel)
-
-        return gate
+        return digest
 
     def _compare(self, file: BinaryIO, attendance: Attendance) -> set[str]:
         """Compare with all earlier sets; returns the digests of those that are stored.
@@ -235,6 +227,13 @@ class History:
                 self._check_key(record)
                 earlier.setdefault(record.digest, record)
             end = start + record.stored * PERSON_BYTES
+        if lost := len(attendance.known - set(earlier)):
+            raise HistoryError(
+                f"{self.path.name} lacks {lost} sets of persons: the ledger says that exact figures about "
+                f"them were released to {attendance.peer!r} (account {attendance.account.name!r}).",
+                f"Restore {self.path.name} and keys/{self._secret_path.name} from a backup as new as the "
+                "ledger. Until then only jobs with noise (epsilon) run.",
+            )
         for digest, record in earlier.items():
             sizes = abs(record.persons - len(attendance.persons))
             if digest == own or sizes >= attendance.minimum:

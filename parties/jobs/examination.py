@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from parties.jobs.contract import Contract, Schemas
 from parties.jobs.spec import JobSpec, Side
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
-from parties.policy.conditions import JobView, Runs
+from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
@@ -119,7 +120,6 @@ class Examiner:
         ledger: the own ledger.
         history: the own exact jobs.
         analyses: all analyses by name.
-        runs: counts the runs of a data set with a peer.
         most_seconds: the longest deadline that the daemon grants.
     """
 
@@ -132,7 +132,6 @@ class Examiner:
         ledger: Ledger,
         history: History,
         analyses: Mapping[str, Analysis],
-        runs: Callable[[str, str], Runs],
         most_seconds: int,
     ) -> None:
         self._name = name
@@ -141,7 +140,6 @@ class Examiner:
         self._ledger = ledger
         self.history: Final = history
         self._analyses = analyses
-        self._runs = runs
         self._most_seconds = most_seconds
 
     def understand(self, spec: JobSpec) -> Task:
@@ -213,21 +211,20 @@ class Examiner:
                 _check_residues(side, name, column, task.role, moduli)
         return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers)
 
-    def judge(self, task: Task, rows: int | None, under_way: int = 0) -> Verdict:
-        """The verdict of the own policy, with what has been spent so far.
+    def judge(self, task: Task, rows: int | None) -> Verdict:
+        """The verdict of the own policy, with what has been spent and has run so far.
 
         Args:
             task: the job.
             rows: rows of the own data, or None before they have been read.
-            under_way: 1 if the job's own run is already counted among the runs.
 
         Raises:
             ConfigError: the policy is wrong.
-            LedgerError: the job spends and the ledger cannot be trusted.
+            LedgerError: the ledger cannot be trusted.
         """
         facts = task.facts
-        runs = self._runs(task.side.dataset, task.peer)
-        spent = self._ledger.spent(self.account(task), task.peer) if facts.loss else Spent()
+        account = self.account(task)
+        spent = self._ledger.spent(account, task.peer) if facts.loss else Spent()
         view = JobView(
             analysis=task.analysis.name,
             peer=task.peer,
@@ -238,7 +235,7 @@ class Examiner:
             rows=rows,
             seconds=task.spec.seconds,
             spent=spent,
-            runs=Runs(runs.day - under_way, runs.ever - under_way),
+            runs=partial(self._ledger.runs, account, task.peer),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         return evaluate(load_policy(self._policy), view)
@@ -260,13 +257,15 @@ class Examiner:
         """
         if own.identities is None:
             return None
+        account = self.account(task)
         return Attendance(
             job=job_id,
-            account=self.account(task),
+            account=account,
             dataset=task.side.dataset,
             peer=task.peer,
             persons=persons_of(own.identities),
             minimum=max(verdict.overlap, agreed.minimum_group),
+            known=frozenset(self._ledger.exact(account, task.peer)),
         )
 
     def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:
@@ -281,15 +280,19 @@ class Examiner:
             self.history.check(attendance)
 
     def account(self, task: Task) -> Account:
-        """Whose privacy loss a job is: all own data sets about the same people.
+        """Whom a job is about: all own data sets about the same people.
+
+        A data set that the catalog lacks has an account of its own, so that a refusal by the policy comes
+        first and does not tell a peer what the catalog holds.
 
         Raises:
-            DataError: the catalog lacks the data set.
             ConfigError: the catalog is wrong.
         """
-        catalog = self._load_catalog()
-        population = catalog.dataset(task.side.dataset).population
-        alike = (d.name for d in catalog.datasets.values() if d.population == population)
+        declared = self._load_catalog().datasets
+        if task.side.dataset not in declared:
+            return Account.of(task.side.dataset)
+        population = declared[task.side.dataset].population
+        alike = (d.name for d in declared.values() if d.population == population)
         return Account(population, frozenset(alike))
 
     def preview(self, task: Task, own: OwnData, limits: Limits) -> Preview:

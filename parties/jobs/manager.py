@@ -26,8 +26,8 @@ from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
+from parties.ledger.entries import LedgerError
 from parties.pki.identity import Identity
-from parties.policy.conditions import Runs
 from parties.session.ports import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
@@ -61,6 +61,7 @@ class JobManager:
         peers: the way to the peers.
         analyses: all analyses by name.
         patience: how long to wait for the peer.
+        ledger: the own ledger, if it is open already.
     """
 
     def __init__(
@@ -71,14 +72,15 @@ class JobManager:
         *,
         analyses: Mapping[str, Analysis] = ANALYSES,
         patience: Patience | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         program()
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
         self.store = JobStore(config.home)
-        self.ledger = open_ledger(config.home)
-        self._examiner = open_examiner(config, self.ledger, self.store.runs, analyses)
+        self.ledger = ledger or open_ledger(config.home)
+        self._examiner = open_examiner(config, self.ledger, analyses)
         self._negotiation = Negotiation(
             self.store, self._examiner, identity, peers, lambda job_id: self._work(job_id, self._dial)
         )
@@ -100,6 +102,9 @@ class JobManager:
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
         self.store.recover()
+        with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
+            begun = [job for job in self.store.all() if job.started]
+            self.ledger.adopt((job.digest or job.job_id, job.dataset, job.peer) for job in reversed(begun))
         for job in self.store.all(State.PROPOSED):
             self._work(job.job_id, self._negotiation.propose)
         for job in self.store.all(State.APPROVED):
@@ -340,7 +345,6 @@ class JobManager:
 def open_examiner(
     config: Config,
     ledger: Ledger,
-    runs: Callable[[str, str], Runs],
     analyses: Mapping[str, Analysis] = ANALYSES,
 ) -> Examiner:
     """The own checks of a party.
@@ -348,7 +352,6 @@ def open_examiner(
     Args:
         config: the configuration.
         ledger: the own ledger.
-        runs: counts the runs of a data set with a peer.
         analyses: all analyses by name.
     """
     return Examiner(
@@ -358,17 +361,16 @@ def open_examiner(
         ledger=ledger,
         history=History(config.home),
         analyses=analyses,
-        runs=runs,
         most_seconds=config.limits.job_seconds,
     )
 
 
-def open_manager(config: Config, identity: Identity, peers: PeerPort) -> JobManager:
+def open_manager(config: Config, identity: Identity, peers: PeerPort, ledger: Ledger) -> JobManager:
     """The jobs of a daemon that starts: an earlier daemon's jobs are taken up.
 
     Raises:
         DuettoError: the home folder cannot be used.
     """
-    manager = JobManager(config, identity, peers)
+    manager = JobManager(config, identity, peers, ledger=ledger)
     manager.resume()
     return manager

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,6 @@ from parties.jobs.database import Database
 from parties.jobs.records import Papers, Record, Summary
 from parties.jobs.results import ResultFolder
 from parties.jobs.state import State
-from parties.policy.conditions import Runs
 from smc.forms import Role
 
 FILE: Final = "jobs.sqlite"
@@ -173,16 +172,6 @@ class JobReader:
         marks = ", ".join("?" * len(open_states))
         query = f"select count(*) from jobs where peer = ? and state in ({marks})"  # noqa: S608
         return int(self._rows(query, (peer, *open_states))[0][0])
-
-    def runs(self, dataset: str, peer: str) -> Runs:
-        """Runs of a data set with a peer that began in the last 24 hours, and ever."""
-        since = text(self._clock() - timedelta(days=1))
-        query = (
-            "select count(*) filter (where started >= ?), count(*) from jobs "
-            "where dataset = ? and peer = ? and started != ''"
-        )
-        day, ever = self._rows(query, (since, dataset, peer))[0]
-        return Runs(day, ever)
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         with self._changed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.records import Progress, Record
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
-from parties.ledger.accounting import Account
-from parties.ledger.book import Ledger, utc_now
-from parties.ledger.gate import LOSS_BYTES, Spending, make_gate
+from parties.ledger.book import Ledger
+from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
+from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
 from smc.analyses.base import PERSONS, Outcome
-from smc.analyses.disclosure.release import Gate, Release
+from smc.analyses.disclosure.release import Gate, Release, open_gate
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -94,30 +95,30 @@ class Run:
         own = self._examiner.read(task, self._moduli)
         data = own.columns
         rows = count_rows(data)
-        verdict = self._examiner.judge(task, rows, under_way=1)
+        verdict = self._examiner.judge(task, rows)
         verdict.require()
         agreed = self._record.contract.agreed
         self._examiner.check_contract(task, self._record.contract, verdict)
-        gate = make_gate(
-            self._ledger,
-            Spending(
-                job_digest=self._record.contract.digest,
-                role=task.role,
-                account=self._examiner.account(task) if task.facts.loss else Account.of(task.side.dataset),
-                dataset=task.side.dataset,
-                peer=task.peer,
-                loss=task.facts.loss,
-                budget=verdict.budget,
-                signing_key=self._signing,
-                peer_key=self._peer.signing,
-            ),
-        )
+        digest, account = self._record.contract.digest, self._examiner.account(task)
         attendance = self._examiner.attendance(task, own, verdict, self._record.job_id, agreed)
         if attendance is not None:
             self._examiner.history.check(attendance)
-            gate = self._examiner.history.gate(attendance, gate)
+        self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, verdict.run_limits)
+        releasing = Releasing(
+            job_digest=digest,
+            role=task.role,
+            account=account,
+            dataset=task.side.dataset,
+            peer=task.peer,
+            loss=task.facts.loss,
+            budget=verdict.budget,
+            signing_key=self._signing,
+            peer_key=self._peer.signing,
+            attend=None if attendance is None else partial(self._examiner.history.record, attendance),
+        )
+        gate = make_gate(self._ledger, releasing) if passes_gate(task) else open_gate
         start = time.monotonic()
-        passed = _Once(gate, required=bool(task.facts.loss) or attendance is not None)
+        passed = _Once(gate, required=passes_gate(task))
         release = Release(agreed, passed)
         outcome = task.analysis.run(session, task.parameters, data, spec.recipients, release)
         passed.check()
@@ -165,7 +166,7 @@ class Run:
             self._signing,
             self._peer,
             loss=task.facts.loss,
-            entries=self._ledger.of_job(record.contract.digest.hex()) if task.facts.loss else (),
+            entries=self._ledger.of_job(record.contract.digest.hex()),
             outcome=outcome,
             facts=facts,
             finished=utc_now(),
@@ -231,17 +232,22 @@ def leakage_document(task: Task) -> dict[str, list[str]]:
     }
 
 
+def passes_gate(task: Task) -> bool:
+    """Whether both parties write what a job releases before it opens anything."""
+    return bool(task.facts.loss) or task.facts.exact
+
+
 def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) -> dict[str, Any]:
-    """The estimate for `rows` rows with the ledger's message, as plain JSON values.
+    """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
     `sent` and `received` are the bytes as seen from the own side.
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits))
     document["seconds"] = round(document["seconds"], 3)
-    if task.facts.loss:
-        document["rounds"] += 1
-        document["alice_bytes"] += LOSS_BYTES
-        document["bob_bytes"] += LOSS_BYTES
+    if passes_gate(task):
+        document["rounds"] += GATE_ROUNDS
+        document["alice_bytes"] += GATE_BYTES
+        document["bob_bytes"] += GATE_BYTES
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
     return document | {"sent": sent, "received": received, "rows": rows}

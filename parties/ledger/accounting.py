@@ -19,7 +19,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-from parties.errors import BudgetError
+from parties.errors import BudgetError, PolicyError
 from smc.analyses.loss import Loss
 
 DELTA_TOTAL: Final = Fraction(1, 2**30)
@@ -66,6 +66,54 @@ class Budget:
 
     epsilon: Fraction
     delta: Fraction = DELTA_TOTAL
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How often jobs about the same people began with a peer under a rule.
+
+    Attributes:
+        day: in the last 24 hours.
+        ever: at all.
+    """
+
+    day: int = 0
+    ever: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """How often they may.
+
+    Attributes:
+        rule: the rule that says so.
+        day: in 24 hours; None for no limit.
+        ever: at all; None for no limit.
+    """
+
+    rule: str
+    day: int | None = None
+    ever: int | None = None
+
+    def check(self, runs: Runs, of: str) -> None:
+        """Check that one more run fits.
+
+        Args:
+            runs: those so far.
+            of: account and peer, for the message.
+
+        Raises:
+            PolicyError: it does not.
+        """
+        for key, have, most in (
+            ("runs_per_day", runs.day, self.day),
+            ("runs_total", runs.ever, self.ever),
+        ):
+            if most is not None and have >= most:
+                raise PolicyError(
+                    f"{of}: rule {self.rule!r} allows {key} = {most}, and so many have begun.",
+                    "Try again tomorrow." if key == "runs_per_day" else "Raise it, if so many may be shown.",
+                )
 
 
 @dataclass(frozen=True, slots=True)

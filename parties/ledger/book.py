@@ -1,31 +1,22 @@
-"""The ledger file: append-only, locked, forced to disk before anybody goes on."""
+"""A party's ledger: what jobs may still do, and what they do, written before a result is opened."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from parties.errors import BudgetError
-from parties.ledger.accounting import LOSS_BITS, Account, Budget, Spent
-from parties.ledger.entries import (
-    COUNTERSIGNED,
-    GENESIS,
-    SPENT,
-    Entry,
-    LedgerError,
-    check_chain,
-    parse_line,
-)
+from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
+from parties.ledger.chain import ChainFile
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError
+from parties.ledger.tally import day_before, utc_now
 from smc.analyses.loss import Loss
 
-
-def utc_now() -> str:
-    """The time as RFC 3339 in UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+UNSIGNED_PER_DAY: Final = 3
+"""Releases to one peer in 24 hours that may lack its signature: a peer can announce one and stop."""
 
 
 def open_ledger(home: Path) -> Ledger:
@@ -33,12 +24,34 @@ def open_ledger(home: Path) -> Ledger:
     return Ledger(home / "ledger.jsonl")
 
 
-class Ledger:
-    """One party's ledger.
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A peer's signature, checked, with what it takes to check it again.
 
-    Every operation takes an exclusive lock on a file beside the ledger, reads the whole file and checks the
-    chain, so threads and processes see one order of spending. What was checked before and is still there byte
-    by byte is not parsed again.
+    Attributes:
+        role: the peer's role in the job.
+        seen: number and hash of the own entry that the peer had seen last, 40 bytes in hexadecimal.
+        signature: the signature, hexadecimal.
+    """
+
+    role: str = ""
+    seen: str = ""
+    signature: str = ""
+
+    def fields(self) -> dict[str, str]:
+        """The same by the names that an entry has for them."""
+        return {"peer_role": self.role, "peer_seen": self.seen, "signature": self.signature}
+
+
+NOT_ANNOUNCED: Final = Signed()
+"""Nothing is signed."""
+
+
+class Ledger:
+    """One party's ledger. Safe among threads and processes; a daemon has one object of it.
+
+    Every operation takes an exclusive lock, reads the file and checks the chain, so threads and processes see
+    one order of spending.
 
     Args:
         path: the file; it is made when first written.
@@ -46,9 +59,11 @@ class Ledger:
     """
 
     def __init__(self, path: Path, clock: Callable[[], str] = utc_now) -> None:
-        self.path = path
-        self._clock = clock
-        self._known: tuple[bytes, list[Entry]] = (b"", [])
+        self.path: Final = path
+        self._file = ChainFile(path, clock)
+        self._reserved: dict[str, tuple[Account, str, Loss]] = {}
+
+    # What it says
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, checked.
@@ -56,27 +71,40 @@ class Ledger:
         Raises:
             LedgerError: the chain is broken or the file unreadable.
         """
-        with self._locked():
-            return tuple(self._read())
+        with self._file.locked():
+            return tuple(self._file.read().entries)
 
-    def spent(self, account: Account, peer: str) -> Spent:
-        """What has been spent so far on an account towards a peer.
+    def spent(self, account: Account, peer: str | None) -> Spent:
+        """What has been spent so far on an account towards a peer; towards all peers if it is None.
 
         Raises:
             LedgerError: as `entries`.
         """
-        return spent(self.entries(), account, peer)
+        with self._file.locked():
+            return self._file.read().tally.spent(account, peer)
+
+    def runs(self, account: Account, peer: str, rule: str) -> Runs:
+        """How often jobs on an account began with a peer under a rule. Raises as `entries`."""
+        with self._file.locked():
+            return self._runs(account, peer, rule)
+
+    def exact(self, account: Account, peer: str) -> dict[str, Entry]:
+        """About which sets of persons exact figures were released, see `Tally.exact`. Raises as `entries`."""
+        with self._file.locked():
+            return self._file.read().tally.exact(account, peer)
+
+    def decision(self, job: str) -> Entry | None:
+        """The last decision about a contract with that digest, hexadecimal. Raises as `entries`."""
+        with self._file.locked():
+            return self._file.read().tally.decision(job)
 
     def head(self) -> Entry | None:
-        """The last entry, if there is one.
-
-        Raises:
-            LedgerError: as `entries`.
-        """
-        return next(reversed(self.entries()), None)
+        """The last entry, if there is one. Raises as `entries`."""
+        with self._file.locked():
+            return next(reversed(self._file.read().entries), None)
 
     def of_job(self, job: str) -> tuple[Entry, ...]:
-        """The entries of a job: what it spent, and the peer's word for it.
+        """The entries of a job in their order.
 
         Args:
             job: digest of the job's contract, hexadecimal.
@@ -84,9 +112,140 @@ class Ledger:
         Raises:
             LedgerError: as `entries`.
         """
-        return tuple(entry for entry in self.entries() if entry.job == job)
+        with self._file.locked():
+            return self._file.read().tally.of_job(job)
 
-    def spend(self, job: str, account: Account, dataset: str, peer: str, loss: Loss, budget: Budget) -> Entry:
+    def last_seen(self, peer: str) -> tuple[int, str] | None:
+        """Number and hash of the latest entry of the peer's ledger for which this party keeps its word.
+
+        Raises:
+            LedgerError: as `entries`.
+        """
+        with self._file.locked():
+            return self._file.read().tally.last_seen(peer)
+
+    def require(self, sequence: int, entry_hash: str) -> None:
+        """Check that an entry of which the peer keeps the hash is still in the own ledger.
+
+        Raises:
+            LedgerError: it is not: the own ledger has gone back.
+        """
+        with self._file.locked():
+            require(self._file.read().entries, sequence, entry_hash)
+
+    # What is written into it
+
+    def begin(self, job: str, account: Account, dataset: str, peer: str, limits: RunLimits) -> Entry:
+        """Check how often jobs may run and write that one begins, as one operation.
+
+        Args:
+            job: digest of the job's contract, hexadecimal; a job can begin once.
+            account: whom it is about.
+            dataset: the own data set.
+            peer: the other party.
+            limits: of the rule that allows it.
+
+        Raises:
+            PolicyError: that is too often.
+            LedgerError: the job has begun before, or the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            if self._file.read().tally.has(job, RUN):
+                raise LedgerError("This job has run before.", "Submit it as a new job.")
+            limits.check(self._runs(account, peer, limits.rule), f"Account {account.name!r} with {peer!r}")
+            content = {"account": account.name, "dataset": dataset, "rule": limits.rule}
+            return self._file.append(event=RUN, job=job, peer=peer, **content)
+
+    def adopt(self, runs: Iterable[tuple[str, str, str]]) -> None:
+        """Count runs that the ledger does not know yet, such as those from before it knew any.
+
+        Args:
+            runs: job, data set and peer of each. They count for every rule.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            tally = self._file.read().tally
+            missing = [run for run in runs if not tally.has(run[0], RUN)]
+            if missing:
+                self._file.extend(
+                    [
+                        {"event": RUN, "job": job, "dataset": dataset, "account": dataset, "peer": peer}
+                        for job, dataset, peer in missing
+                    ]
+                )
+
+    def decide(
+        self,
+        event: str,
+        job: str,
+        peer: str,
+        *,
+        actor: str = "",
+        uid: int = -1,
+        rule: str = "",
+        subject: str = "",
+    ) -> Entry:
+        """Write a decision about a job.
+
+        Args:
+            event: `approved`, `denied` or `cancelled`.
+            job: digest of the contract as it was shown, hexadecimal.
+            peer: the other party.
+            actor: who decided; empty if a rule did.
+            uid: the account of that person at the own machine; -1 if a rule decided.
+            rule: the rule that decided; empty if a person did.
+            subject: the hash of the approval on which this one rests; empty if it rests on none.
+
+        Raises:
+            LedgerError: the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            self._file.read()
+            return self._file.append(
+                event=event, job=job, peer=peer, actor=actor, uid=uid, rule=rule, subject=subject
+            )
+
+    @contextmanager
+    def reserved(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> Iterator[None]:
+        """Check the budget and hold the loss back for one job, in memory, until it is written or given up.
+
+        Raises:
+            BudgetError: all losses together would pass the budget, or the loss has too many digits, or too
+                many releases of the last 24 hours lack the peer's signature.
+            LedgerError: the job has spent already, or the ledger is broken.
+        """
+        with self._file.locked():
+            self._check(job, account, peer, loss, budget)
+            late = [
+                entry
+                for entry in self._file.read().tally.unsigned(peer, day_before(self._file.clock()))
+                if entry.job not in self._reserved
+            ]
+            if len(late) >= UNSIGNED_PER_DAY:
+                raise BudgetError(
+                    f"{len(late)} releases to {peer!r} of the last 24 hours lack its signature: it announced "
+                    "them, and then the sessions broke.",
+                    "Look at `duetto ledger show`, ask that party what happened, and try again tomorrow.",
+                )
+            self._reserved[job] = (account, peer, loss)
+        try:
+            yield
+        finally:
+            with self._file.locked():
+                self._reserved.pop(job, None)
+
+    def spend(
+        self,
+        job: str,
+        account: Account,
+        dataset: str,
+        peer: str,
+        loss: Loss,
+        budget: Budget,
+        announced: Signed = NOT_ANNOUNCED,
+    ) -> Entry:
         """Check the budget and write the loss, as one operation; on return it is on disk.
 
         Args:
@@ -96,6 +255,7 @@ class Ledger:
             peer: the other party.
             loss: the loss.
             budget: what may be spent on the account towards the peer.
+            announced: the peer's word that it will write its own.
 
         Raises:
             BudgetError: all losses together would pass the budget, or the loss has too many digits.
@@ -103,20 +263,9 @@ class Ledger:
         """
         if not loss:
             raise LedgerError("A loss of nothing is not written to the ledger.")
-        numbers = (loss.epsilon, loss.delta, loss.rho)
-        if any(max(number.numerator, number.denominator).bit_length() > LOSS_BITS for number in numbers):
-            raise BudgetError(
-                "The privacy loss of the job has too many digits for the ledger.",
-                "Write epsilon and delta as short fractions, such as 1/10.",
-            )
-        with self._locked():
-            entries = self._read()
-            if any(entry.job == job and entry.event == SPENT for entry in entries):
-                raise LedgerError("This job has spent its budget before.", "Submit it as a new job.")
-            before = spent(entries, account, peer)
-            before.check(budget, loss, f"Account {account.name!r} with {peer!r}")
-            return self._append(
-                entries,
+        with self._file.locked():
+            self._check(job, account, peer, loss, budget)
+            return self._file.append(
                 event=SPENT,
                 job=job,
                 dataset=dataset,
@@ -125,6 +274,42 @@ class Ledger:
                 epsilon=str(loss.epsilon),
                 delta=str(loss.delta),
                 rho=str(loss.rho),
+                **announced.fields(),
+            )
+
+    def release(
+        self,
+        job: str,
+        account: Account,
+        dataset: str,
+        peer: str,
+        persons: str,
+        announced: Signed = NOT_ANNOUNCED,
+    ) -> Entry:
+        """Write that exact figures are about to be opened; on return it is on disk.
+
+        Args:
+            job: digest of the job's contract, hexadecimal; a job can do so once.
+            account: whom they are about.
+            dataset: the own data set.
+            peer: the other party.
+            persons: the digest of the set of own persons, hexadecimal.
+            announced: the peer's word that it will write the same.
+
+        Raises:
+            LedgerError: the job has released before, or the ledger is broken or cannot be written.
+        """
+        with self._file.locked():
+            if self._file.read().tally.has(job, EXACT):
+                raise LedgerError("This job has released its figures before.", "Submit it as a new job.")
+            return self._file.append(
+                event=EXACT,
+                job=job,
+                dataset=dataset,
+                peer=peer,
+                account=account.name,
+                persons=persons,
+                **announced.fields(),
             )
 
     def countersign(
@@ -132,169 +317,73 @@ class Ledger:
         subject: Entry,
         peer_sequence: int,
         peer_hash: str,
-        signature: bytes,
-        *,
-        peer_role: str,
-        peer_seen: str,
+        word: Signed,
     ) -> Entry:
-        """Keep the peer's signed word that it has written its own loss.
+        """Keep the peer's signed word that it has written its own entry.
 
         Args:
-            subject: the own entry of the same job.
+            subject: the own last entry of the same job.
             peer_sequence: the number of the peer's entry.
             peer_hash: the hash of the peer's entry, hexadecimal.
-            signature: the peer's signature, checked by the caller.
-            peer_role: the peer's role in the job.
-            peer_seen: the head of the own ledger that the peer signed with its entry, hexadecimal.
+            word: the peer's signature, checked by the caller.
 
         Raises:
             LedgerError: the peer's ledger has gone back, or the own ledger is broken or cannot be written.
         """
-        with self._locked():
-            entries = self._read()
-            if any(e.peer_sequence == peer_sequence for e in _countersignatures(entries, subject.peer)):
+        with self._file.locked():
+            if self._file.read().tally.signed(subject.peer, peer_sequence):
                 raise LedgerError(
                     f"{subject.peer!r} has signed the same entry number of its ledger for two jobs.",
                     "Ask that party whether it restored an old copy of its ledger.",
                 )
-            return self._append(
-                entries,
+            return self._file.append(
                 event=COUNTERSIGNED,
                 job=subject.job,
-                dataset=subject.dataset,
                 peer=subject.peer,
-                account=subject.account,
                 subject=subject.hash,
                 peer_sequence=peer_sequence,
                 peer_hash=peer_hash,
-                signature=signature.hex(),
-                peer_role=peer_role,
-                peer_seen=peer_seen,
-            )
-
-    def last_seen(self, peer: str) -> tuple[int, str] | None:
-        """Number and hash of the latest entry of the peer's ledger for which this party keeps its word.
-
-        Raises:
-            LedgerError: as `entries`.
-        """
-        found = ((e.peer_sequence, e.peer_hash) for e in _countersignatures(self.entries(), peer))
-        return max(found, default=None)
-
-    def require(self, sequence: int, entry_hash: str) -> None:
-        """Check that an entry of which the peer keeps the hash is still in the own ledger.
-
-        Raises:
-            LedgerError: it is not: the own ledger has gone back.
-        """
-        entries = self.entries()
-        if sequence >= len(entries) or entries[sequence].hash != entry_hash:
-            raise LedgerError(
-                f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
-                "The ledger was restored from an old copy; bring back the newest one.",
+                **word.fields(),
             )
 
     @property
     def torn(self) -> tuple[Path, ...]:
         """Pieces of lines that a crash cut off and that were moved aside."""
-        return tuple(sorted(self.path.parent.glob(f"{self.path.name}.torn-*")))
+        return self._file.torn
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        try:
-            lock = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as problem:
-            raise _unusable(self.path, problem) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        except OSError as problem:
-            raise _unusable(self.path, problem) from None
-        finally:
-            os.close(lock)
+    def _check(self, job: str, account: Account, peer: str, loss: Loss, budget: Budget) -> None:
+        """Check a loss against the budget and what other jobs have spent or reserved; the lock is held."""
+        numbers = (loss.epsilon, loss.delta, loss.rho)
+        if any(max(number.numerator, number.denominator).bit_length() > LOSS_BITS for number in numbers):
+            raise BudgetError(
+                "The privacy loss of the job has too many digits for the ledger.",
+                "Write epsilon and delta as short fractions, such as 1/10.",
+            )
+        tally = self._file.read().tally
+        if tally.has(job, SPENT):
+            raise LedgerError("This job has spent its budget before.", "Submit it as a new job.")
+        if not loss:
+            return
+        before = tally.spent(account, peer)
+        for other, (whose, towards, held) in self._reserved.items():
+            if other != job and towards == peer and whose.name == account.name:
+                before += held
+        before.check(budget, loss, f"Account {account.name!r} with {peer!r}")
 
-    def _read(self) -> list[Entry]:
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return []
-        known, before = self._known
-        if not data.startswith(known):
-            known, before = b"", []
-        *lines, tail = data[len(known) :].split(b"\n")
-        fresh: list[Entry] = []
-        for number, line in enumerate(lines, len(before)):
-            try:
-                fresh.append(parse_line(line))
-            except (ValueError, RecursionError):
-                raise LedgerError(
-                    f"The ledger is broken: entry {number} cannot be read.",
-                    "Compare it with a backup and with the peer's countersignatures; do not edit it.",
-                ) from None
-        check_chain(fresh, before[-1] if before else None)
-        entries, whole = [*before, *fresh], len(data) - len(tail)
-        self._known = (data[:whole], entries)
-        return self._mended(entries, tail, whole) if tail else entries
-
-    def _mended(self, entries: list[Entry], tail: bytes, start: int) -> list[Entry]:
-        """Handle a last line without newline: the trace of a crash while writing."""
-        try:
-            whole = [*entries, parse_line(tail)]
-            check_chain(whole)
-        except (ValueError, RecursionError, LedgerError):
-            aside = self.path.with_name(f"{self.path.name}.torn-{len(entries)}-{start}")
-            _write(aside, tail, os.O_TRUNC)
-            with self.path.open("r+b") as file:
-                file.truncate(start)
-                os.fsync(file.fileno())
-            return entries
-        # Only the newline is missing: the loss counts, since it may have been announced.
-        _write(self.path, b"\n", os.O_APPEND)
-        return whole
-
-    def _append(self, entries: list[Entry], **content: str | int) -> Entry:
-        previous = entries[-1].hash if entries else GENESIS
-        entry = Entry(len(entries), previous, self._clock(), **content).sealed()  # type: ignore[arg-type]
-        _write(self.path, entry.line(), os.O_APPEND)
-        return entry
+    def _runs(self, account: Account, peer: str, rule: str) -> Runs:
+        since = day_before(self._file.clock())
+        runs = [entry for entry in self._file.read().tally.runs(account, peer) if entry.rule in (rule, "")]
+        return Runs(sum(entry.time >= since for entry in runs), len(runs))
 
 
-def _countersignatures(entries: Iterable[Entry], peer: str) -> Iterator[Entry]:
-    return (entry for entry in entries if entry.event == COUNTERSIGNED and entry.peer == peer)
+def require(entries: Sequence[Entry], sequence: int, entry_hash: str) -> None:
+    """Check that an entry of which somebody keeps the hash is still in a ledger.
 
-
-def spent(entries: Iterable[Entry], account: Account, peer: str | None) -> Spent:
-    """What entries have spent on an account towards a peer; towards all peers if it is None."""
-    total = Spent()
-    for entry in entries:
-        if (
-            entry.event == SPENT
-            and peer in (None, entry.peer)
-            and account.covers(entry.account, entry.dataset)
-        ):
-            total += entry.loss
-    return total
-
-
-def _write(path: Path, data: bytes, mode: int) -> None:
-    """Write and force to disk, file and folder."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | mode, 0o600)
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(file, view) :]
-        os.fsync(file)
-    finally:
-        os.close(file)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _unusable(path: Path, problem: OSError) -> LedgerError:
-    return LedgerError(
-        f"The ledger {path.name} cannot be used: {problem.strerror or type(problem).__name__}.",
-        "Check the disk and the rights of the file.",
-    )
+    Raises:
+        LedgerError: it is not.
+    """
+    if sequence >= len(entries) or entries[sequence].hash != entry_hash:
+        raise LedgerError(
+            f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
+            "The ledger was restored from an old copy; bring back the newest one.",
+        )

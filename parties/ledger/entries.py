@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -22,16 +22,41 @@ NOTHING: Final = (0, GENESIS)
 HEAD_BYTES: Final = 40
 """Length of a number (8 bytes, big-endian) and a hash (32 bytes)."""
 
-SPENT = "spent"
-COUNTERSIGNED = "countersigned"
+SPENT: Final = "spent"
+EXACT: Final = "exact"
+RUN: Final = "run"
+COUNTERSIGNED: Final = "countersigned"
+APPROVED: Final = "approved"
+DENIED: Final = "denied"
+CANCELLED: Final = "cancelled"
 
-FORMAT: Final = 2
-"""The format of new entries. Entries of format 1 knew epsilon alone and named no account."""
+DECISIONS: Final = (APPROVED, DENIED, CANCELLED)
+RELEASES: Final = (SPENT, EXACT)
+"""What is written before a result is opened, and countersigned by the peer."""
 
-_DOMAINS: Final = {1: b"duetto ledger entry v1\0", 2: b"duetto ledger entry v2\0"}
-_SINCE_2: Final = frozenset({"format", "account", "delta", "rho", "peer_role", "peer_seen"})
-_INTEGERS: Final = ("format", "sequence", "peer_sequence")
+FORMAT: Final = 3
+"""The format of new entries. Entries of format 1 knew epsilon alone and named no account; those of format 2
+knew losses and countersignatures only and held every field."""
+
+_DOMAINS: Final = {number: f"duetto ledger entry v{number}\0".encode() for number in (1, 2, FORMAT)}
+_INTEGERS: Final = ("format", "sequence", "peer_sequence", "uid")
+_FRACTIONS: Final = ("epsilon", "delta", "rho")
 _FRACTION = re.compile(r"[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
+
+_EVERY: Final = frozenset({"format", "sequence", "previous", "time", "event", "job", "peer", "hash"})
+_WHOSE: Final = frozenset({"dataset", "account"})
+_ANNOUNCED: Final = frozenset({"peer_role", "peer_seen", "signature"})
+_COUNTERSIGNATURE: Final = _ANNOUNCED | {"subject", "peer_sequence", "peer_hash"}
+_DECISION: Final = frozenset({"actor", "uid", "rule", "subject"})
+_FIELDS: Final = {
+    SPENT: _EVERY | _WHOSE | _ANNOUNCED | {"epsilon", "delta", "rho"},
+    EXACT: _EVERY | _WHOSE | _ANNOUNCED | {"persons"},
+    RUN: _EVERY | _WHOSE | {"rule"},
+    COUNTERSIGNED: _EVERY | _COUNTERSIGNATURE,
+    **dict.fromkeys(DECISIONS, _EVERY | _DECISION),
+}
+_FIELDS_2: Final = _EVERY | _WHOSE | _COUNTERSIGNATURE | {"epsilon", "delta", "rho"}
+_FIELDS_1: Final = _FIELDS_2 - {"format", "account", "delta", "rho", "peer_role", "peer_seen"}
 
 
 class LedgerError(BudgetError):
@@ -42,28 +67,37 @@ class LedgerError(BudgetError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the ledger.
+    """One line of the ledger. Each event has fields of its own; the others are at their defaults.
 
     Attributes:
         sequence: its number, from 0 without gaps.
         previous: hash of the entry before, hexadecimal.
-        time: when it was written, RFC 3339 in UTC; for people, nothing is decided by it.
-        event: `spent` or `countersigned`.
-        job: digest of the job's contract, hexadecimal.
-        dataset: the own data set.
+        time: when it was written, RFC 3339 in UTC.
+        event: `run`: a job has begun; `exact`: figures without noise are about to be opened; `spent`: a
+            privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
+            `denied`, `cancelled`: somebody's decision.
+        job: digest of the job's contract, hexadecimal; for a decision, as it was shown.
+        dataset: for `run`, `exact` and `spent`: the own data set.
         peer: the other party.
         epsilon: for `spent`: the loss's epsilon as a fraction, else `0`.
-        subject: for `countersigned`: the hash of the own entry that the peer acknowledged.
+        subject: for `countersigned`: the hash of the last own entry that the peer acknowledged; for
+            `approved`: the hash of the approval of the draft that this one rests on, if it does on one.
         peer_sequence: for `countersigned`: the number of the peer's own entry.
         peer_hash: for `countersigned`: the hash of the peer's own entry.
-        signature: for `countersigned`: the peer's signature, hexadecimal.
+        signature: for `countersigned`: the peer's signature, hexadecimal; for `exact` and `spent`: that
+            under its announcement, see `parties.ledger.gate`.
         hash: hash of all the others.
         format: how the entry is written and hashed.
-        account: whose loss it is: a population, or a data set that has one of its own.
+        account: with `dataset`: who it is about: a population, or a data set that has one of its own.
         delta: as `epsilon`.
         rho: as `epsilon`.
-        peer_role: for `countersigned`: the peer's role in the job, which it signed.
-        peer_seen: for `countersigned`: what the peer had seen of the own ledger, which it signed as well.
+        peer_role: with `signature`: the peer's role in the job, which it signed.
+        peer_seen: with `signature`: what the peer had seen of the own ledger, which it signed as well.
+        persons: for `exact`: the digest of the set of own persons, see `parties.disclosure.history`.
+        rule: for `run` and decisions: the rule of the policy that allowed the job; for decisions only if no
+            person was asked.
+        actor: for decisions: who decided, as that person said; empty if a rule did.
+        uid: for decisions: the number of the person's account at the own machine; -1 if a rule decided.
     """
 
     sequence: int
@@ -71,8 +105,8 @@ class Entry:
     time: str
     event: str
     job: str
-    dataset: str
-    peer: str
+    dataset: str = ""
+    peer: str = ""
     epsilon: str = "0"
     subject: str = ""
     peer_sequence: int = -1
@@ -85,6 +119,10 @@ class Entry:
     rho: str = "0"
     peer_role: str = ""
     peer_seen: str = ""
+    persons: str = ""
+    rule: str = ""
+    actor: str = ""
+    uid: int = -1
 
     def sealed(self) -> Entry:
         """The entry with its hash."""
@@ -97,13 +135,13 @@ class Entry:
 
     @property
     def loss(self) -> Loss:
-        """The exact privacy loss; nothing for a countersignature."""
+        """The exact privacy loss; nothing for other events than `spent`."""
         if self.event != SPENT:
             return Loss()
         return Loss(Fraction(self.epsilon), Fraction(self.delta), Fraction(self.rho))
 
     def document(self) -> dict[str, Any]:
-        """The entry as plain JSON values, in the fields of its format."""
+        """The entry as plain JSON values, in the fields of its event and format."""
         return self._content() | {"hash": self.hash}
 
     def line(self) -> bytes:
@@ -111,7 +149,8 @@ class Entry:
         return _canonical(self.document()) + b"\n"
 
     def _content(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _names(self.format) if name != "hash"}
+        names = _names(self.format, self.event)
+        return {name: getattr(self, name) for name in names if name != "hash"}
 
     def _digest(self) -> str:
         return hashlib.sha256(_DOMAINS[self.format] + _canonical(self._content())).hexdigest()
@@ -121,7 +160,7 @@ def parse_line(line: bytes) -> Entry:
     """Read one line.
 
     Raises:
-        ValueError: it is no entry.
+        ValueError: it is not an entry.
     """
     return parse_document(json.loads(line))
 
@@ -130,20 +169,18 @@ def parse_document(content: Any) -> Entry:
     """Read an entry from plain JSON values.
 
     Raises:
-        ValueError: it is no entry.
+        ValueError: it is not an entry.
     """
     if not isinstance(content, dict):
-        raise ValueError("no entry")
-    number = content.get("format", 1)
-    if type(number) is not int or number not in _DOMAINS or set(content) != _names(number):
-        raise ValueError("no entry")
+        raise ValueError("not an entry")
+    number, event = content.get("format", 1), content.get("event")
+    if type(number) is not int or type(event) is not str or set(content) != _names(number, event):
+        raise ValueError("not an entry")
     for name, value in content.items():
         if type(value) is not (int if name in _INTEGERS else str):
             raise ValueError("wrong type")
     entry = Entry(**content) if number > 1 else Entry(**content, format=1, account=content["dataset"])
-    if entry.event not in (SPENT, COUNTERSIGNED):
-        raise ValueError("impossible entry")
-    if not all(_FRACTION.fullmatch(number) for number in (entry.epsilon, entry.delta, entry.rho)):
+    if not all(_FRACTION.fullmatch(getattr(entry, name)) for name in _FRACTIONS):
         raise ValueError("impossible entry")
     return entry
 
@@ -178,10 +215,13 @@ def unpack(head: bytes) -> tuple[int, str]:
     return int.from_bytes(head[:8], "big"), head[8:].hex()
 
 
-def _names(number: int) -> frozenset[str]:
-    """The fields of an entry of that format."""
-    names = frozenset(field.name for field in fields(Entry))
-    return names if number > 1 else names - _SINCE_2
+def _names(number: int, event: str) -> frozenset[str]:
+    """The fields of an entry of that format and event; none if there are no such entries."""
+    if number == FORMAT:
+        return _FIELDS.get(event, frozenset())
+    if event not in (SPENT, COUNTERSIGNED):
+        return frozenset()
+    return {1: _FIELDS_1, 2: _FIELDS_2}.get(number, frozenset())
 
 
 def _canonical(content: dict[str, Any]) -> bytes:

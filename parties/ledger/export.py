@@ -10,7 +10,6 @@ import csv
 import hashlib
 import io
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -23,6 +22,8 @@ from parties.ledger.entries import (
     COUNTERSIGNED,
     HEAD_BYTES,
     NOTHING,
+    RELEASES,
+    RUN,
     SPENT,
     Entry,
     LedgerError,
@@ -30,7 +31,7 @@ from parties.ledger.entries import (
     pack,
     parse_line,
 )
-from parties.ledger.gate import is_signed
+from parties.ledger.gate import is_announced, is_signed
 from parties.pki.signing import key_text, parse_key
 from smc.errors import DuettoError
 from smc.forms import Role
@@ -69,9 +70,10 @@ class Countersignatures:
     """What the peers have signed of a ledger.
 
     Attributes:
-        valid: numbers of the entries with a valid signature of the peer.
+        valid: numbers of the countersignatures that are the peer's.
         invalid: numbers of the entries whose signature no given key of the peer has made.
-        missing: numbers of the losses for which no peer has signed: their jobs ended at the gate.
+        missing: numbers of the losses and exact releases for which the peer has not signed: their jobs ended
+            at the gate.
     """
 
     valid: tuple[int, ...]
@@ -133,7 +135,7 @@ def read_export(data: bytes) -> Export:
     except DataError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, DuettoError):
-        raise DataError("The file is no export of a ledger.", _MEND) from None
+        raise DataError("The file is not an export of a ledger.", _MEND) from None
     try:
         key.verify(signature, _sealed(body))
     except InvalidSignature:
@@ -152,19 +154,31 @@ def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersig
         entries: all entries of a ledger.
         peers: the peers' signing keys.
     """
-    spent = {entry.hash: entry for entry in entries if entry.event == SPENT}
-    signed = Counter(entry.subject for entry in entries if entry.event == COUNTERSIGNED)
+    written = {entry.hash: entry for entry in entries if entry.event in (RUN, *RELEASES)}
+    signed = {(entry.job, entry.peer) for entry in entries if entry.event == COUNTERSIGNED}
     valid: list[int] = []
     invalid: list[int] = []
     for entry in entries:
+        keys = peers.get(entry.peer, ())
         if entry.event == COUNTERSIGNED:
-            subject = spent.get(entry.subject)
+            subject = written.get(entry.subject)
             fits = subject is not None and (subject.job, subject.peer) == (entry.job, entry.peer)
-            keys = peers.get(entry.peer, ())
             good = fits and any(is_countersigned(entry, key, entries) for key in keys)
             (valid if good else invalid).append(entry.sequence)
-    missing = tuple(entry.sequence for entry in spent.values() if not signed[entry.hash])
+        elif entry.event in RELEASES and entry.signature and not any(_announced(entry, key) for key in keys):
+            invalid.append(entry.sequence)
+    releases = (entry for entry in entries if entry.event in RELEASES)
+    missing = tuple(entry.sequence for entry in releases if (entry.job, entry.peer) not in signed)
     return Countersignatures(tuple(valid), tuple(invalid), missing)
+
+
+def _announced(entry: Entry, key: Ed25519PublicKey) -> bool:
+    """Whether the holder of a key has announced the release of an entry."""
+    try:
+        job, seen, signature = map(bytes.fromhex, (entry.job, entry.peer_seen, entry.signature))
+        return is_announced(key, job, Role(entry.peer_role), seen, signature)
+    except ValueError:
+        return False
 
 
 def is_countersigned(entry: Entry, key: Ed25519PublicKey, entries: Sequence[Entry]) -> bool:

@@ -1,17 +1,25 @@
-"""The gate before results: both parties write their loss and sign for it, then results are opened.
+"""The gate before results: both parties announce and then write what they release, then results are opened.
 
     Alice                                  Bob
-      write the loss, force to disk          write the loss, force to disk
+      check and reserve the budget           check and reserve the budget
+                  --- Announced -->
+                  <-- Announced ---
+      write exact release and loss,          write exact release and loss,
+      force to disk                          force to disk
                   --- Written -->
                   <-- Written ---
       keep Bob's signature                   keep Alice's signature
       results may be opened                  results may be opened
 
-If anything fails on the way, nothing is opened and what has been written stays spent.
+A party that stops before it has announced costs the other nothing. If anything fails later, nothing is opened
+and what has been written stays spent: a party that announces and stops can so cost the other one release, of
+which the other keeps the signed announcement; how many of these are borne in a day is bounded
+(`parties.ledger.book.UNSIGNED_PER_DAY`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,9 +27,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from parties.ledger.accounting import Account, Budget
-from parties.ledger.book import Ledger
-from parties.ledger.entries import HEAD_BYTES, NOTHING, pack, unpack
-from smc.analyses.disclosure.release import Gate, open_gate
+from parties.ledger.book import Ledger, Signed
+from parties.ledger.entries import HEAD_BYTES, NOTHING, RELEASES, RUN, Entry, LedgerError, pack, unpack
+from smc.analyses.disclosure.release import Gate
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.message import Message
@@ -29,42 +37,60 @@ from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
-LOSS_BYTES = HEAD_BYTES + HEAD_BYTES + 64
-"""What the gate of a job that spends adds to the traffic, each way, in one round."""
+_SIGNATURE_BYTES = 64
 
-_DOMAIN = b"duetto ledger countersignature v1\0"
+GATE_ROUNDS = 2
+GATE_BYTES = 2 * (HEAD_BYTES + _SIGNATURE_BYTES)
+"""What the gate adds to the traffic of a job, each way."""
+
+_ANNOUNCED = b"duetto ledger announcement v1\0"
+_WRITTEN = b"duetto ledger countersignature v1\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Message):
-    """One party's word that it has written its loss, both directions.
+class Announced(Message):
+    """One party's word that it writes what the job releases once it has the same word of the other.
 
     Attributes:
-        entry: number (8 bytes, big-endian) and hash (32 bytes) of the sender's entry, shape (1, 40).
-        seen: the same of the latest entry of the receiver for which the sender keeps a signature, so that
-            the receiver notices if its ledger was restored from an old copy; zeros if there is none.
-        signature: the sender's Ed25519 signature over both, shape (1, 64).
+        seen: number (8 bytes, big-endian) and hash (32 bytes) of the latest entry of the receiver for which
+            the sender keeps a signature, so that the receiver notices if its ledger was restored from an old
+            copy; zeros if there is none; shape (1, 40).
+        signature: the sender's Ed25519 signature over it, shape (1, 64).
     """
 
-    entry: Rows
     seen: Rows
     signature: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
-    """What a job spends at this party.
+class Written(Message):
+    """One party's word that it has written, both directions.
+
+    Attributes:
+        entry: number and hash of the sender's last entry of the job, shape (1, 40).
+        signature: the sender's signature over it and what it has announced as seen, shape (1, 64).
+    """
+
+    entry: Rows
+    signature: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Releasing:
+    """What a job releases at this party.
 
     Attributes:
         job_digest: digest of the contract, 32 bytes.
         role: the own role.
-        account: whose loss it is.
+        account: whom it is about.
         dataset: the own data set.
         peer: the other party.
         loss: the privacy loss.
         budget: what may be spent on the account towards the peer.
         signing_key: the own signing key.
         peer_key: the peer's signing key.
+        attend: keeps the own persons of an exact job on disk and returns the digest of their set; None for
+            other jobs.
     """
 
     job_digest: bytes
@@ -76,45 +102,64 @@ class Spending:
     budget: Budget
     signing_key: Ed25519PrivateKey = field(repr=False)
     peer_key: Ed25519PublicKey = field(repr=False)
+    attend: Callable[[], str] | None = field(default=None, repr=False)
 
 
-def make_gate(ledger: Ledger, spending: Spending) -> Gate:
-    """The gate of one job; it is passed at most once.
+def make_gate(ledger: Ledger, releasing: Releasing) -> Gate:
+    """The gate of one job that has begun (`Ledger.begin`); it is passed at most once."""
+    return _Gate(ledger, releasing)
 
-    A job that loses nothing under differential privacy passes without an entry and without a message.
-    """
-    if not spending.loss:
-        return open_gate
 
-    def gate(channel: Channel) -> None:
-        own = ledger.spend(
-            spending.job_digest.hex(),
-            spending.account,
-            spending.dataset,
-            spending.peer,
-            spending.loss,
-            spending.budget,
-        )
-        entry = pack(own.sequence, own.hash)
-        seen = pack(*(ledger.last_seen(spending.peer) or NOTHING))
-        signature = spending.signing_key.sign(signed_text(spending.job_digest, spending.role, entry, seen))
-        channel.send(Written(_row(entry), _row(seen), _row(signature)))
-        parts = channel.recv(
-            Written, ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, 64)
-        )
-        theirs, of_mine, word = (part.tobytes() for part in parts)
-        peer_role = spending.role.other
-        if not is_signed(spending.peer_key, spending.job_digest, peer_role, theirs, of_mine, word):
-            raise ProtocolViolation("The peer's signature under its ledger entry is not valid.")
-        if any(of_mine):
-            ledger.require(*unpack(of_mine))
-        ledger.countersign(own, *unpack(theirs), word, peer_role=peer_role.value, peer_seen=of_mine.hex())
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    ledger: Ledger
+    its: Releasing
 
-    return gate
+    def __call__(self, channel: Channel) -> None:
+        its = self.its
+        with self.ledger.reserved(its.job_digest.hex(), its.account, its.peer, its.loss, its.budget):
+            seen = pack(*(self.ledger.last_seen(its.peer) or NOTHING))
+            self._send(channel, Announced, seen, _text(_ANNOUNCED, its.job_digest, its.role, seen))
+            theirs, announced = self._hear(channel, Announced, _ANNOUNCED)
+            if any(theirs):
+                self.ledger.require(*unpack(theirs))
+            own = self._write(announced)
+            entry = pack(own.sequence, own.hash)
+            self._send(channel, Written, entry, signed_text(its.job_digest, its.role, entry, seen))
+            written, word = self._hear(channel, Written, _WRITTEN, theirs)
+            self.ledger.countersign(own, *unpack(written), word)
+
+    def _write(self, announced: Signed) -> Entry:
+        """Write what the job releases; returns its last entry, the one of its beginning if there is none."""
+        its, job = self.its, self.its.job_digest.hex()
+        whose = (job, its.account, its.dataset, its.peer)
+        if its.attend is not None:
+            self.ledger.release(*whose, its.attend(), announced)
+        if its.loss:
+            self.ledger.spend(*whose, its.loss, its.budget, announced)
+        entries = [entry for entry in self.ledger.of_job(job) if entry.event in (RUN, *RELEASES)]
+        if not entries:
+            raise LedgerError("The job releases results without having begun.", "Report it as a defect.")
+        return entries[-1]
+
+    def _send(self, channel: Channel, kind: type[Announced | Written], said: bytes, text: bytes) -> None:
+        channel.send(kind(_row(said), _row(self.its.signing_key.sign(text))))
+
+    def _hear(
+        self, channel: Channel, kind: type[Announced | Written], domain: bytes, seen: bytes = b""
+    ) -> tuple[bytes, Signed]:
+        """What the peer says, and its signature over it and what it has seen."""
+        parts = channel.recv(kind, ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, _SIGNATURE_BYTES))
+        said, signature = (part.tobytes() for part in parts)
+        role = self.its.role.other
+        text = _text(domain, self.its.job_digest, role, said + seen)
+        if not _is_signed(self.its.peer_key, text, signature):
+            raise ProtocolViolation("The peer's signature for its ledger is not valid.")
+        return said, Signed(role.value, (seen or said).hex(), signature.hex())
 
 
 def signed_text(job_digest: bytes, role: Role, entry: bytes, seen: bytes) -> bytes:
-    """What a party signs: its role and ledger entry, bound to the job.
+    """What a party signs when it has written: its role and ledger entry, bound to the job.
 
     Args:
         job_digest: 32 bytes.
@@ -122,15 +167,28 @@ def signed_text(job_digest: bytes, role: Role, entry: bytes, seen: bytes) -> byt
         entry: number and hash of its entry, 40 bytes.
         seen: number and hash of the latest entry of the other party that it keeps, 40 bytes.
     """
-    return _DOMAIN + job_digest + role.value.encode().ljust(8, b"\0") + entry + seen
+    return _text(_WRITTEN, job_digest, role, entry + seen)
 
 
 def is_signed(
     key: Ed25519PublicKey, job_digest: bytes, role: Role, entry: bytes, seen: bytes, signature: bytes
 ) -> bool:
     """Whether the holder of `key` has signed its ledger entry; the arguments are those of `signed_text`."""
+    return _is_signed(key, signed_text(job_digest, role, entry, seen), signature)
+
+
+def is_announced(key: Ed25519PublicKey, job_digest: bytes, role: Role, seen: bytes, signature: bytes) -> bool:
+    """Whether the holder of `key` has announced what a job releases; arguments as of `is_signed`."""
+    return _is_signed(key, _text(_ANNOUNCED, job_digest, role, seen), signature)
+
+
+def _text(domain: bytes, job_digest: bytes, role: Role, said: bytes) -> bytes:
+    return domain + job_digest + role.value.encode().ljust(8, b"\0") + said
+
+
+def _is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
     try:
-        key.verify(signature, signed_text(job_digest, role, entry, seen))
+        key.verify(signature, text)
     except InvalidSignature:
         return False
     return True

@@ -165,9 +165,9 @@ class Heads:
         )
 
 
-def open_heads(home: Path, name: str, signing: Ed25519PrivateKey) -> Heads:
+def open_heads(home: Path, name: str, signing: Ed25519PrivateKey, ledger: Ledger | None = None) -> Heads:
     """What the party of that folder, name and key says and keeps of ledgers."""
-    return Heads(name, signing, open_ledger(home), home / "heads.json")
+    return Heads(name, signing, ledger or open_ledger(home), home / "heads.json")
 
 
 def _signed_text(speaker: str, hearer: str, own: bytes, seen: bytes) -> bytes:

@@ -17,7 +17,7 @@ EXAMPLE = """\
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
 # minimum_rows = 50                  # of the own data set; 0 unless given
 # runs_per_day = 10                  # optional
-# runs_total = 100                   # optional: runs of a data set with a peer, ever
+# runs_total = 100                   # optional: runs on the same people with a peer, ever
 # max_seconds = 3600                 # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
 #

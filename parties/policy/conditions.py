@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 
 from parties.errors import BudgetError
-from parties.ledger.accounting import Budget, Spent, described, shown
+from parties.ledger.accounting import Budget, Runs, Spent, described, shown
 from parties.policy.rules import Rule
 from parties.toml import near
 from smc.analyses.base import Facts
 from smc.forms import ComparisonType
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """How often a data set was used with a peer.
-
-    Attributes:
-        day: in the last 24 hours.
-        ever: at all.
-    """
-
-    day: int = 0
-    ever: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +30,7 @@ class JobView:
         rows: rows of the own data set; None before it has been read, which leaves that condition open.
         seconds: deadline of the job.
         spent: what has been spent on the data set's account towards this peer.
-        runs: earlier runs of this data set with this peer.
+        runs: earlier runs on the same people with this peer, by the name of the rule that allowed them.
         parameters: the parameters that are texts, as the job gives them.
     """
 
@@ -56,7 +43,7 @@ class JobView:
     rows: int | None
     seconds: int
     spent: Spent
-    runs: Runs
+    runs: Callable[[str], Runs]
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -127,10 +114,10 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
     if rule.runs_per_day is not None:
         again = "Try again tomorrow."
-        yield most("runs_per_day", view.runs.day + 1, rule.runs_per_day, "runs in 24 hours", again)
+        yield most("runs_per_day", view.runs(rule.name).day + 1, rule.runs_per_day, "runs in 24 hours", again)
     if rule.runs_total is not None:
         over = "Raise runs_total, if results of so many runs may lie side by side."
-        yield most("runs_total", view.runs.ever + 1, rule.runs_total, "runs", over)
+        yield most("runs_total", view.runs(rule.name).ever + 1, rule.runs_total, "runs", over)
     if view.facts.exact and not rule.exact_aggregates:
         yield missed(
             "exact_aggregates",

@@ -8,13 +8,16 @@ from fractions import Fraction
 from typing import Final
 
 from parties.errors import BudgetError, PolicyError
-from parties.ledger.accounting import Budget
+from parties.ledger.accounting import Budget, RunLimits
 from parties.policy.conditions import Condition, JobView, conditions
 from parties.policy.rules import Policy
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 
 NO_BUDGET: Final = Budget(Fraction(0))
 """Nothing may be spent."""
+
+NO_RUNS: Final = RunLimits("", 0, 0)
+"""Nothing may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Verdict:
         needs_person: whether a person has to approve it.
         rule: the rule that allows it.
         budget: what the rule lets be spent on the data set's account towards the peer.
+        run_limits: how often the rule lets jobs about the same people run.
         limits: what the rule asks of results.
         overlap: the least number of own persons in which two exact jobs differ, unless in none.
         conditions: all conditions of all rules, in the order of the policy.
@@ -35,6 +39,7 @@ class Verdict:
     needs_person: bool = True
     rule: str = ""
     budget: Budget = NO_BUDGET
+    run_limits: RunLimits = NO_RUNS
     limits: Limits = NO_LIMITS
     overlap: int = 0
     conditions: tuple[Condition, ...] = ()
@@ -75,7 +80,16 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
     if allowing:
         rule = min(allowing, key=lambda candidate: candidate.needs_person)
         overlap = max(rule.overlap, rule.limits.minimum_group)
-        return Verdict(True, rule.needs_person, rule.name, rule.budget, rule.limits, overlap, every)
+        return Verdict(
+            True,
+            rule.needs_person,
+            rule.name,
+            rule.budget,
+            RunLimits(rule.name, rule.runs_per_day, rule.runs_total),
+            rule.limits,
+            overlap,
+            every,
+        )
     if not every:
         mend = "Add a rule to policy.toml; the comments there show how."
         every = (Condition("(none)", "rules", False, "policy", "there is no rule at all", mend),)

@@ -16,9 +16,9 @@ from parties.catalog.loading import count_rows
 from parties.catalog.loading import load as load_data
 from parties.config import load
 from parties.jobs.spec import read_spec
-from parties.ledger.accounting import Spent
+from parties.ledger.accounting import Runs, Spent
 from parties.lock import running_pid
-from parties.policy.conditions import JobView, Runs
+from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from smc.analyses.registry import ANALYSES
@@ -118,7 +118,7 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             rows=count_rows(catalog.dataset(side.dataset)),
             seconds=spec.seconds,
             spent=Spent(),
-            runs=Runs(),
+            runs=lambda rule: Runs(),
         )
         found[side.party] = evaluate(load_policy(written / side.party / "policy.toml"), view)
     analysis.check_schema(parameters, *schemas)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog.persons import identities
-from parties.disclosure.history import Attendance, History, HistoryError, OverlapError, difference, persons_of
+from parties.disclosure.history import (
+    PERSON_BYTES,
+    Attendance,
+    History,
+    HistoryError,
+    OverlapError,
+    difference,
+    persons_of,
+)
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account
 
@@ -211,11 +220,24 @@ def test_processes_see_each_other(history, tmp_path):
     assert len(history.records()) == 1
 
 
-def test_the_gate_keeps_the_persons_before_it_goes_on(history):
-    told = []
-    gate = history.gate(job(history, range(5)), lambda channel: told.append(len(history.records())))
-    gate(None)
-    assert told == [1]
-    with pytest.raises(OverlapError):
-        history.gate(job(history, range(4)), lambda channel: told.append("opened"))(None)
-    assert told == [1]
+def test_a_set_that_the_ledger_names_and_the_file_lacks_is_noticed(history):
+    first = history.record(job(history, range(5)))
+    second = history.record(job(history, range(5, 15)))
+    whole = history.path.read_bytes()
+    asked = replace(job(history, range(20, 40)), known=frozenset({first, second}))
+    history.check(asked)
+    for spoilt in (b"", whole[: whole.index(b"\n") + 1 + 5 * PERSON_BYTES]):
+        history.path.write_bytes(spoilt)
+        for use in (history.check, history.record):
+            with pytest.raises(HistoryError, match=r"lacks [12] sets") as caught:
+                use(asked)
+            assert "backup" in caught.value.mend
+        assert history.path.read_bytes() == spoilt
+    history.path.unlink()
+    with pytest.raises(HistoryError, match="lacks 2 sets"):
+        history.check(asked)
+    history.path.write_bytes(whole)
+    history.check(asked)
+    # Jobs about other people are not held up.
+    history.path.write_bytes(b"")
+    history.check(job(history, range(20, 40)))

@@ -53,6 +53,7 @@ class Addition:
     is_paired: bool = False
     failure: Exception | None = None
     refusal: DuettoError | None = None
+    fails_late: bool = False
 
     def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
         if set(parameters) - {"epsilon", "type"}:
@@ -103,10 +104,12 @@ class Addition:
         if role in self.stops and not self.stops[role].wait(20):
             raise AssertionError("the test forgot to go on")
         session.report("adding", 1, 2)
-        if self.failure is not None:
+        if self.failure is not None and not self.fails_late:
             raise self.failure
         if not self.skip_gate:
             (release or Release()).pass_gate(session)
+        if self.failure is not None:
+            raise self.failure
         own = sum(data["v"].integers)
         session.channel.send(Total(Words(np.array([own], np.uint64))))
         total = own + int(session.channel.recv(Total, ExpectedWords(1))[0])

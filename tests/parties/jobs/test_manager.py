@@ -45,7 +45,8 @@ def test_a_whole_job_whoever_proposes(pair, sender):
         assert (facts["rounds"], facts["sent"], facts["received"], facts["rows"]) == (1, 8, 8, 2)
         assert facts["estimate"]["rounds"] == 1
         assert facts["leakage"]["public"] == ["the number of rows"]
-        assert manager.ledger.entries() == ()
+        (begun,) = manager.ledger.entries()
+        assert (begun.event, begun.job, begun.rule) == ("run", north.contract.digest.hex(), "additions")
 
 
 def test_only_recipients_get_tables(pair):
@@ -63,7 +64,7 @@ def test_a_loss_stands_in_both_ledgers(pair):
     }
     assert spent(pair.north, "south") == Fraction(1, 2)
     assert spent(pair.south, "north") == Fraction(1, 2)
-    assert [e.event for e in pair.north.ledger.entries()] == ["spent", "countersigned"]
+    assert [e.event for e in pair.north.ledger.entries()] == ["run", "spent", "countersigned"]
 
 
 def test_the_same_job_twice_is_two_jobs(pair):
@@ -207,11 +208,13 @@ def test_a_peer_that_is_away(pair):
     assert pair.north.store.all()[0].error_code == "peer-unreachable"
 
 
-def test_a_broken_ledger_stops_jobs_that_spend_before_they_are_proposed(pair):
+def test_a_broken_ledger_stops_all_jobs(pair):
     (pair.folder / "north" / "ledger.jsonl").write_text("broken\n")
     with pytest.raises(LedgerError):
         pair.north.submit(job_file("1/2"))
-    assert run(pair)[1].state is State.FINISHED
+    assert pair.south.store.all() == []
+    record = run(pair)[1]
+    assert (record.state, record.error_code) == (State.FAILED, "ledger")
 
 
 def test_two_jobs_for_the_last_budget(pair):
@@ -264,12 +267,15 @@ def test_cancel_while_waiting(pair, canceller):
         pair.south.approve(record.job_id)
 
 
-def test_a_failing_analysis_fails_on_both_sides_and_keeps_the_loss(pair):
+@pytest.mark.parametrize("late", [False, True])
+def test_an_analysis_that_fails_before_the_gate_spends_nothing_and_later_keeps_the_loss(pair, late):
     pair.analysis["south"].failure = UsageError("Cannot.", "Do not.")
+    pair.analysis["south"].fails_late = late
     _, north, south = run(pair, job_file("1/2"))
     assert (south.state, south.error_code, south.error_mend) == (State.FAILED, "usage", "Do not.")
     assert (north.state, north.error_code) == (State.FAILED, "peer-aborted")
-    assert spent(pair.north, "south") == Fraction(1, 2)
+    for manager, peer in ((pair.north, "south"), (pair.south, "north")):
+        assert spent(manager, peer) == (Fraction(1, 2) if late else 0)
 
 
 def test_a_defect_of_the_analysis_tells_no_value(pair):
@@ -376,7 +382,7 @@ def test_check_and_estimate_change_nothing(pair):
     assert report["verdict"]["allowed"]
     assert (report["role"], report["rows"], report["epsilon"]) == ("alice", 2, "1/2")
     assert report["leakage"]["alice"] == ["the sum"]
-    assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 2
+    assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 3
     report = pair.north.estimate(job_file(), 1000, 20.0, 100.0)
     assert report["network_seconds"] == pytest.approx(0.01 + 128 / 1e8, abs=1e-6)
     assert pair.north.store.all() == []

@@ -19,7 +19,6 @@ from parties.jobs.state import WAYS, State
 from parties.jobs.store import JobStore, Progress
 from parties.ledger.accounting import Account
 from parties.ledger.book import Ledger
-from parties.policy.conditions import Runs
 from smc.analyses.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
@@ -131,21 +130,6 @@ def test_a_restart_fails_what_ran_and_nothing_else(store):
         assert found.state is (State.FAILED if state is State.RUNNING else state)
     assert store.get(jobs[State.RUNNING]).error_code == "interrupted"
     assert "stays spent" in store.get(jobs[State.RUNNING]).error_mend
-
-
-def test_runs_of_a_day(tmp_path):
-    now = [datetime(2024, 1, 1, tzinfo=UTC)]
-    store = JobStore(tmp_path, lambda: now[0])
-    insert(store, 1, State.RUNNING)
-    assert store.runs("numbers", "south") == Runs(1, 1)
-    assert store.runs("numbers", "west") == store.runs("other", "south") == Runs()
-    now[0] += timedelta(hours=23)
-    insert(store, 2, State.RUNNING)
-    insert(store, 3, State.APPROVED)
-    assert store.runs("numbers", "south") == Runs(2, 2)
-    now[0] += timedelta(hours=2)
-    assert store.runs("numbers", "south") == Runs(1, 2)
-    store.close()
 
 
 def test_open_jobs_are_counted(store):

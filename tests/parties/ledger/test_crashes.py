@@ -13,24 +13,25 @@ import pytest
 from parties.errors import BudgetError
 from parties.ledger.accounting import Account, Budget, Spent
 from parties.ledger.book import Ledger
-from parties.ledger.entries import COUNTERSIGNED, SPENT
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
 from smc.analyses.loss import Loss
 
 LOSS = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100))
 ACCOUNT = Account.of("d")
-STAGES = 13
-"""Calls of the operating system in the gate. Each of the two entries takes six: write, fsync and close of the
-file, fsync and close of the folder, close of the lock. Between them the ledger is looked at once."""
+EVENTS = [RUN, EXACT, SPENT, COUNTERSIGNED]
+STAGES = 28
+"""Calls of the operating system for a job. Each of the four entries takes six: write, fsync and close of the
+file, fsync and close of the folder, close of the lock. Beside them the ledger is looked at four times."""
 
 KILLED = """
 import os, signal, sys, threading
 from fractions import Fraction
 from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from parties.ledger import book
-from parties.ledger.accounting import Account, Budget
+from parties.ledger import chain
+from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
-from parties.ledger.gate import Spending, make_gate
+from parties.ledger.gate import Releasing, make_gate
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
@@ -57,24 +58,26 @@ class Os:
         found = getattr(os, name)
         return counted(found) if name in ("write", "fsync", "close") else found
 
-book.os = Os()
+chain.os = Os()
 keys = {role: Ed25519PrivateKey.generate() for role in Role}
 ends = dict(zip(Role, memory_pair(5.0), strict=True))
 loss, budget = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100)), Budget(Fraction(9))
 
 def side(role):
-    spending = Spending(
+    spending = Releasing(
         bytes(32), role, Account.of("d"), "d", role.other.value, loss, budget, keys[role],
-        keys[role.other].public_key(),
+        keys[role.other].public_key(), lambda: "ab" * 32,
     )
     channel = Channel(ends[role])
     if role is Role.ALICE:
         send = channel.send
-        def announced(message):
-            print("announced", flush=True)
+        def told(message):
+            print(type(message).__name__, flush=True)
             send(message)
-        channel.send = announced
-    make_gate(Ledger(folder / (role.value + ".jsonl")), spending)(channel)
+        channel.send = told
+    ledger = Ledger(folder / (role.value + ".jsonl"))
+    ledger.begin(bytes(32).hex(), Account.of("d"), "d", role.other.value, RunLimits("r"))
+    make_gate(ledger, spending)(channel)
 
 other = threading.Thread(target=side, args=(Role.BOB,), daemon=True)
 other.start()
@@ -98,14 +101,13 @@ def test_killed_at_every_stage_of_the_gate(tmp_path, step):
     said = done.stdout.split()
     ledger = Ledger(tmp_path / "alice.jsonl")
     events = [entry.event for entry in ledger.entries()]
-    assert events in ([], [SPENT], [SPENT, COUNTERSIGNED])
-    if b"announced" in said:
-        assert events[:1] == [SPENT]
-    if b"passed" in said:
-        assert events == [SPENT, COUNTERSIGNED]
+    assert events == EVENTS[: len(events)]
+    assert (b"Announced" in said) or len(events) < 2
+    assert (b"Written" in said) <= (len(events) >= 3)
+    assert (b"passed" in said) <= (len(events) == 4)
     assert (step == 99) == (b"passed" in said)
     before = ledger.spent(ACCOUNT, "bob")
-    assert before == (Spent() + LOSS if events else Spent())
+    assert before == (Spent() + LOSS if SPENT in events else Spent())
     ledger.spend("ab" * 32, ACCOUNT, "d", "bob", LOSS, Budget(Fraction(9)))
     assert ledger.spent(ACCOUNT, "bob") == before + LOSS
 

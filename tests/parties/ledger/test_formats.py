@@ -13,9 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.errors import BudgetError
-from parties.ledger.accounting import DELTA_TOTAL, Account, Budget, Spent
+from parties.ledger.accounting import DELTA_TOTAL, Account, Budget, RunLimits, Spent
 from parties.ledger.book import Ledger
-from parties.ledger.entries import FORMAT, Entry, LedgerError, pack, parse_line, unpack
+from parties.ledger.entries import (
+    APPROVED,
+    CANCELLED,
+    COUNTERSIGNED,
+    DECISIONS,
+    DENIED,
+    EXACT,
+    FORMAT,
+    RELEASES,
+    RUN,
+    SPENT,
+    Entry,
+    LedgerError,
+    pack,
+    parse_line,
+    unpack,
+)
 from smc.analyses.loss import Loss
 
 DATA = Path(__file__).parent / "data"
@@ -109,29 +125,65 @@ texts = st.text(max_size=20)
 fractions = st.fractions(min_value=0).map(str)
 
 
+numbers = st.integers(-1, 2**40)
+fields = {
+    **dict.fromkeys(("epsilon", "delta", "rho"), fractions),
+    **dict.fromkeys(("peer_sequence", "uid"), numbers),
+    **dict.fromkeys(("dataset", "account", "subject", "peer_hash", "signature", "peer_role"), texts),
+    **dict.fromkeys(("peer_seen", "persons", "rule", "actor"), texts),
+}
+
+
 @given(
-    st.builds(
-        Entry,
-        *(
-            st.integers(0, 2**40),
-            texts,
-            texts,
-            st.sampled_from(["spent", "countersigned"]),
-            texts,
-            texts,
-            texts,
-        ),
-        epsilon=fractions,
-        peer_sequence=st.integers(-1, 2**40),
-        account=texts,
-        delta=fractions,
-        rho=fractions,
-    )
+    st.integers(0, 2**40),
+    st.tuples(texts, texts, texts, texts),
+    st.sampled_from([*RELEASES, RUN, COUNTERSIGNED, *DECISIONS]),
+    st.fixed_dictionaries(fields),
 )
-def test_every_entry_is_read_back(entry):
-    assert parse_line(entry.sealed().line()) == entry.sealed()
-    old = replace(entry, format=1, account=entry.dataset, delta="0", rho="0").sealed()
-    assert parse_line(old.line()) == old
+def test_every_entry_is_read_back_with_the_fields_of_its_event(sequence, common, event, further):
+    previous, time, job, peer = common
+    written = Entry(sequence, previous, time, event, job, peer=peer, **further).sealed()
+    entry = parse_line(written.line())
+    content = json.loads(written.line())
+    for name, value in further.items():
+        default = Entry.__dataclass_fields__[name].default
+        assert getattr(entry, name) == (value if name in content else default)
+    assert entry.sealed() == entry
+    assert ("epsilon" in content, "persons" in content, "actor" in content) == (
+        event == SPENT,
+        event == EXACT,
+        event in DECISIONS,
+    )
+    old = replace(written, format=1, account=written.dataset).sealed()
+    if event in (SPENT, COUNTERSIGNED):
+        assert parse_line(old.line()).epsilon == written.epsilon
+    else:
+        with pytest.raises(ValueError, match="not an entry"):
+            parse_line(old.line())
+
+
+def test_an_entry_of_one_event_does_not_pass_for_another(tmp_path):
+    ledger = Ledger(tmp_path / "l.jsonl")
+    entry = ledger.decide(APPROVED, "ab" * 32, "south", actor="Ann", uid=7)
+    for event in (DENIED, CANCELLED, RUN, SPENT):
+        line = entry.line().replace(b'"approved"', f'"{event}"'.encode())
+        ledger.path.write_bytes(line)
+        with pytest.raises(LedgerError, match="entry 0"):
+            ledger.entries()
+
+
+def test_a_ledger_of_format_2_counts_and_grows(tmp_path):
+    ledger = Ledger(Path(shutil.copy(DATA / "format-2-north.jsonl", tmp_path / "ledger.jsonl")))
+    before = ledger.path.read_bytes()
+    people = Account("people", frozenset({"patients"}))
+    assert ledger.spent(people, "south").loss == Loss(Fraction(5, 6), Fraction(1, 2**39), Fraction(1, 50))
+    assert [entry.format for entry in ledger.entries()] == [2] * 7
+    assert ledger.last_seen("south") == (4, ledger.entries()[5].peer_hash)
+    ledger.begin("ab" * 32, people, "patients", "south", RunLimits("r"))
+    entry = ledger.spend("ab" * 32, people, "patients", "south", Loss(Fraction(1, 6)), Budget(Fraction(9)))
+    assert ledger.path.read_bytes().startswith(before)
+    assert (entry.format, entry.sequence) == (FORMAT, 8)
+    assert Ledger(ledger.path).spent(people, "south").loss.epsilon == 1
 
 
 @given(st.integers(0, 2**64 - 1), st.binary(min_size=32, max_size=32))

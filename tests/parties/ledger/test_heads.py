@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.ledger.accounting import Account, Budget
-from parties.ledger.book import Ledger, open_ledger
+from parties.ledger.book import Ledger, Signed, open_ledger
 from parties.ledger.entries import NOTHING, LedgerError, pack
 from parties.ledger.heads import Heads, Statement, open_heads
 from smc.analyses.loss import Loss
@@ -118,7 +118,7 @@ def test_both_restored_together_is_not_noticed_and_losing_the_heads_falls_back_o
     north, south = sides
     mine = south.spend(1, "north")
     entry = north.spend(1, "south")
-    north.ledger.countersign(entry, mine.sequence, mine.hash, bytes(64), peer_role="bob", peer_seen="00" * 40)
+    north.ledger.countersign(entry, mine.sequence, mine.hash, Signed("bob", "00" * 40, "00" * 64))
     assert not (north.home / "heads.json").exists()
     assert north.heads.seen("south") == (mine.sequence, mine.hash)
     south.ledger.path.unlink()

@@ -8,28 +8,18 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties.errors import BudgetError
-from parties.ledger import book
-from parties.ledger.accounting import Account, Budget
+from parties.errors import BudgetError, PolicyError
+from parties.ledger import chain
+from parties.ledger.accounting import Account, Budget, RunLimits, Runs
 from parties.ledger.book import Ledger
 from parties.ledger.entries import LedgerError
-from parties.ledger.gate import Spending, Written, make_gate, signed_text
-from smc.analyses.disclosure.release import open_gate
 from smc.analyses.loss import Loss
-from smc.channel.channel import Channel
-from smc.channel.memory import memory_pair
-from smc.channel.vectors import Rows
-from smc.errors import DuettoError, PeerLost, ProtocolViolation
-from smc.forms import Role
 
 
 @pytest.fixture
@@ -86,6 +76,39 @@ def test_a_loss_of_too_many_digits_is_refused(ledger):
         spend(ledger, 1, f"1/{2**512}")
     assert not isinstance(caught.value, LedgerError)
     assert ledger.entries() == ()
+
+
+def test_runs_are_counted_by_rule_people_and_peer(ledger):
+    people = Account("people", frozenset({"visits", "patients"}))
+    ledger = Ledger(ledger.path, lambda: "2026-03-01T12:00:00Z")
+    ledger.begin(job(0), people, "visits", "south", RunLimits("tables"))
+    assert ledger.runs(people, "south", "tables") == Runs(1, 1)
+    later = Ledger(ledger.path, lambda: "2026-03-02T12:00:01Z")
+    assert later.runs(people, "south", "tables") == Runs(0, 1)
+    assert later.runs(people, "south", "sizes") == later.runs(people, "west", "tables") == Runs()
+    assert later.runs(Account.of("staff"), "south", "tables") == Runs()
+    # The other data set about the same people.
+    later.begin(job(1), people, "patients", "south", RunLimits("tables", 1, 2))
+    assert later.runs(people, "south", "tables") == Runs(1, 2)
+    for limits, key in ((RunLimits("tables", None, 2), "runs_total"), (RunLimits("tables", 1, 9), "per_day")):
+        with pytest.raises(PolicyError, match=key) as caught:
+            later.begin(job(2), people, "patients", "south", limits)
+        assert caught.value.mend
+    later.begin(job(2), people, "patients", "south", RunLimits("sizes", 1, 1))
+    with pytest.raises(LedgerError, match="before"):
+        later.begin(job(2), people, "patients", "south", RunLimits("sizes"))
+
+
+def test_threads_cannot_pass_the_runs_together(ledger):
+    def attempt(number):
+        try:
+            Ledger(ledger.path).begin(job(number), Account.of("d"), "d", "south", RunLimits("r", None, 3))
+        except PolicyError:
+            return "refused"
+        return "begun"
+
+    with ThreadPoolExecutor(12) as pool:
+        assert sorted(pool.map(attempt, range(12))) == ["begun"] * 3 + ["refused"] * 9
 
 
 def test_a_crash_within_a_write_is_repaired(ledger):
@@ -208,7 +231,7 @@ KILLED = """
 import os, signal, sys
 from fractions import Fraction
 from pathlib import Path
-from parties.ledger import book
+from parties.ledger import chain
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
 from smc.analyses.loss import Loss
@@ -229,7 +252,7 @@ class Os:
     def __getattr__(self, name):
         found = getattr(os, name)
         return crash_before(found) if name in ("write", "fsync", "close") else found
-book.os = Os()
+chain.os = Os()
 third, whole = Loss(Fraction(1, 3)), Budget(Fraction(1))
 Ledger(Path(sys.argv[1])).spend("0" * 64, Account.of("d"), "d", "south", third, whole)
 print("spent", flush=True)
@@ -263,7 +286,7 @@ def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
         raise OSError(28, "No space left on device")
 
     real = os.write
-    monkeypatch.setattr(book.os, "write", full)
+    monkeypatch.setattr(chain.os, "write", full)
     with pytest.raises(LedgerError, match="No space"):
         spend(ledger, 2)
     monkeypatch.undo()
@@ -274,127 +297,3 @@ def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
 def test_a_ledger_without_folder_is_an_error(tmp_path):
     with pytest.raises(LedgerError):
         Ledger(tmp_path / "none" / "ledger.jsonl").entries()
-
-
-KEYS = {role: Ed25519PrivateKey.generate() for role in Role}
-DIGEST = bytes(range(32))
-
-
-def spending(role, digest=DIGEST, epsilon="1/2", limit="1"):
-    peer = KEYS[role.other].public_key()
-    loss, budget = Loss(Fraction(epsilon)), Budget(Fraction(limit))
-    return Spending(digest, role, Account.of("d"), "d", role.other.value, loss, budget, KEYS[role], peer)
-
-
-def run_gates(tmp_path, alice, bob):
-    ledgers = {role: Ledger(tmp_path / f"{role.value}.jsonl") for role in Role}
-    ends = dict(zip(Role, memory_pair(2.0), strict=True))
-    caught = {}
-
-    def side(role, given):
-        channel = Channel(ends[role])
-        try:
-            make_gate(ledgers[role], given)(channel)
-        except DuettoError as error:
-            caught[role] = error
-            channel.abort(error.stable_code)
-
-    threads = [threading.Thread(target=side, args=pair) for pair in ((Role.ALICE, alice), (Role.BOB, bob))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    return ledgers, caught
-
-
-def test_both_write_and_keep_the_other_signature(tmp_path):
-    for number in range(2):
-        digest = bytes([number]) * 32
-        ledgers, caught = run_gates(tmp_path, *(spending(role, digest) for role in Role))
-        assert not caught
-    for role in Role:
-        entries = ledgers[role].entries()
-        theirs = ledgers[role.other].entries()
-        assert [entry.event for entry in entries] == ["spent", "countersigned"] * 2
-        kept = entries[3]
-        assert (kept.subject, kept.peer_hash) == (entries[2].hash, theirs[2].hash)
-        packed = [(e.sequence.to_bytes(8, "big") + bytes.fromhex(e.hash)) for e in (theirs[2], entries[0])]
-        KEYS[role.other].public_key().verify(
-            bytes.fromhex(kept.signature), signed_text(digest, role.other, *packed)
-        )
-
-
-def test_if_one_cannot_pay_neither_passes_and_what_is_written_stays(tmp_path):
-    ledgers, caught = run_gates(tmp_path, spending(Role.ALICE), spending(Role.BOB, limit="1/4"))
-    assert isinstance(caught[Role.BOB], BudgetError)
-    assert caught[Role.ALICE].stable_code == "peer-aborted"
-    assert spent(ledgers[Role.ALICE], "d", "bob") == Fraction(1, 2)
-    assert spent(ledgers[Role.BOB], "d", "alice") == 0
-
-
-def test_a_signature_for_another_job_or_role_is_refused(tmp_path):
-    _, caught = run_gates(tmp_path, spending(Role.ALICE), spending(Role.BOB, bytes(32)))
-    assert any(isinstance(error, ProtocolViolation) for error in caught.values())
-    wrong = replace(spending(Role.BOB), signing_key=KEYS[Role.ALICE])
-    _, caught = run_gates(
-        tmp_path, spending(Role.ALICE, bytes([7]) * 32), replace(wrong, job_digest=bytes([7]) * 32)
-    )
-    assert isinstance(caught[Role.ALICE], ProtocolViolation)
-
-
-@pytest.mark.parametrize("role", list(Role))
-def test_an_old_copy_of_a_ledger_is_noticed(tmp_path, role):
-    run_gates(tmp_path, *(spending(r) for r in Role))
-    path = tmp_path / f"{role.value}.jsonl"
-    old = path.read_bytes()
-    second = bytes([2]) * 32
-    run_gates(tmp_path, *(spending(r, second) for r in Role))
-    path.write_bytes(old)
-    third = bytes([3]) * 32
-    _, caught = run_gates(tmp_path, *(spending(r, third, "1/4", "9") for r in Role))
-    assert isinstance(caught[role], LedgerError)
-    assert role.other in caught
-
-
-def test_a_flipped_bit_in_any_part_of_the_message_is_refused(tmp_path):
-    entry, seen = bytes(40), bytes(40)
-    word = KEYS[Role.BOB].sign(signed_text(DIGEST, Role.BOB, entry, seen))
-    for part in range(3):
-        own, peer = memory_pair(2.0)
-        there = Channel(peer)
-        pieces = [bytearray(piece) for piece in (entry, seen, word)]
-        pieces[part][5] ^= 1
-        there.send(Written(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
-        ledger = Ledger(tmp_path / f"{part}.jsonl")
-        with pytest.raises(ProtocolViolation):
-            make_gate(ledger, spending(Role.ALICE))(Channel(own))
-        assert [e.event for e in ledger.entries()] == ["spent"]
-
-
-def test_a_silent_peer_leaves_the_loss_written(tmp_path):
-    own, _ = memory_pair(0.05)
-    ledger = Ledger(tmp_path / "l.jsonl")
-    with pytest.raises(PeerLost):
-        make_gate(ledger, spending(Role.ALICE))(Channel(own))
-    assert spent(ledger, "d", "bob") == Fraction(1, 2)
-
-
-def test_a_job_without_loss_has_an_open_gate(tmp_path):
-    assert make_gate(Ledger(tmp_path / "l.jsonl"), spending(Role.ALICE, epsilon="0")) is open_gate
-
-
-@pytest.mark.parametrize("loss", [Loss(rho=Fraction(1, 100)), Loss(delta=Fraction(1, 2**40))])
-def test_a_loss_without_epsilon_passes_the_gate_and_is_spent(tmp_path, loss):
-    given = [replace(spending(role), loss=loss, budget=Budget(Fraction(3))) for role in Role]
-    ledgers, caught = run_gates(tmp_path, *given)
-    assert not caught
-    for role in Role:
-        assert [entry.event for entry in ledgers[role].entries()] == ["spent", "countersigned"]
-        assert ledgers[role].spent(Account.of("d"), role.other.value).loss == loss
-    short = [replace(one, job_digest=bytes(32), budget=Budget(Fraction(0), Fraction(0))) for one in given]
-    _, caught = run_gates(tmp_path, *short)
-    assert any(isinstance(error, BudgetError) for error in caught.values())
-
-
-def test_no_key_in_a_repr():
-    assert "Ed25519" not in repr(spending(Role.ALICE))

@@ -11,9 +11,9 @@ from itertools import product
 import pytest
 
 from parties.errors import BudgetError, ConfigError, PolicyError
-from parties.ledger.accounting import Budget, Spent
+from parties.ledger.accounting import Budget, Runs, Spent
 from parties.policy import EXAMPLE
-from parties.policy.conditions import JobView, Runs
+from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from smc.analyses.base import Facts
@@ -57,7 +57,7 @@ VIEW = {
     "rows": 10,
     "seconds": 60,
     "spent": Spent() + Loss(Fraction(3, 2)),
-    "runs": Runs(2, 7),
+    "runs": lambda rule: Runs(2, 7),
 }
 
 
@@ -116,8 +116,8 @@ BREAKS = {
     "columns": frozenset({"age", "name"}),
     "rows": 9,
     "seconds": 61,
-    "runs": Runs(3, 7),
-    "runs ever": Runs(0, 8),
+    "runs": lambda rule: Runs(3, 7),
+    "runs ever": lambda rule: Runs(0, 8),
     "exact": True,
     "loss": Loss(Fraction(501, 1000)),
     "spent": Spent() + Loss(Fraction(1501, 1000)),
