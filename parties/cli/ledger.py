@@ -18,7 +18,7 @@ from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import Config, load
-from parties.errors import ConfigError, DataError, why_unreadable
+from parties.errors import REFUSED, ConfigError, DataError, why_unreadable
 from parties.jobs.reading import FILE, JobReader
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
 from parties.ledger.book import Ledger, open_ledger
@@ -31,7 +31,10 @@ from parties.ledger.export import (
     write_csv,
     write_export,
 )
+from parties.ledger.heads import FILE as HEADS
+from parties.ledger.heads import read_statements
 from parties.ledger.tally import utc_now
+from parties.ledger.verification import problems
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, load_peer
 from parties.pki.signing import key_text, named_key
@@ -112,6 +115,7 @@ def show(config_path: Path | None, as_json: bool) -> None:
     entries = [entry for entry in book.entries() if entry.event == SPENT]
     names_of_jobs = _job_ids(config)
     totals = list(_totals(config, book, entries))
+    unsigned = book.unsigned()
     names = ("sequence", "time", "job", "account", "dataset", "peer", "epsilon", "delta", "rho")
     listed = [
         {name: getattr(entry, name) for name in names} | {"job_id": names_of_jobs.get(entry.job)}
@@ -119,6 +123,14 @@ def show(config_path: Path | None, as_json: bool) -> None:
     ]
 
     def human(out: Console) -> None:
+        for entry in unsigned:
+            name = names_of_jobs.get(entry.job, entry.job[:16])
+            out.print(
+                f"Entry {entry.sequence} ({entry.event}, {entry.time}, job {name}) lacks the signature of "
+                f"{entry.peer!r}: the session broke at the gate."
+                + (" That party had announced its own." if entry.signature else ""),
+                soft_wrap=True,
+            )
         if not entries:
             out.print("Nothing has been spent.")
             return
@@ -151,7 +163,12 @@ def show(config_path: Path | None, as_json: bool) -> None:
                 soft_wrap=True,
             )
 
-    emit({"entries": listed, "totals": [total.document() for total in totals]}, human, as_json=as_json)
+    document = {
+        "entries": listed,
+        "totals": [total.document() for total in totals],
+        "unsigned": [entry.sequence for entry in unsigned],
+    }
+    emit(document, human, as_json=as_json)
 
 
 @ledger.command()
@@ -181,7 +198,11 @@ def verify(
     any_key: bool,
     as_json: bool,
 ) -> None:
-    """Check the chain of the ledger from its beginning, and what the peers have signed of it."""
+    """Check the chain of the ledger from its beginning, and what the peers have signed of it.
+
+    The own ledger is also held against the newest heads that the peers have signed. Ends with status 77 if
+    anything is wrong.
+    """
     further = _further(peer_keys)
     if export_path is None:
         if keys or pairs or any_key:
@@ -190,12 +211,12 @@ def verify(
         book = open_ledger(config.home)
         entries, party, torn = book.entries(), config.name, [path.name for path in book.torn]
         known: Keys = _merged(_peer_keys(config), further)
-        confirmed = True
+        said, confirmed = read_statements(config.home / HEADS), True
     else:
         found = read_export(_read(export_path))
         given = trusted(keys, pairs, any_key=any_key)
         given.require(found.party, found.peers)
-        entries, party, torn = found.entries, found.party, []
+        entries, party, torn, said = found.entries, found.party, [], {}
         own = given.of(party, is_maker=True)
         confirmed = bool(own)
         if own and key_text(found.key) not in map(key_text, own):
@@ -206,6 +227,7 @@ def verify(
         vouched = {name: given.of(name, is_maker=False) or stated for name, stated in found.peers.items()}
         known = _merged(vouched, further)
     signed = check_countersignatures(entries, known)
+    wrong = problems(party, entries, signed, said, known) if export_path is None else []
     if signed.invalid and export_path is not None:
         raise DataError(
             f"Entry {signed.invalid[0]} is not signed with the key that is known of "
@@ -216,6 +238,8 @@ def verify(
 
     def human(out: Console) -> None:
         _print_verdict(out, party, len(entries), head, signed)
+        for problem in wrong:
+            out.print(f"WRONG: {problem}", soft_wrap=True)
         if not confirmed:
             out.print("Nobody has said whose key the seal is of: anybody can have made such a file.")
         if torn:
@@ -235,8 +259,11 @@ def verify(
             "invalid": list(signed.invalid),
             "missing": list(signed.missing),
         },
+        "problems": wrong,
     }
     emit(document, human, as_json=as_json)
+    if wrong:
+        raise SystemExit(REFUSED)
 
 
 @ledger.command()
@@ -307,17 +334,11 @@ def _print_verdict(out: Console, party: str, count: int, head: str, signed: Coun
         f"{party}: {count} entries, each the successor of the one before. Head {head[:16] or 'none'}.",
         soft_wrap=True,
     )
-    out.print(f"Losses with the peer's valid signature: {len(signed.valid)}.", soft_wrap=True)
+    out.print(f"Jobs with the peer's valid signature: {len(signed.valid)}.", soft_wrap=True)
     if signed.missing:
         out.print(
-            "Losses without one, since their jobs ended at the gate: entries "
+            "Losses and exact releases without one, since their jobs ended at the gate: entries "
             f"{', '.join(map(str, signed.missing))}.",
-            soft_wrap=True,
-        )
-    if signed.invalid:
-        out.print(
-            "Signatures that no key made that is known of the peer: entries "
-            f"{', '.join(map(str, signed.invalid))}. If it was paired anew, give its old key as --peer-key.",
             soft_wrap=True,
         )
 

@@ -93,6 +93,11 @@ class Ledger:
         with self._file.locked():
             return self._file.read().tally.exact(account, peer)
 
+    def unsigned(self) -> list[Entry]:
+        """Releases that lack the peer's signature, in their order. Raises as `entries`."""
+        with self._file.locked():
+            return self._file.read().tally.unsigned()
+
     def decision(self, job: str) -> Entry | None:
         """The last decision about a contract with that digest, hexadecimal. Raises as `entries`."""
         with self._file.locked():

@@ -71,7 +71,8 @@ class Countersignatures:
 
     Attributes:
         valid: numbers of the countersignatures that are the peer's.
-        invalid: numbers of the entries whose signature no given key of the peer has made.
+        invalid: numbers of the entries whose signature no given key of the peer has made, or is about
+            entries that the ledger does not have.
         missing: numbers of the losses and exact releases for which the peer has not signed: their jobs ended
             at the gate.
     """
@@ -150,10 +151,14 @@ def read_export(data: bytes) -> Export:
 def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersignatures:
     """Check what the peers have signed.
 
+    A peer signs what it has seen of the ledger as well; so a party cannot leave out an entry that a peer has
+    seen, and chain the others anew.
+
     Args:
         entries: all entries of a ledger.
         peers: the peers' signing keys.
     """
+    hashes = {pack(entry.sequence, entry.hash).hex() for entry in entries} | {pack(*NOTHING).hex()}
     written = {entry.hash: entry for entry in entries if entry.event in (RUN, *RELEASES)}
     signed = {(entry.job, entry.peer) for entry in entries if entry.event == COUNTERSIGNED}
     valid: list[int] = []
@@ -162,10 +167,18 @@ def check_countersignatures(entries: Sequence[Entry], peers: Keys) -> Countersig
         keys = peers.get(entry.peer, ())
         if entry.event == COUNTERSIGNED:
             subject = written.get(entry.subject)
-            fits = subject is not None and (subject.job, subject.peer) == (entry.job, entry.peer)
-            good = fits and any(is_countersigned(entry, key, entries) for key in keys)
+            good = (
+                subject is not None
+                and (subject.job, subject.peer) == (entry.job, entry.peer)
+                and (entry.format == 1 or entry.peer_seen in hashes)
+                and any(is_countersigned(entry, key, entries) for key in keys)
+            )
             (valid if good else invalid).append(entry.sequence)
-        elif entry.event in RELEASES and entry.signature and not any(_announced(entry, key) for key in keys):
+        elif (
+            entry.event in RELEASES
+            and entry.signature
+            and (entry.peer_seen not in hashes or not any(_announced(entry, key) for key in keys))
+        ):
             invalid.append(entry.sequence)
     releases = (entry for entry in entries if entry.event in RELEASES)
     missing = tuple(entry.sequence for entry in releases if (entry.job, entry.peer) not in signed)

@@ -30,6 +30,7 @@ from parties.ledger.entries import GENESIS, HEAD_BYTES, NOTHING, LedgerError, pa
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import ProtocolViolation
 
+FILE: Final = "heads.json"
 SIGNATURE_BYTES: Final = 64
 
 _DOMAIN = b"duetto ledger heads v1\0"
@@ -52,6 +53,14 @@ class Statement:
     own: bytes
     seen: bytes
     signature: bytes = field(repr=False)
+
+    def is_by(self, speaker: str, hearer: str, key: Ed25519PublicKey) -> bool:
+        """Whether the holder of a key has said it, as the party `speaker` to the party `hearer`."""
+        try:
+            key.verify(self.signature, _signed_text(speaker, hearer, self.own, self.seen))
+        except InvalidSignature:
+            return False
+        return True
 
 
 class Heads:
@@ -91,10 +100,8 @@ class Heads:
         """
         if (len(said.own), len(said.seen)) != (HEAD_BYTES, HEAD_BYTES):
             raise ProtocolViolation(f"What {peer} says of the ledgers is malformed.")
-        try:
-            key.verify(said.signature, _signed_text(peer, self._name, said.own, said.seen))
-        except InvalidSignature:
-            raise ProtocolViolation(f"What {peer} says of the ledgers is not signed by it.") from None
+        if not said.is_by(peer, self._name, key):
+            raise ProtocolViolation(f"What {peer} says of the ledgers is not signed by it.")
         if any(said.seen):
             try:
                 self._ledger.require(*unpack(said.seen))
@@ -135,44 +142,58 @@ class Heads:
         Raises:
             LedgerError: the own ledger or the file of the heads is broken.
         """
-        kept = self._kept().get(peer)
-        found = [unpack(bytes.fromhex(kept["own"]))] if kept else []
+        kept = read_statements(self._path).get(peer)
+        found = [unpack(kept.own)] if kept else []
         return max([*found, self._ledger.last_seen(peer) or NOTHING])
 
-    def _kept(self) -> dict[str, dict[str, str]]:
-        try:
-            document = json.loads(self._path.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, RecursionError) as problem:
-            raise self._broken(type(problem).__name__) from None
-        if not isinstance(document, dict) or not all(map(_is_statement, document.values())):
-            raise self._broken("it holds something else")
-        return document
-
     def _keep(self, peer: str, said: Statement) -> None:
-        entry = {"own": said.own.hex(), "seen": said.seen.hex(), "signature": said.signature.hex()}
-        text = json.dumps(self._kept() | {peer: entry}, indent=1, sort_keys=True)
+        kept = read_statements(self._path) | {peer: said}
+        document = {
+            name: {part: getattr(one, part).hex() for part in ("own", "seen", "signature")}
+            for name, one in kept.items()
+        }
+        text = json.dumps(document, indent=1, sort_keys=True)
         try:
             write_atomically(self._path, text.encode() + b"\n", PRIVATE)
         except OSError as problem:
-            raise self._broken(type(problem).__name__) from None
+            raise _broken(self._path, type(problem).__name__) from None
 
-    def _broken(self, why: str) -> LedgerError:
-        return LedgerError(
-            f"The heads of the peers' ledgers in {self._path.name} cannot be read or written: {why}.",
-            "Restore the file, or delete it; the ledger itself remembers what the peers have signed.",
-        )
+
+def read_statements(path: Path) -> dict[str, Statement]:
+    """The newest statements of the peers, by their names, as they are kept; none if there is no file.
+
+    Raises:
+        LedgerError: the file cannot be read or holds something else.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as problem:
+        raise _broken(path, type(problem).__name__) from None
+    if not isinstance(document, dict) or not all(map(_is_statement, document.values())):
+        raise _broken(path, "it holds something else")
+    return {
+        name: Statement(**{part: bytes.fromhex(text) for part, text in entry.items()})
+        for name, entry in document.items()
+    }
 
 
 def open_heads(home: Path, name: str, signing: Ed25519PrivateKey, ledger: Ledger | None = None) -> Heads:
     """What the party of that folder, name and key says and keeps of ledgers."""
-    return Heads(name, signing, ledger or open_ledger(home), home / "heads.json")
+    return Heads(name, signing, ledger or open_ledger(home), home / FILE)
 
 
 def _signed_text(speaker: str, hearer: str, own: bytes, seen: bytes) -> bytes:
     names = [name.encode() for name in (speaker, hearer)]
     return _DOMAIN + b"".join(len(name).to_bytes(4, "big") + name for name in names) + own + seen
+
+
+def _broken(path: Path, why: str) -> LedgerError:
+    return LedgerError(
+        f"The heads of the peers' ledgers in {path.name} cannot be read or written: {why}.",
+        "Restore the file, or delete it; the ledger itself remembers what the peers have signed.",
+    )
 
 
 def _is_statement(entry: Any) -> bool:

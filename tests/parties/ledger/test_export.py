@@ -22,8 +22,9 @@ from parties.config import Address
 from parties.errors import DataError
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
-from parties.ledger.entries import COUNTERSIGNED, parse_line
+from parties.ledger.entries import COUNTERSIGNED, GENESIS, check_chain, parse_line
 from parties.ledger.export import check_countersignatures, read_export, write_csv, write_export
+from parties.ledger.heads import Heads, open_heads
 from parties.pki import pairing
 from parties.pki.home import _write_keys
 from parties.pki.signing import key_text
@@ -72,6 +73,21 @@ def test_an_export_holds_the_ledger_and_what_the_peer_signed(entries, data):
     assert check_countersignatures(entries, {}).invalid == tuple(range(6))
     both = {"bob": [*stranger["bob"], KEYS[Role.BOB].public_key()]}
     assert check_countersignatures(entries, both).valid == (1, 3, 5)
+
+
+def test_a_party_cannot_leave_out_a_loss_and_chain_the_others_anew(entries):
+    """The hashes fit, and each signature is the peer's; but the peer has seen an entry that is not there."""
+    keys = {"bob": [KEYS[Role.BOB].public_key()]}
+    assert check_countersignatures(entries, keys).invalid == ()
+    forged, renamed = [], {}
+    for entry in entries[2:]:
+        previous = forged[-1].hash if forged else GENESIS
+        subject = renamed.get(entry.subject, entry.subject)
+        made = replace(entry, sequence=len(forged), previous=previous, subject=subject).sealed()
+        renamed[entry.hash] = made.hash
+        forged.append(made)
+    check_chain(forged)
+    assert check_countersignatures(forged, keys).invalid[:2] == (0, 1)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -151,15 +167,17 @@ def home(tmp_path):
     return folder
 
 
-def fill(home, jobs=2):
+def fill(home, jobs=2, south=SOUTH.signing):
+    """Run jobs of north; beside its ledger lies south's, `bob.jsonl`."""
+    signing = {Role.ALICE: NORTH.signing, Role.BOB: south}
     for number in range(jobs):
         given = {}
-        for role, own, peer in ((Role.ALICE, NORTH, SOUTH), (Role.BOB, SOUTH, NORTH)):
+        for role, peer in ((Role.ALICE, SOUTH), (Role.BOB, NORTH)):
             given[role] = replace(
                 spending(role, bytes([number]) * 32, "1/8"),
                 peer=peer.name,
-                signing_key=own.signing,
-                peer_key=peer.signing.public_key(),
+                signing_key=signing[role],
+                peer_key=signing[role.other].public_key(),
             )
         _, caught = run_gates(home, given[Role.ALICE], given[Role.BOB])
         assert not caught
@@ -189,6 +207,66 @@ def test_show_and_verify_at_home(home):
     path = home / "ledger.jsonl"
     path.write_bytes(path.read_bytes().replace(b'"1/8"', b'"1/9"'))
     call("verify", "--config", home, code=77)
+
+
+def wrong(home, *words):
+    """What `ledger verify` finds, by its exit status too."""
+    report = json.loads(call("verify", "--config", home, "--json", *words, code=77))
+    (problem,) = report["problems"]
+    assert f"WRONG: {problem}" in call("verify", "--config", home, *words, code=77)
+    return problem
+
+
+def hear_of_south(home, signing=SOUTH.signing):
+    """North keeps what south says of both ledgers."""
+    south = Heads("south", signing, Ledger(home / "bob.jsonl"), home / "of-south.json")
+    open_heads(home, "north", NORTH.signing)._keep("south", south.statement("north"))
+
+
+def test_verify_ends_with_an_error_if_a_signature_is_not_the_peers(home):
+    stranger = Ed25519PrivateKey.generate()
+    fill(home, south=stranger)
+    assert "Entry 0 is not signed" in wrong(home)
+    call("verify", "--config", home, "--peer-key", f"south={key_text(stranger.public_key())}")
+
+
+@pytest.mark.parametrize("keep", [0, 1, 2, None])
+def test_verify_notices_offline_that_the_ledger_went_back(home, keep):
+    fill(home)
+    hear_of_south(home)
+    call("verify", "--config", home)
+    path = home / "ledger.jsonl"
+    if keep is None:
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:keep]))
+    assert "entry 2 is missing" in wrong(home)
+
+
+def test_verify_notices_that_the_ledger_is_the_peers(home):
+    fill(home)
+    (home / "ledger.jsonl").write_bytes((home / "bob.jsonl").read_bytes())
+    assert "somebody else" in json.loads(call("verify", "--config", home, "--json", code=77))["problems"][0]
+
+
+def test_verify_does_not_believe_a_word_that_is_not_signed(home):
+    fill(home)
+    hear_of_south(home, Ed25519PrivateKey.generate())
+    assert "not signed with its key" in wrong(home)
+    (home / "heads.json").write_text("{}")
+    call("verify", "--config", home)
+    (home / "heads.json").write_text("[]")
+    call("verify", "--config", home, code=77)
+
+
+def test_a_release_without_the_peers_signature_is_listed(home):
+    fill(home)
+    book = Ledger(home / "ledger.jsonl")
+    book.release("ab" * 32, Account.of("d"), "d", "south", "cd" * 32)
+    assert json.loads(call("show", "--config", home, "--json"))["unsigned"] == [4]
+    assert "Entry 4 (exact" in call("show", "--config", home)
+    report = json.loads(call("verify", "--config", home, "--json"))
+    assert (report["countersignatures"]["missing"], report["problems"]) == ([4], [])
 
 
 def test_losses_with_odd_denominators_are_shown(home):
