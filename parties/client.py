@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from typing import Any, Self
 import grpc
 import tomli_w
 
-from parties.config import load
-from parties.errors import ConfigError, DaemonUnavailable, JobError, why_unreadable
+from parties.config import Config, load
+from parties.errors import ConfigError, DaemonUnavailable, JobError, PeerBusy, why_unreadable
 from parties.jobs.faults import METADATA, from_code, unpack
 from parties.jobs.state import State
 from parties.pki.home import socket_path
@@ -30,6 +31,12 @@ from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 
 CALL_SECONDS = 300.0
 """How long one call may take; submitting reads the own data and waits for the peer's checks."""
+
+ASK_SECONDS = 5.0
+"""How long the daemon may take to say that it is there."""
+
+LOOK_SECONDS = 2.0
+"""Pause between two looks at a job where it cannot be watched."""
 
 _SHOWN = (
     *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
@@ -121,9 +128,13 @@ class Party:
         """
         return Job(self, self.call("Show", pb.JobName(job_id=job_id)))
 
-    def status(self) -> dict[str, Any]:
-        """The daemon's peers, number of jobs by state, and whether the ledger is whole."""
-        reply = self.call("Status", pb.StatusRequest())
+    def status(self, timeout: float = CALL_SECONDS) -> dict[str, Any]:
+        """The daemon's peers, number of jobs by state, and whether the ledger is whole.
+
+        Args:
+            timeout: seconds to wait for an answer.
+        """
+        reply = self.call("Status", pb.StatusRequest(), timeout)
         return {
             "party": reply.party,
             "peers": list(reply.peers),
@@ -132,15 +143,15 @@ class Party:
             "ledger_problem": reply.ledger_problem,
         }
 
-    def call(self, verb: str, request: Any) -> Any:
-        """One call of the control service.
+    def call(self, verb: str, request: Any, timeout: float = CALL_SECONDS) -> Any:
+        """One call of the control service, which may take `timeout` seconds.
 
         Raises:
             DuettoError: what the daemon raised.
             DaemonUnavailable: it does not answer.
         """
         with self._translated():
-            return getattr(self._stub, verb)(request, timeout=CALL_SECONDS)
+            return getattr(self._stub, verb)(request, timeout=timeout)
 
     def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
         """One call that is answered by a stream. Raises as `call`."""
@@ -162,6 +173,23 @@ class Party:
                 f"The daemon of {self.name} does not answer at {self._socket}.",
                 "Start it with `duetto party start`.",
             ) from None
+
+
+def ask_daemon(config: Config, pid: int) -> dict[str, Any]:
+    """What the own daemon, which runs as process `pid`, says of itself within a few seconds.
+
+    Raises:
+        DaemonUnavailable: it says nothing.
+    """
+    try:
+        with Party(config.path) as party:
+            return party.status(ASK_SECONDS)
+    except (DaemonUnavailable, JobError):
+        raise DaemonUnavailable(
+            f"Process {pid} holds the lock of {config.name}, but does not answer at {socket_path(config)} "
+            f"within {ASK_SECONDS:g} seconds.",
+            "It may still be starting; else look at its log, and stop it with `duetto party stop`.",
+        ) from None
 
 
 class Job:
@@ -235,10 +263,26 @@ class Job:
         return self
 
     def watch(self, timeout: float | None = None) -> Iterator[Job]:
-        """This job now and after every change, until it has ended."""
-        for message in self._party.stream("Watch", pb.JobName(job_id=self.id), timeout):
-            self._message = message
-            yield self
+        """This job now and after every change, until it has ended.
+
+        Where as many watch as the daemon lets, this job is looked at every few seconds instead.
+
+        Raises:
+            JobError: it has not ended in `timeout` seconds (code `timeout`).
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        try:
+            for message in self._party.stream("Watch", pb.JobName(job_id=self.id), timeout):
+                self._message = message
+                yield self
+            return
+        except PeerBusy:
+            yield self.refresh()
+        while not self.state.is_final:
+            if until is not None and time.monotonic() > until:
+                raise JobError("The time to wait is over.", "Ask again later.", code="timeout")
+            time.sleep(LOOK_SECONDS)
+            yield self.refresh()
 
     def wait(self, progress: OnProgress | None = None, timeout: float | None = None) -> Job:
         """Wait for the result.

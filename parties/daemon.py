@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import resource
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import grpc
@@ -12,7 +12,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.config import Address, Config
 from parties.errors import ConfigError
-from parties.jobs.control import add_control_service
+from parties.jobs.control import make_control_server
 from parties.jobs.manager import open_manager
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import open_heads
@@ -29,7 +29,6 @@ from smc.errors import DuettoError
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
 
-_CONTROL_THREADS = 16
 _READY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
@@ -49,6 +48,7 @@ class Daemon:
     """
 
     def __init__(self, config: Config, terms: Terms | None = None) -> None:
+        raise_file_limit()
         identity = load_identity(config)
         check_dates(identity)
         peers = load_peers(config)
@@ -119,11 +119,21 @@ class Daemon:
             terms=terms,
         )
         self._socket = socket_path(config)
-        self._control = grpc.server(ThreadPoolExecutor(_CONTROL_THREADS, thread_name_prefix="control"))
-        add_control_service(self._control, self._manager)
+        self._control = make_control_server(self._manager)
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
+
+
+def raise_file_limit() -> None:
+    """Let this process have as many open files as the system allows it.
+
+    Each connection of a stranger is one until its handshake times out; the usual limit of 1,024 would let
+    a few of them close the port for peers and the control socket.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def check_dates(identity: Identity) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
 from parties.lock import running_pid
@@ -179,7 +180,8 @@ def _daemon(config: Config) -> Finding:
     pid = running_pid(config)
     if pid is None:
         return Finding("self", "daemon", Verdict.WARN, "does not run", "Start it with `duetto party start`.")
-    return Finding("self", "daemon", Verdict.OK, f"runs as process {pid}")
+    ask_daemon(config, pid)
+    return Finding("self", "daemon", Verdict.OK, f"runs as process {pid} and answers")
 
 
 def _clock(peer: str, seconds: float) -> Finding:

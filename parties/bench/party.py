@@ -261,7 +261,7 @@ class Place:
         )
         try:
             client.hello()
-            with self.runner.slot():
+            with self.runner.place(self.peer.name):
                 stream = self.runner.stream(self.peer.name)
                 client.open(stream)
                 self.runner.dial(stream, task)

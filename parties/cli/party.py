@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from rich.console import Console
 
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table, talk
+from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
@@ -161,16 +163,22 @@ def start(config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def status(config_path: Path | None, as_json: bool) -> None:
-    """Say whether the daemon runs; exit status 69 if it does not."""
+    """Ask the daemon how it is; exit status 69 if it does not run or does not answer."""
     config = load(config_path)
     pid = running_pid(config)
     if pid is None:
         raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
-    emit(
-        {"name": config.name, "pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)},
-        lambda out: out.print(f"{config.name} runs as process {pid}, listening on {config.listen}."),
-        as_json=as_json,
-    )
+    said = ask_daemon(config, pid)
+    jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
+
+    def human(out: Console) -> None:
+        out.print(f"{config.name} runs as process {pid}, listening on {config.listen}.")
+        out.print(f"jobs: {jobs}", soft_wrap=True)
+        if not said["ledger_whole"]:
+            out.print(f"The ledger is not whole: {said['ledger_problem']}", soft_wrap=True)
+
+    place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
+    emit({"name": config.name, **place, **said}, human, as_json=as_json)
 
 
 @party.command()

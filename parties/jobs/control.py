@@ -5,11 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any, Final, TypeVar
 
 import grpc
 
+from parties.errors import PeerBusy
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.jobs.records import Summary
@@ -23,15 +28,19 @@ SERVICE = "duetto.v1.Control"
 """The name of the service, for the health service."""
 
 R = TypeVar("R")
+Verb = Callable[["ControlService", Any, grpc.ServicerContext], R]
 _PIECE_BYTES = 1 << 20
 _LOG = logging.getLogger("duetto.control")
 
 
-def add_control_service(server: grpc.Server, manager: JobManager) -> None:
-    """Offer the jobs of `manager` on a server that only the own people reach."""
+def make_control_server(manager: JobManager) -> grpc.Server:
+    """A server that offers the jobs of `manager`, for a socket that only the own people reach."""
+    threads = sum(ROOM.values()) + _QUICK_THREADS
+    server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
         ControlService(manager), server
     )
+    return server
 
 
 def _abort(context: grpc.ServicerContext, problem: Exception) -> None:
@@ -47,35 +56,57 @@ def _abort(context: grpc.ServicerContext, problem: Exception) -> None:
     context.abort(status(error), error.stable_code)
 
 
-def _guarded(
-    verb: Callable[[ControlService, Any, grpc.ServicerContext], R],
-) -> Callable[[ControlService, Any, grpc.ServicerContext], R | None]:
-    """Turn what a verb raises into the status and metadata of the call."""
+class Kind(Enum):
+    """How long a verb may hold its thread, and so how many of the kind may run at once.
 
-    @functools.wraps(verb)
-    def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> R | None:
-        try:
-            return verb(service, request, context)
-        except Exception as problem:
-            _abort(context, problem)
-            return None
+    QUICK verbs end by themselves. Those that read data or wait for the peer, and those that people leave
+    open, are bounded in number: whatever they do, a thread is left for every quick one.
+    """
 
-    return call
+    QUICK = "quick"
+    WORK = "work"
+    WATCH = "watch"
 
 
-def _guarded_stream(
-    verb: Callable[[ControlService, Any, grpc.ServicerContext], Iterator[R]],
-) -> Callable[[ControlService, Any, grpc.ServicerContext], Iterator[R]]:
+ROOM: Final = {Kind.WORK: 16, Kind.WATCH: 64}
+"""Calls of a kind at once; what has no room here is not bounded."""
+
+_QUICK_THREADS = 16
+
+
+def _guarded(kind: Kind) -> Callable[[Verb[R]], Verb[R | None]]:
+    """Give a verb room of its kind, and turn what it raises into the status and metadata of the call."""
+
+    def guard(verb: Verb[R]) -> Verb[R | None]:
+        @functools.wraps(verb)
+        def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> R | None:
+            try:
+                with service.room(kind):
+                    return verb(service, request, context)
+            except Exception as problem:
+                _abort(context, problem)
+                return None
+
+        return call
+
+    return guard
+
+
+def _guarded_stream(kind: Kind) -> Callable[[Verb[Iterator[R]]], Verb[Iterator[R]]]:
     """The same for a verb that answers with a stream."""
 
-    @functools.wraps(verb)
-    def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> Iterator[R]:
-        try:
-            yield from verb(service, request, context)
-        except Exception as problem:
-            _abort(context, problem)
+    def guard(verb: Verb[Iterator[R]]) -> Verb[Iterator[R]]:
+        @functools.wraps(verb)
+        def call(service: ControlService, request: Any, context: grpc.ServicerContext) -> Iterator[R]:
+            try:
+                with service.room(kind):
+                    yield from verb(service, request, context)
+            except Exception as problem:
+                _abort(context, problem)
 
-    return call
+        return call
+
+    return guard
 
 
 class ControlService(control_pb2_grpc.ControlServicer):
@@ -83,18 +114,40 @@ class ControlService(control_pb2_grpc.ControlServicer):
 
     def __init__(self, manager: JobManager) -> None:
         self._manager = manager
+        self._rooms = {kind: threading.BoundedSemaphore(calls) for kind, calls in ROOM.items()}
 
-    @_guarded
+    @contextmanager
+    def room(self, kind: Kind) -> Iterator[None]:
+        """Room for one verb of a kind.
+
+        Raises:
+            PeerBusy: as many of the kind run as may.
+        """
+        room = self._rooms.get(kind)
+        if room is None:
+            yield
+            return
+        if not room.acquire(blocking=False):
+            raise PeerBusy(
+                f"The daemon has {ROOM[kind]} open calls of the kind {kind.value!r}, as many as may be.",
+                "End some of them, or try again later.",
+            )
+        try:
+            yield
+        finally:
+            room.release()
+
+    @_guarded(Kind.WORK)
     def Submit(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Submit a job."""
         return self._job(self._manager.submit(request.toml))
 
-    @_guarded
+    @_guarded(Kind.WORK)
     def Check(self, request: pb.JobText, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
         """Check a job."""
         return pb.Report(json=json.dumps(self._manager.check(request.toml)))
 
-    @_guarded
+    @_guarded(Kind.WORK)
     def Estimate(  # noqa: N802
         self,
         request: pb.EstimateRequest,
@@ -106,7 +159,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         report = self._manager.estimate(request.toml, request.rows, request.rtt_ms, request.mbit)
         return pb.Report(json=json.dumps(report))
 
-    @_guarded_stream
+    @_guarded_stream(Kind.QUICK)
     def List(  # noqa: N802
         self,
         request: pb.ListRequest,
@@ -121,17 +174,17 @@ class ControlService(control_pb2_grpc.ControlServicer):
         limit = request.limit or None
         return map(self._summary, self._manager.store.all(*states, limit=limit, before=request.before))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Show(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """One job."""
         return self._job(self._manager.store.find(request.job_id))
 
-    @_guarded_stream
+    @_guarded_stream(Kind.WATCH)
     def Watch(self, request: pb.JobName, context: grpc.ServicerContext) -> Iterator[pb.Job]:  # noqa: N802
         """One job and its changes."""
         return map(self._summary, self._manager.watch(request.job_id, context.is_active))
 
-    @_guarded_stream
+    @_guarded_stream(Kind.WORK)
     def Result(  # noqa: N802
         self,
         request: pb.JobName,
@@ -141,27 +194,27 @@ class ControlService(control_pb2_grpc.ControlServicer):
         data = self._manager.result(request.job_id).encode()
         return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Certificate(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Report:  # noqa: N802, ARG002
         """The certificate of a finished job."""
         return pb.Report(json=json.dumps(self._manager.certificate(request.job_id)))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Cancel(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Give a job up."""
         return self._job(self._manager.cancel(request.job_id))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Approve(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Allow a job."""
         return self._job(self._manager.approve(request.job_id))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Deny(self, request: pb.DenyRequest, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Refuse a job."""
         return self._job(self._manager.deny(request.job_id, request.reason[:500]))
 
-    @_guarded
+    @_guarded(Kind.QUICK)
     def Status(  # noqa: N802
         self,
         request: pb.StatusRequest,  # noqa: ARG002

@@ -11,6 +11,41 @@ from smc.errors import ProtocolViolation
 _KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
 _COUNTER_LIMIT = 1 << 48
 _CODE_BYTES = 64
+_MOST_WORDS = 2
+"""Packets of the handshake that one side sends: Opening and Confirm, or Answer."""
+
+
+class Arrivals:
+    """Looks at packets of one direction as they come, before anything is kept of them.
+
+    What is refused here never waits in memory for a session that computes: packets without content, words of
+    the handshake out of their place, and frames that are not the next one.
+    """
+
+    def __init__(self) -> None:
+        self._frames = 0
+        self._words = 0
+
+    def check(self, packet: pb.Packet) -> None:
+        """Check the next packet.
+
+        Raises:
+            ProtocolViolation: it is empty, or its place is not here.
+        """
+        content = packet.WhichOneof("content")
+        if content is None:
+            raise ProtocolViolation("The peer sent an empty packet.")
+        if content == "frame":
+            kind, sequence = packet.frame.kind, packet.frame.sequence
+            if not _KIND.fullmatch(kind):
+                raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
+            if sequence != self._frames:
+                raise ProtocolViolation(f"{kind}: frame {self._frames} was due, frame {sequence} came.")
+            self._frames += 1
+            return
+        self._words += 1
+        if content != "refusal" and (self._frames or self._words > _MOST_WORDS):
+            raise ProtocolViolation(f"The peer sent {content} where a frame was due.")
 
 
 def to_packet(frame: Frame) -> pb.Packet:
@@ -33,7 +68,7 @@ def to_frame(packet: pb.Packet) -> Frame:
         raise ProtocolViolation(f"A frame was due, the peer sent {content or 'an empty packet'}.")
     frame = packet.frame
     if not _KIND.fullmatch(frame.kind):
-        raise ProtocolViolation("The kind of a frame from the peer is no name of a message.")
+        raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
     if frame.sequence >= _COUNTER_LIMIT or frame.depth >= _COUNTER_LIMIT:
         raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of its range.")
     if frame.total > MESSAGE_BYTES:

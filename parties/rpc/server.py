@@ -7,14 +7,13 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any, Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.config import Address, Keepalive
-from parties.errors import ConfigError
+from parties.errors import ConfigError, PeerBusy
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
@@ -29,7 +28,12 @@ from smc.errors import DuettoError, ProtocolViolation
 
 SERVICE: Final = "duetto.v1.Peer"
 
-_CALL_THREADS = 16
+_CALLS = 8
+"""Calls of one peer at once besides its sessions."""
+
+_SPARE_THREADS = 8
+"""Threads in which calls beyond a peer's share are refused."""
+
 _PROBES = 2
 _KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 
@@ -40,14 +44,16 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
     """Lets a call through only if its certificate is pinned for a peer, whatever the service.
 
     TLS has already demanded a certificate of one of the peers; this is the second, independent look, and it
-    says which peer calls.
+    says which peer calls. A peer has so many calls at once and no more, so that none holds all threads.
 
     Args:
         peers: the paired parties by name.
+        calls: calls that one peer may have running at once.
     """
 
-    def __init__(self, peers: Mapping[str, PeerIdentity]) -> None:
+    def __init__(self, peers: Mapping[str, PeerIdentity], calls: int) -> None:
         self._names = {certificate.pin(peer.certificate): name for name, peer in peers.items()}
+        self._rooms = {name: threading.BoundedSemaphore(calls) for name in peers}
 
     def name(self, context: grpc.ServicerContext) -> str:
         """The name of the calling peer; ends the call if its certificate is not pinned."""
@@ -76,7 +82,11 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
     def _checked(self, behaviour: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(behaviour)
         def first_look(request: Any, context: grpc.ServicerContext, *rest: Any) -> Any:
-            self.name(context)
+            room = self._rooms[self.name(context)]
+            if not room.acquire(blocking=False):
+                refuse(context, PeerBusy.code)
+            if not context.add_callback(room.release):  # the call is over already
+                room.release()
             return behaviour(request, context, *rest)
 
         return first_look
@@ -133,16 +143,10 @@ class PeerService(peer_pb2_grpc.PeerServicer):
     ) -> Iterator[pb.Packet]:
         """Run a session in a thread of its own; this thread only sends."""
         peer = self._pins.name(context)
-        room = ExitStack()
-        try:
-            room.enter_context(self._runner.slot())
-        except DuettoError as error:
-            refuse(context, code_of(error, f"Session with {peer}"))
         stream = self._runner.stream(peer)
 
         def serve() -> None:
-            with room:
-                self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
+            self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
 
         if not context.add_callback(stream.abandon):
             stream.abandon()
@@ -192,7 +196,7 @@ class PeerServer:
         identity: the own keys.
         peers: the paired parties by name.
         keepalive: how the loss of a peer is noticed.
-        sessions: sessions that may run at once; sets the number of threads.
+        sessions: sessions that may run at once; with the number of peers it sets the number of threads.
         runner: runs sessions.
         port: the jobs.
         terms: the own versions and parameters.
@@ -213,8 +217,9 @@ class PeerServer:
         port: JobPort,
         terms: Terms,
     ) -> None:
-        pins = Pins(peers)
-        threads = sessions + _CALL_THREADS
+        calls = sessions + _CALLS
+        pins = Pins(peers, calls)
+        threads = len(peers) * calls + _SPARE_THREADS
         self._server = grpc.server(
             ThreadPoolExecutor(threads, thread_name_prefix="peer"),
             interceptors=[pins],

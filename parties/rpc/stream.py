@@ -13,9 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 import grpc
 
+from parties.rpc.packets import Arrivals
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import translate
-from smc.errors import DuettoError, PeerLost
+from smc.errors import DuettoError, PeerLost, ProtocolViolation
+
+PACKET_BYTES = 512
+"""What a waiting packet counts on top of its content, so that small ones are bounded in number, too."""
 
 OUTBOX_BYTES = 8 << 20
 """Bytes that may wait to be sent before `send` blocks."""
@@ -27,7 +31,7 @@ class PacketStream:
     Args:
         peer: the peer's name, for errors.
         timeout: seconds that one send or receive may wait.
-        inbox_bytes: received bytes that may wait to be read.
+        inbox_bytes: received bytes that may wait to be read; each packet counts `PACKET_BYTES` more.
     """
 
     def __init__(self, peer: str, timeout: float, inbox_bytes: int) -> None:
@@ -64,7 +68,7 @@ class PacketStream:
             PeerLost: the stream is over, or the peer did not read for `timeout` seconds.
             DuettoError: what `interrupt` was called with.
         """
-        size = packet.ByteSize()
+        size = packet.ByteSize() + PACKET_BYTES
         with self._changed:
             free = self._changed.wait_for(lambda: last or self._may_send(), self.timeout)
             if self._interruption is not None and not last:
@@ -177,13 +181,22 @@ class PacketStream:
 
     def _pump(self, incoming: Iterable[pb.Packet]) -> None:
         ended: DuettoError
+        arrivals = Arrivals()
         try:
             for packet in incoming:
+                arrivals.check(packet)
                 self._take(packet)
             ended = PeerLost(
                 f"The stream from {self.peer} stopped before the session was over.",
                 "The log of the peer has the reason; submit the job again when it is back.",
             )
+        except ProtocolViolation as violation:
+            # Nothing more is read, so that flow control stops the peer until it has been told and the
+            # session has ended.
+            self.interrupt(violation)
+            with self._changed:
+                self._changed.wait_for(lambda: self._flushed or self._abandoned)
+            ended = violation
         except grpc.RpcError as error:
             ended = translate(error, self.peer, "Session")
         except Exception:  # gRPC's iterator of a broken call raises plain exceptions
@@ -193,7 +206,7 @@ class PacketStream:
             self._changed.notify_all()
 
     def _take(self, packet: pb.Packet) -> None:
-        size = packet.ByteSize()
+        size = packet.ByteSize() + PACKET_BYTES
         with self._changed:
             if self._closed:
                 return

@@ -23,6 +23,9 @@ from smc.channel.message import FRAME_BYTES
 MESSAGE_LIMIT = 2 * FRAME_BYTES
 """The largest gRPC message, in bytes, that either side takes."""
 
+HANDSHAKE_MS = 10_000
+"""How long a stranger may hold a connection before TLS has let it in."""
+
 _SERVER_PERMITS_MS = 1000
 _LEAST_BACKOFF_MS = 500
 _MOST_BACKOFF_MS = 2000
@@ -68,6 +71,7 @@ def server_options(keepalive: Keepalive) -> tuple[tuple[str, int | str], ...]:
         ("grpc.http2.min_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", _SERVER_PERMITS_MS),
         ("grpc.so_reuseport", 0),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
     )
 
 

@@ -107,7 +107,7 @@ class PeerDirectory:
         failure: DuettoError | None = None
         try:
             client = self.client(peer)
-            with self._runner.slot():
+            with self._runner.place(peer):
                 client.hello()
                 stream = self._runner.stream(peer)
                 client.open(stream)

@@ -31,8 +31,11 @@ from smc.errors import DuettoError, PeerLost, ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
 
-HANDSHAKE_SECONDS = 30.0
-"""How long either side waits for a packet of the handshake."""
+OPENING_SECONDS = 5.0
+"""How long the listener waits for a peer to say which job it means."""
+
+HANDSHAKE_SECONDS = 15.0
+"""How long either side waits for the packets of the handshake after that."""
 
 _NONCE_BYTES = 32
 _DIGEST_BYTES = 32
@@ -162,7 +165,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
 
 
 def _opening(stream: PacketStream) -> pb.Opening:
-    packet = stream.receive(HANDSHAKE_SECONDS)
+    packet = stream.receive(OPENING_SECONDS)
     if packet.WhichOneof("content") != "opening":
         raise ProtocolViolation("A session has to begin with an opening.")
     return packet.opening

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 
 from parties.config import Limits
-from parties.errors import JobError, PeerBusy
+from parties.errors import JobError
 from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity
 from parties.pools import PoolStore
@@ -19,7 +18,8 @@ from parties.rpc.stream import PacketStream
 from parties.rpc.transport import GrpcTransport
 from parties.session import handshake
 from parties.session.handshake import Accept, Sides
-from parties.session.ports import SessionTask
+from parties.session.ports import SessionHeader, SessionTask
+from parties.session.shares import Shares
 from parties.session.terms import Terms
 from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
@@ -69,29 +69,13 @@ class SessionRunner:
         self._heads = heads
         self._mask_tables = MaskTables()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
-        self._slots = threading.BoundedSemaphore(limits.sessions)
+        self._shares = Shares(limits.sessions, peers)
         self._lock = threading.Lock()
         self._streams: dict[str, PacketStream] = {}
-        self._stopped = False
 
-    @contextmanager
-    def slot(self) -> Iterator[None]:
-        """Room for one session.
-
-        Raises:
-            PeerBusy: as many sessions run as may.
-        """
-        if self._stopped:
-            raise PeerBusy("This daemon is being stopped.", "Start it again.")
-        if not self._slots.acquire(blocking=False):
-            raise PeerBusy(
-                f"This daemon runs {self._limits.sessions} sessions, as many as it may.",
-                "Try again later, or raise `sessions` in [limits].",
-            )
-        try:
-            yield
-        finally:
-            self._slots.release()
+    def place(self, peer: str) -> AbstractContextManager[None]:
+        """Room for one session with a peer; see `Shares.place`."""
+        return self._shares.place(peer)
 
     def stream(self, peer: str) -> PacketStream:
         """A new stream with this party's bounds, not yet started."""
@@ -100,7 +84,7 @@ class SessionRunner:
     def dial(self, stream: PacketStream, task: SessionTask) -> None:
         """Run a session as the side that dialled, in this thread.
 
-        The caller holds a `slot` and tells the task's `ended`.
+        The caller holds a `place` and tells the task's `ended`.
 
         Raises:
             DuettoError: what the task raised, or what went wrong with the peer.
@@ -112,22 +96,30 @@ class SessionRunner:
             stream.finish(LINGER_SECONDS)
 
     def serve(self, stream: PacketStream, accept: Accept) -> None:
-        """Run a session as the side that was dialled, in this thread; the caller holds a `slot`.
+        """Run a session as the side that was dialled, in this thread.
 
-        Errors end here: the peer got the code, the task's `ended` the error, the log the text.
+        A place is taken only when the peer has named a job that may run. Errors end here: the peer got the
+        code, the task's `ended` the error, the log the text.
         """
         failure: DuettoError | None = None
         task: SessionTask | None = None
-        try:
-            task = handshake.listen(stream, self._sides(stream.peer), accept, Randomness())
-            self._run(stream, task)
-        except DuettoError as error:
-            failure = error
-            code_of(error, f"Session with {stream.peer}")
-        finally:
-            stream.finish(LINGER_SECONDS)
-            if task is not None:
-                task.ended(failure)
+        with ExitStack() as room:
+
+            def admit(header: SessionHeader) -> SessionTask:
+                found = accept(header)
+                room.enter_context(self.place(stream.peer))
+                return found
+
+            try:
+                task = handshake.listen(stream, self._sides(stream.peer), admit, Randomness())
+                self._run(stream, task)
+            except DuettoError as error:
+                failure = error
+                code_of(error, f"Session with {stream.peer}")
+            finally:
+                stream.finish(LINGER_SECONDS)
+                if task is not None:
+                    task.ended(failure)
 
     def cancel(self, job_id: str) -> bool:
         """End the session of a job, whichever side dialled; says whether there was one."""
@@ -139,7 +131,7 @@ class SessionRunner:
 
     def stop(self) -> None:
         """Take no more sessions and end those that run; their peers are told the code `shutdown`."""
-        self._stopped = True
+        self._shares.close()
         with self._lock:
             streams = list(self._streams.values())
         for stream in streams:
@@ -149,9 +141,7 @@ class SessionRunner:
 
     def drain(self, seconds: float) -> bool:
         """Wait until no session runs any more; says whether that was so within `seconds`."""
-        until = time.monotonic() + seconds
-        slots = range(self._limits.sessions)
-        return all(self._slots.acquire(timeout=max(0.0, until - time.monotonic())) for _ in slots)
+        return self._shares.drain(seconds)
 
     def close(self) -> None:
         """Free the worker threads, after all sessions have ended."""
@@ -220,7 +210,7 @@ class SessionRunner:
             if job_id in self._streams:
                 raise JobError(f"Job {job_id} is running already.", "Wait for its end.", code="job-running")
             self._streams[job_id] = stream
-        if self._stopped:
+        if self._shares.is_closed:
             self.stop()
         try:
             yield

@@ -6,7 +6,7 @@ import json
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,22 +16,25 @@ from click.testing import CliRunner
 
 from parties.cli.jobs import COMMANDS
 from parties.cli.policy import COMMANDS as POLICY_COMMANDS
-from parties.client import Party, job_text
+from parties.client import Party, ask_daemon, job_text
+from parties.config import load
 from parties.errors import (
     BudgetError,
     ConfigError,
     DaemonUnavailable,
     DataError,
     JobError,
+    PeerBusy,
     PeerRefused,
     PeerUnreachable,
     PolicyError,
     exit_code,
 )
-from parties.jobs.control import add_control_service
-from parties.jobs.faults import from_code, pack, unpack
+from parties.jobs.control import ROOM, Kind, make_control_server
+from parties.jobs.faults import METADATA, from_code, pack, unpack
 from parties.jobs.state import State
 from parties.ledger.entries import LedgerError
+from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import Pair, job_file, wait_final, wait_state
@@ -53,8 +56,7 @@ def served():
             home = pair.folder / name
             (home / "duetto.toml").write_text(CONFIG.format(name=name))
             (home / "run").mkdir()
-            server = grpc.server(ThreadPoolExecutor(8))
-            add_control_service(server, manager)
+            server = make_control_server(manager)
             server.add_insecure_port(f"unix:{home}/run/control.sock")
             server.start()
             servers.append(server)
@@ -104,6 +106,86 @@ def test_submit_wait_and_result(party, file):
     assert party.job(job.id[:10]).refresh().describe()["direction"] == "outgoing"
     assert job.contract["spec"]["job"]["analysis"] == "addition"
     assert job.facts["route"] == "plain addition"
+
+
+def waiting(served, text):
+    """Name of a job of north that waits for a person at south."""
+    served.allow("south", approval="person")
+    return served.north.submit(text).job_id
+
+
+def watching(party, job_id, number):
+    """So many open watches of a job: those that the daemon holds, and those that it refused."""
+    calls = [party._stub.Watch(pb.JobName(job_id=job_id)) for _ in range(number)]
+    held, refused = [], []
+    for call in calls:
+        try:
+            next(call)
+            held.append(call)
+        except grpc.RpcError:
+            refused.append(call)
+    return held, refused
+
+
+def test_forty_who_wait_lock_nobody_out(served, file):
+    """Of those who wait for a person none keeps the person from deciding."""
+    job_id, other = waiting(served, file.read_text()), waiting(served, file.read_text())
+    with Party(served.folder / "south") as south:
+        held, refused = watching(south, job_id, 40)
+        assert (len(held), refused) == (40, [])
+        assert len(list(south._stub.List(pb.ListRequest(), timeout=5))) == 2
+        assert south.status(5)["jobs"] == {"waiting-own-approval": 2}
+        assert south.call("Cancel", pb.JobName(job_id=other), 5).state == "cancelled"
+        assert south.call("Approve", pb.JobName(job_id=job_id), 5).state == "approved"
+        for call in held:
+            *_, last = call
+            assert last.state == "finished"
+
+
+def test_watchers_beyond_the_room_are_told_and_can_wait_all_the_same(served, file, monkeypatch):
+    monkeypatch.setattr("parties.client.LOOK_SECONDS", 0.05)
+    job_id = waiting(served, file.read_text())
+    with Party(served.folder / "south") as south:
+        held, refused = watching(south, job_id, ROOM[Kind.WATCH] + 3)
+        assert (len(held), len(refused)) == (ROOM[Kind.WATCH], 3)
+        assert {type(unpack(dict(call.trailing_metadata())[METADATA])) for call in refused} == {PeerBusy}
+        job = south.job(job_id)
+        with pytest.raises(JobError) as caught:
+            job.wait(timeout=0.2)
+        assert caught.value.stable_code == "timeout"
+        threading.Timer(0.2, served.south.approve, [job_id]).start()
+        assert job.wait(timeout=20).state is State.FINISHED
+
+
+def test_submits_that_hang_lock_nobody_out(served, file, monkeypatch):
+    release = threading.Event()
+    monkeypatch.setattr(served.south, "check", lambda toml: release.wait(20) and {})
+    with Party(served.folder / "south") as south:
+        calls = [south._stub.Check.future(pb.JobText(toml="x")) for _ in range(ROOM[Kind.WORK])]
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                south.call("Check", pb.JobText(toml="x"), 0.2)
+            except PeerBusy:
+                break
+            except JobError:  # one of the sixteen was later than this one
+                continue
+        assert south.jobs() == []
+        assert south.status(5)["jobs"] == {}
+        release.set()
+        refused = [call for call in calls if call.exception(10) is not None]
+        assert len(refused) < len(calls) / 2, "those that were let in have ended in order"
+
+
+def test_a_daemon_that_does_not_answer_is_not_said_to_run(served, monkeypatch):
+    monkeypatch.setattr("parties.client.ASK_SECONDS", 0.3)
+    config = load(served.folder / "south")
+    assert ask_daemon(config, 7)["party"] == "south"
+    release = threading.Event()
+    monkeypatch.setattr(served.south.ledger, "entries", lambda: release.wait(20) and ())
+    with pytest.raises(DaemonUnavailable, match="Process 7 holds the lock of south, but does not answer"):
+        ask_daemon(config, 7)
+    release.set()
 
 
 def test_frames(party, file, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -151,6 +152,45 @@ def test_two_daemons_see_each_other(homes, daemons, capsys):
     assert found["self", "daemon"] == "ok"
     status = called(capsys, "party", "status", "--config", homes["south"], "--json")
     assert json.loads(status[1])["pid"] == daemons["south"].pid
+
+
+def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, capsys, monkeypatch):
+    monkeypatch.setattr("parties.client.ASK_SECONDS", 1.0)
+    daemons["south"].send_signal(signal.SIGSTOP)
+    try:
+        status, _, err = called(capsys, "party", "status", "--config", homes["south"])
+        assert status == UNAVAILABLE
+        assert "does not answer" in err
+        done = called(capsys, "doctor", "--config", homes["south"], "--peer", "north", "--json")
+        assert checks(done)["self", "daemon"] == "fail"
+    finally:
+        daemons["south"].send_signal(signal.SIGCONT)
+
+
+def test_more_strangers_than_files_leave_the_control_socket_alive(homes, capsys):
+    """The daemon has its soft limit raised, so idle connections beyond it are no end of the daemon."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = 128
+    if hard <= 4 * few:
+        pytest.skip("the system allows too few files to open more than the daemon would")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (few, hard))
+    try:
+        process = started(homes["north"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4 * few)), hard))
+    address = load(homes["north"]).listen
+    try:
+        with contextlib.ExitStack() as stack:
+            for _ in range(3 * few):
+                stack.enter_context(
+                    contextlib.closing(socket.create_connection((address.host, address.port), 10))
+                )
+            assert called(capsys, "party", "status", "--config", homes["north"])[0] == 0
+    finally:
+        ended(process)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_second_daemon_does_not_start(homes, daemons):

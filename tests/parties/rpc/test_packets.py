@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import re
+import threading
 
 import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parties.rpc.packets import to_frame, to_packet
+from parties.rpc.packets import Arrivals, to_frame, to_packet
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.stream import PACKET_BYTES, PacketStream
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
 from smc.errors import ProtocolViolation
 
@@ -77,3 +79,74 @@ def test_a_frame_over_its_size():
 def test_other_packets_are_no_frames(packet):
     with pytest.raises(ProtocolViolation, match="A frame was due"):
         to_frame(packet)
+
+
+def frame(number: int, kind: str = "kind") -> pb.Packet:
+    return to_packet(Frame(number, kind, 1, 1, b"x"))
+
+
+WORD = pb.Packet(confirm=pb.Confirm())
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [
+        [pb.Packet()],
+        [frame(0), pb.Packet()],
+        [frame(1)],
+        [frame(0), frame(0)],
+        [frame(0), frame(2)],
+        [frame(0, "no kind!")],
+        [frame(0, "")],
+        [frame(0), WORD],
+        [WORD, WORD, WORD],
+        [WORD, WORD, frame(0), WORD],
+    ],
+)
+def test_packets_out_of_their_place_are_refused_as_they_come(packets):
+    arrivals = Arrivals()
+    for packet in packets[:-1]:
+        arrivals.check(packet)
+    with pytest.raises(ProtocolViolation):
+        arrivals.check(packets[-1])
+
+
+def test_packets_in_their_place_pass():
+    arrivals = Arrivals()
+    for packet in (WORD, WORD, frame(0), frame(1), pb.Packet(refusal=pb.Refusal())):
+        arrivals.check(packet)
+
+
+def flood(packets) -> tuple[PacketStream, int]:
+    """A stream that nobody reads, and how many of the packets it has taken when it takes no more."""
+    stream = PacketStream("south", timeout=5, inbox_bytes=1 << 20)
+    taken, still = 0, threading.Event()
+
+    def incoming():
+        nonlocal taken
+        for packet in packets:
+            yield packet
+            taken += 1
+            still.set()
+
+    stream.start(incoming(), lambda: None)
+    while still.wait(0.3):
+        still.clear()
+    return stream, taken
+
+
+def test_small_packets_are_bounded_in_number():
+    stream, taken = flood(to_packet(Frame(number, "k", 1, 0, b"")) for number in range(1 << 20))
+    assert taken <= (1 << 20) // PACKET_BYTES + 1
+    assert stream.receive().frame.sequence == 0
+    stream.abandon()
+
+
+def test_of_empty_packets_not_even_the_second_is_taken():
+    stream, taken = flood(pb.Packet() for _ in range(1 << 20))
+    assert taken == 0
+    with pytest.raises(ProtocolViolation, match="empty"):
+        stream.receive()
+    with pytest.raises(ProtocolViolation, match="empty"):
+        stream.send(frame(0))
+    stream.abandon()

@@ -134,7 +134,7 @@ class Context:
 
 
 def test_the_second_look_at_the_pin():
-    pins = Pins({"north": public(NORTH)})
+    pins = Pins({"north": public(NORTH)}, 1)
     assert pins.name(Context(NORTH.certificate)) == "north"
     other, _ = certificate.make("north")
     for pem in (other, None, b"nonsense", b"\xff"):

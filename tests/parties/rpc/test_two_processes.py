@@ -56,7 +56,7 @@ BAD_FRAMES = {
     "too-short": "were due",
     "wrong-type": "another kind",
     "out-of-order": "was due, frame 1 came",
-    "no-kind": "no name of a message",
+    "no-kind": "not the name of a message",
     "impossible-depth": "order of messages",
     "over-grpc-limit": "over the limit",
 }
@@ -238,7 +238,8 @@ def test_busy_is_told_as_such(caplog):
 
     one = harness.Limits(sessions=1, message_seconds=20, job_seconds=30)
     with harness.listening(SOUTH, public(NORTH), limits=one) as south:
-        south.jobs.tasks[harness.JOB] = harness.task(Role.BOB, exchange)
+        for job in (harness.JOB, "other"):
+            south.jobs.tasks[job] = harness.task(Role.BOB, exchange, job_id=job)
         with dialling(NORTH, public(SOUTH), south.server.address) as directory:
             thread = threading.Thread(
                 target=lambda: directory.run_session("south", harness.task(Role.ALICE, wait)), daemon=True
