@@ -20,13 +20,14 @@ from parties.cli.data import local_examiner
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
-from parties.client import Job, Party, Result, job_text
+from parties.client import Job, Party, job_text
 from parties.config import load
 from parties.errors import REFUSED
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.state import State
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
+from parties.result import Result
 from smc.analyses.loss import Loss
 from smc.errors import UsageError
 

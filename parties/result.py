@@ -1,0 +1,78 @@
+"""The own result of a job, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from parties.errors import ConfigError, JobError
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The own result of a job.
+
+    Attributes:
+        job_id: the job.
+        tables: columns by name, by table.
+        notes: remarks for people.
+        details: what the analysis says of the run: route, noise, guarantees.
+        traffic: rounds, bytes sent and received, seconds, and the estimate of them.
+        leakage: what Alice and Bob learned, and what was public.
+        salt: shown with the result, lets others check it against the certificate; hexadecimal.
+    """
+
+    job_id: str
+    tables: dict[str, dict[str, list[Any]]]
+    notes: tuple[str, ...]
+    details: dict[str, Any]
+    traffic: dict[str, Any]
+    leakage: dict[str, list[str]]
+    salt: str = field(default="", repr=False)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Result:
+        """The result in the daemon's JSON."""
+        outcome, facts = document["outcome"], dict(document["facts"])
+        leakage = facts.pop("leakage")
+        tables = {table["name"]: table["columns"] for table in outcome["tables"]}
+        notes = tuple(outcome["notes"])
+        return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"])
+
+    def frame(self, name: str | None = None) -> Any:
+        """A table as a pandas DataFrame.
+
+        Args:
+            name: the table; may be left out if there is only one.
+
+        Raises:
+            ConfigError: pandas is not installed.
+            JobError: there is no such table.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
+        if name is None and len(self.tables) == 1:
+            name = next(iter(self.tables))
+        if name not in self.tables:
+            known = ", ".join(self.tables) or "none; this party is no recipient"
+            raise JobError(f"There is no table {name!r}.", f"Tables: {known}.")
+        return pd.DataFrame(self.tables[name])
+
+    def _repr_html_(self) -> str:
+        parts = [_html_table(name, columns) for name, columns in self.tables.items()]
+        parts += [f"<p>{html.escape(note)}</p>" for note in self.notes]
+        cost = ", ".join(f"{self.traffic[key]} {key}" for key in ("rounds", "sent", "received", "seconds"))
+        return "".join([*parts, f"<p><small>{html.escape(cost)}</small></p>"])
+
+
+def _html_table(name: str, columns: Mapping[str, list[Any]]) -> str:
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in zip(*columns.values(), strict=True)
+    )
+    return f"<table><caption>{html.escape(name)}</caption><tr>{head}</tr>{rows}</table>"
