@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from parties.catalog.declaration import load_catalog
 from parties.cli.data import local_examiner
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
@@ -20,6 +21,7 @@ from parties.errors import REFUSED
 from parties.jobs.contract import limits_document
 from parties.jobs.reports import check_report
 from parties.ledger.accounting import Budget
+from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
 
@@ -30,14 +32,31 @@ def policy() -> None:
 
 
 @policy.command()
+@click.option("--strict", is_flag=True, help=f"End with status {REFUSED} if there are warnings.")
 @config_option
 @json_option
-def check(config_path: Path | None, as_json: bool) -> None:
-    """Read the policy and say whether it is in due form."""
-    path = load(config_path).policy
-    names = [rule.name for rule in load_policy(path).rules]
-    text = f"{path.name}: {len(names)} rules, in due form." if names else f"{path.name} allows nothing."
-    emit({"rules": names}, lambda out: out.print(text, soft_wrap=True), as_json=as_json)
+def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
+    """Read the policy; warn of rules that give away more than they seem to.
+
+    What comparisons give away is told by the bounds in the catalog.
+    """
+    config = load(config_path)
+    rules = load_policy(config.policy)
+    datasets = load_catalog(config.catalog).datasets.values()
+    declared = {d.name: {name: column.schema for name, column in d.columns.items()} for d in datasets}
+    warnings = risks(rules, declared)
+    names = [rule.name for rule in rules.rules]
+    count = f"{len(names)} {'rule' if len(names) == 1 else 'rules'}"
+
+    def human(out: Console) -> None:
+        name = config.policy.name
+        out.print(f"{name}: {count}, in due form." if names else f"{name} allows nothing.", soft_wrap=True)
+        for warning in warnings:
+            out.print(f"warning: {warning.what}. {warning.mend}", soft_wrap=True, markup=False)
+
+    emit({"rules": names, "warnings": [asdict(one) for one in warnings]}, human, as_json=as_json)
+    if strict and warnings:
+        raise SystemExit(REFUSED)
 
 
 @policy.command()

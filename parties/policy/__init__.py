@@ -13,11 +13,11 @@ EXAMPLE = """\
 # datasets = ["patients"]
 # columns = ["age", "smoker"]        # own columns that a job may use
 # recipients = ["both"]              # who may get results: "self", "peer", or "both"
-# types = ["SS-SS-*"]                # optional: comparison types, * for any form
+# types = ["SS-SS-SS"]               # optional: comparison types, * for any form
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
 # minimum_rows = 50                  # of the own data set; 0 unless given
 # runs_per_day = 10                  # optional
-# runs_total = 100                   # optional: runs on the same people with a peer, ever
+# runs_total = 5                     # optional: runs on the same people with a peer, ever
 # max_seconds = 3600                 # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
 #
@@ -36,9 +36,15 @@ EXAMPLE = """\
 # # Limits on results. The stricter of both parties' limits holds; both stand in the contract.
 # minimum_group = 10                 # the least number of persons in a cell, cluster or sum; in tables: of
 #                                    # each side that has any there, since the other can subtract its own
-# dominance = "0.8"                  # the largest part of a sum that may come from one person
+# dominance = "0.8"                  # the largest part of a sum that may come from one person; "0.8" unless
+#                                    # given, if exact_aggregates and minimum_group are
 # minimum_set = 100                  # the least number of rows that each side brings to a matching
-# maximum_ratio = "50"               # how many times as many rows one side of a matching may have
+# maximum_ratio = "10"               # how many times as many rows one side of a matching may have; "10"
+#                                    # unless given, 0 for none
 # minimum_intersection = 10          # the least number of matches for anything about them to be released
+#
+# # Results about single rows: outcomes of comparisons that somebody sees, matched keys and pairs, labels.
+# # Refused unless true, and then runs_total is needed, and for comparisons types.
+# row_results = true
 """
 """The commented text of a new `policy.toml`; it allows nothing."""

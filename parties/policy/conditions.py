@@ -101,13 +101,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     else:
         yield met("recipients", " and ".join(sorted(view.recipients)) or "nobody")
     kind = view.facts.comparison_type
-    if kind is not None and rule.types is not None:
-        fits = any(_fits(pattern, kind) for pattern in rule.types)
-        yield (
-            met("types", str(kind))
-            if fits
-            else missed("types", f"type {kind} is not among types", "Add a pattern to types.")
-        )
+    if kind is not None:
+        yield from _type(rule, view.facts, kind)
     yield from _named_parameters(rule, view)
     if view.dataset and view.rows is not None:
         yield from _least_rows(rule, view, view.rows)
@@ -118,6 +113,16 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if rule.runs_total is not None:
         over = "Raise runs_total, if results of so many runs may lie side by side."
         yield most("runs_total", view.runs(rule.name).ever + 1, rule.runs_total, "runs", over)
+    if view.facts.row_results and not rule.row_results:
+        yield missed(
+            "row_results",
+            "somebody would learn something about single rows",
+            "Ask for a result that stays shared or is about groups; or add to the rule row_results = true, "
+            + ("runs_total = 3" if kind is None else f'runs_total = 3, types = ["{_pattern(kind)}"]')
+            + ".",
+        )
+    elif view.facts.row_results:
+        yield met("row_results", "results about single rows are allowed")
     if view.facts.exact and not rule.exact_aggregates:
         yield missed(
             "exact_aggregates",
@@ -128,6 +133,26 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield met("exact_aggregates", "exact figures about several persons are allowed")
     if view.facts.loss:
         yield from _losses(rule, view)
+
+
+def _type(rule: Rule, facts: Facts, kind: ComparisonType) -> Iterator[Condition]:
+    """Whether the rule allows a comparison type; one whose result somebody sees has to be named."""
+    if rule.types is None and not (facts.row_results and rule.row_results):
+        return
+    if any(fits(pattern, kind) for pattern in rule.types or ()):
+        yield Condition(rule.name, "types", True, "policy", str(kind))
+        return
+    what = (
+        f"type {kind} is not among types"
+        if rule.types is not None
+        else f"a comparison of type {kind} tells of single rows, and the rule names no types"
+    )
+    mend = (
+        f"Add {_pattern(kind)!r} to types."
+        if rule.types is not None
+        else f'Add types = ["{_pattern(kind)}"].'
+    )
+    yield Condition(rule.name, "types", False, "policy", what, mend)
 
 
 def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -187,6 +212,11 @@ def _epsilon(spent: Spent, budget: Budget) -> Fraction | None:
         return None
 
 
-def _fits(pattern: str, kind: ComparisonType) -> bool:
-    forms = (kind.x.value, kind.y.value, kind.delta.value)
+def fits(pattern: str, kind: ComparisonType) -> bool:
+    """Whether a comparison type is one of a pattern of `types`, such as `PN-NP-*`."""
+    forms = _pattern(kind).split("-")
     return all(part in ("*", form) for part, form in zip(pattern.split("-"), forms, strict=True))
+
+
+def _pattern(kind: ComparisonType) -> str:
+    return f"{kind.x.value}-{kind.y.value}-{kind.delta.value}"

@@ -18,6 +18,13 @@ from smc.forms import Form
 APPROVALS: Final = ("auto", "person")
 RECIPIENTS: Final = ("self", "peer", "both")
 
+MAXIMUM_RATIO: Final = "10"
+"""How many times as many rows one side of a matching may have, unless a rule says otherwise."""
+
+DOMINANCE: Final = "4/5"
+"""The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
+group."""
+
 _POWER = re.compile(r"2\^-([0-9]{1,4})")
 
 
@@ -32,7 +39,7 @@ class Rule:
         datasets: the own data sets.
         columns: the own columns.
         recipients: who may get results, among `self` and `peer`.
-        types: patterns of comparison types, or None where any will do.
+        types: patterns of comparison types; None where any will do, and no row result of a comparison.
         parameters: of some parameters of an analysis the values that a job may give, which must give one.
         per_job: the largest privacy loss of one job.
         budget: the largest privacy loss of a data set's population towards a peer, for ever.
@@ -42,6 +49,7 @@ class Rule:
         max_seconds: the longest deadline of a job.
         needs_person: whether a person has to approve each job.
         exact_aggregates: whether figures about several persons may be released without noise.
+        row_results: whether somebody may learn something about single rows.
         overlap: the least number of own persons in which two exact jobs differ, unless in none.
         limits: of disclosure.
     """
@@ -62,6 +70,7 @@ class Rule:
     max_seconds: int
     needs_person: bool
     exact_aggregates: bool
+    row_results: bool
     overlap: int
     limits: Limits
 
@@ -105,6 +114,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
     recipients = frozenset(table.texts("recipients"))
     if not recipients or not recipients <= set(RECIPIENTS):
         raise table.fail("recipients", "is not a list of self, peer, both", 'Write recipients = ["self"].')
+    exact_aggregates, row_results = _flag(table, "exact_aggregates"), _flag(table, "row_results")
     rule = Rule(
         name=table.text("name", f"rule {number}"),
         analyses=frozenset(table.texts("analyses")),
@@ -121,11 +131,18 @@ def _rule(table: StrictTable, number: int) -> Rule:
         runs_total=_optional(table, "runs_total"),
         max_seconds=table.integer("max_seconds", 3600, least=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
-        exact_aggregates=_flag(table, "exact_aggregates"),
+        exact_aggregates=exact_aggregates,
+        row_results=row_results,
         overlap=_least(table, "overlap"),
-        limits=_limits(table),
+        limits=_limits(table, exact=exact_aggregates),
     )
     table.close()
+    if rule.row_results and rule.runs_total is None:
+        raise table.fail(
+            "row_results",
+            "is set without runs_total, and each run may tell one more bit about every row",
+            "Add runs_total = 3, or as many as may lie side by side; or leave row_results out.",
+        )
     return rule
 
 
@@ -154,23 +171,26 @@ def _delta(table: StrictTable, key: str) -> Fraction:
     return delta
 
 
-def _limits(table: StrictTable) -> Limits:
+def _limits(table: StrictTable, *, exact: bool) -> Limits:
+    """The limits; where exact figures about groups are allowed, some follow from the smallest group."""
+    group = _least(table, "minimum_group")
+    grouped = exact and group > 0
     limits = Limits(
-        minimum_group=_least(table, "minimum_group"),
-        dominance=_short(table, "dominance", "1"),
+        minimum_group=group,
+        dominance=_short(table, "dominance", DOMINANCE if grouped else "1"),
         minimum_set=_least(table, "minimum_set"),
-        maximum_ratio=_short(table, "maximum_ratio", "0"),
-        minimum_intersection=_least(table, "minimum_intersection"),
+        maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
+        minimum_intersection=_least(table, "minimum_intersection", group if grouped else 0),
     )
     if not 0 < limits.dominance <= 1:
         raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
     if 0 < limits.maximum_ratio < 1:
-        raise table.fail("maximum_ratio", "is below 1", "Write 1 or more, or leave it out.")
+        raise table.fail("maximum_ratio", "is below 1", "Write 1 or more, or 0 for none.")
     return limits
 
 
-def _least(table: StrictTable, key: str) -> int:
-    value = table.integer(key, 0, least=0)
+def _least(table: StrictTable, key: str, default: int = 0) -> int:
+    value = table.integer(key, default, least=0)
     if value > MOST:
         raise table.fail(key, f"is above {MOST}", "Write a smaller number.")
     return value

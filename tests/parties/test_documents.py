@@ -15,7 +15,12 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load
 from parties.errors import ConfigError
 from parties.jobs.spec import parse_spec
-from parties.policy.rules import parse_policy
+from parties.ledger.accounting import Spent
+from parties.policy import EXAMPLE
+from parties.policy.conditions import JobView, Runs
+from parties.policy.risks import risks
+from parties.policy.rules import Policy, load_policy, parse_policy
+from parties.policy.verdict import evaluate
 from parties.toml import parse
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.registry import ANALYSES
@@ -90,6 +95,70 @@ def test_jobs_are_in_due_form(text: str) -> None:
 @pytest.mark.parametrize("text", found("[[rules]]", *PAGES))
 def test_policies_are_in_due_form(text: str) -> None:
     assert parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml").rules
+
+
+POLICIES = (
+    *found("[[rules]]", *PAGES),
+    pytest.param("\n".join(line.removeprefix("#") for line in EXAMPLE.splitlines()[3:]), id="duetto init"),
+)
+
+
+def wanted(policy: Policy) -> dict[str, dict[str, Schema]]:
+    """A catalog in which every column that a rule names is a number with few values."""
+    age = Schema("integer", lower=0, upper=120)
+    found: dict[str, dict[str, Schema]] = {}
+    for rule in policy.rules:
+        for dataset in rule.datasets:
+            found.setdefault(dataset, {}).update(dict.fromkeys(rule.columns, age))
+    return found
+
+
+@pytest.mark.parametrize("text", POLICIES)
+def test_policies_give_nothing_away_unawares(text: str) -> None:
+    policy = parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml")
+    assert policy.rules
+    assert not risks(policy, wanted(policy))
+
+
+@pytest.mark.parametrize("name", ["north", "south"])
+def test_the_policies_of_the_demo_give_nothing_away_unawares(name: str) -> None:
+    home = ROOT / "scripts" / "demo_files" / name
+    datasets = load_catalog(home / "catalog.toml").datasets.values()
+    declared = {d.name: {column: c.schema for column, c in d.columns.items()} for d in datasets}
+    assert not risks(load_policy(home / "policy.toml"), declared)
+
+
+def test_the_check_would_find_a_rule_that_gives_ages_away() -> None:
+    (param,) = found("[[rules]]", "README.md")
+    text = param.values[0].replace("runs_total = 3", "runs_total = 7")
+    policy = parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml")
+    (risk,) = risks(policy, wanted(policy))
+    assert "find every value of age in 7 jobs" in risk.what
+
+
+@pytest.mark.parametrize("text", found("[job]", "README.md"))
+def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
+    """At north, and at south, whose policy is the same with the other peer."""
+    spec, analysis, parameters = examined(text)
+    (param,) = found("[[rules]]", "README.md")
+    for role, name in zip(Role, ("north", "south"), strict=True):
+        peer = spec.side(role.other).party
+        assert (spec.side(role).party, {name, peer}) == (name, {"north", "south"})
+        rules = param.values[0].replace('peers = ["south"]', f'peers = ["{peer}"]')
+        view = JobView(
+            analysis=spec.analysis,
+            peer=peer,
+            dataset=spec.side(role).dataset,
+            columns=frozenset(spec.side(role).columns.values()),
+            recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
+            facts=analysis.facts(parameters),
+            rows=1000,
+            seconds=spec.seconds,
+            spent=Spent(),
+            runs=lambda rule: Runs(),
+            parameters={key: value for key, value in spec.parameters.items() if isinstance(value, str)},
+        )
+        evaluate(parse_policy(parse(rules, "policy.toml", ConfigError), "policy.toml"), view).require()
 
 
 @pytest.mark.parametrize("text", found("[datasets.", *PAGES))

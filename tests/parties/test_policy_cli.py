@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -103,6 +104,23 @@ def test_check_names_the_rules_or_the_place_of_the_fault(policy):
     assert "allows nothing" in policy("check")
 
 
+def test_check_warns_of_rules_that_give_columns_away(policy):
+    assert policy("check", "--json")["warnings"] == []
+    policy("check", "--strict")
+    lines = 'row_results = true\nruns_total = 10\ntypes = ["PN-NP-PP"]\nminimum_rows = 2\ncolumns = ["value"]'
+    text = POLICY.replace('columns = ["value"]', lines, 1)
+    (policy.folder / "policy.toml").write_text(text)
+    first, second = policy("check", "--json")["warnings"]
+    assert first["what"] == "rule 'noisy sums' lets south find every value of value in 10 jobs"
+    assert (second["rule"], second["key"]) == ("noisy sums", "approval")
+    told = policy("check", "--strict", code=77)
+    assert (
+        "warning: rule 'noisy sums' lets south find every value of value in 10 jobs. Lower runs_total" in told
+    )
+    assert "in due form" in told
+    assert policy("check", "--strict", "--json", code=77)["warnings"] == [first, second]
+
+
 def test_show_tells_what_holds_where_nothing_is_written(policy):
     first, second = policy("show", "--json")["rules"]
     assert (first["minimum_group"], first["dominance"], first["approval"]) == (5, "4/5", "auto")
@@ -130,11 +148,12 @@ def test_every_rule_and_condition_is_explained(policy):
     assert "epsilon 1/2" in text
     assert "minimum_rows: Use more rows." in text
     assert "Allowed by rule 'noisy sums'; nobody has to approve it." in text
-    assert "Own limits on results: minimum_group 5, dominance 4/5." in text
+    assert "Own limits on results: minimum_group 5, dominance 4/5, maximum_ratio 10." in text
 
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
-    monkeypatch.setattr(Statistics, "exact", lambda self, parameters: True)
+    facts = Statistics.facts
+    monkeypatch.setattr(Statistics, "facts", lambda self, given: replace(facts(self, given), exact=True))
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.comparison.bisection import found, jobs_to_find
 from smc.analyses.comparison.holdings import (
     agreed_rows,
     holding_of,
@@ -121,12 +122,7 @@ class Comparison:
     def leakage(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
         del recipients
-        learns = {
-            role: (f"whether x >= y, row by row, because the result has form {parameters.type.delta.value}",)
-            if role in parameters.type.delta.sees
-            else ()
-            for role in Role
-        }
+        learns = {role: _learns(parameters, role) for role in Role}
         public: tuple[str, ...] = (
             "the number of rows of x and of y",
             f"type {parameters.type}, {parameters.bits} bits",
@@ -250,6 +246,27 @@ class Comparison:
             y_modulus=last,
             delta_modulus=parameters.delta_modulus,
         )
+
+
+def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
+    """What a party learns from a run, and from as many as single out every value."""
+    kind, bits = parameters.type, parameters.bits
+    if role not in kind.delta.sees:
+        return ()
+    told = f"whether x >= y, row by row, because the result has form {kind.delta.value}"
+    unknown = found(kind, role)
+    if len(unknown) == 2:
+        jobs = jobs_to_find(2 ** (bits + 1) - 1)
+        return told, f"in at most {jobs} jobs in which it shifts its part: every difference of x and y"
+    if not unknown:
+        return (told,)
+    (name,) = unknown
+    other = "y" if name == "x" else "x"
+    series = f"in at most {jobs_to_find(2**bits)} jobs with chosen values of {other}"
+    if other in parameters.constants:
+        every = f"in at most {2**bits - 1} jobs every value of {name}"
+        return told, f"{series}: any one value of {name}; {every}"
+    return told, f"{series}: every value of {name}"
 
 
 COMPARISON = Comparison()

@@ -39,6 +39,10 @@ ALLOWED: Mapping[str, Any] = {
     "epsilon_per_job": "1000",
     "epsilon_total": "10000",
     "exact_aggregates": True,
+    "row_results": True,
+    "maximum_ratio": 0,
+    "types": ["*-*-*"],
+    "runs_total": 1000,
     "approval": "auto",
 }
 """The rule of a policy that allows everything; tests change entries of it."""

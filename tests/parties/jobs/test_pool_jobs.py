@@ -32,6 +32,9 @@ peers = ["*"]
 datasets = ["numbers"]
 columns = ["value"]
 recipients = ["both"]
+types = ["PN-NP-PP"]
+row_results = true
+runs_total = 1000
 approval = "auto"
 """
 

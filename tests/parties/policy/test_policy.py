@@ -47,6 +47,9 @@ FACTS = Facts(
     loss=Loss(Fraction(1, 2)),
 )
 
+USUAL = Limits(maximum_ratio=Fraction(10))
+"""Limits of a rule that says nothing of them."""
+
 VIEW = {
     "analysis": "statistics",
     "peer": "south",
@@ -84,7 +87,7 @@ def test_the_comment_of_the_example_is_a_valid_rule():
     assert rule.needs_person
     assert rule.budget == Budget(Fraction(2), Fraction(1, 2**30))
     assert rule.exact_aggregates
-    assert rule.limits == Limits(10, Fraction(4, 5), 100, Fraction(50), 10)
+    assert rule.limits == Limits(10, Fraction(4, 5), 100, Fraction(10), 10)
 
 
 def test_a_job_has_to_give_one_of_the_values_that_a_rule_names():
@@ -218,16 +221,82 @@ def test_exact_figures_need_a_word_of_the_rule_and_carry_its_limits():
     rule = RULE | {"exact_aggregates": True, "minimum_group": 5, "dominance": "0.8", "overlap": 12}
     found = verdict([rule], exact=True, loss=Loss())
     assert found.allowed
-    assert found.limits == Limits(5, Fraction(4, 5))
+    assert found.limits == replace(USUAL, minimum_group=5, dominance=Fraction(4, 5), minimum_intersection=5)
     assert found.overlap == 12
     assert verdict([rule | {"overlap": 2}], exact=True).overlap == 5
-    assert verdict([RULE], exact=False).limits == Limits()
+    assert verdict([RULE], exact=False).limits == USUAL
 
 
 def test_the_limits_are_those_of_the_rule_that_allows():
     strict = RULE | {"name": "strict", "minimum_group": 20, "approval": "person"}
-    assert verdict([strict, RULE]).limits == Limits()
-    assert verdict([strict, RULE | {"peers": ["west"]}]).limits == Limits(20)
+    assert verdict([strict, RULE]).limits == USUAL
+    assert verdict([strict, RULE | {"peers": ["west"]}]).limits == replace(USUAL, minimum_group=20)
+
+
+EXACT = RULE | {"exact_aggregates": True}
+
+
+@pytest.mark.parametrize(
+    ("rule", "dominance", "intersection"),
+    [
+        (EXACT, 1, 0),
+        (EXACT | {"minimum_group": 7}, Fraction(4, 5), 7),
+        (RULE | {"minimum_group": 7}, 1, 0),
+        (EXACT | {"minimum_group": 7, "dominance": "0.5"}, Fraction(1, 2), 7),
+        (EXACT | {"minimum_group": 7, "dominance": "1", "minimum_intersection": 0}, 1, 0),
+        (EXACT | {"minimum_group": 7, "minimum_intersection": 30}, Fraction(4, 5), 30),
+    ],
+)
+def test_limits_that_follow_from_the_smallest_group_of_exact_figures(rule, dominance, intersection):
+    limits = verdict([rule]).limits
+    assert (limits.dominance, limits.minimum_intersection) == (dominance, intersection)
+
+
+def test_maximum_ratio_unless_a_rule_says_otherwise():
+    assert verdict([RULE]).limits.maximum_ratio == 10
+    assert verdict([RULE | {"maximum_ratio": "2.5"}]).limits.maximum_ratio == Fraction(5, 2)
+    assert verdict([RULE | {"maximum_ratio": 0}]).limits.maximum_ratio == 0
+
+
+SEEN = ComparisonType.parse("PN-NP-PN")
+
+
+def test_results_about_single_rows_need_a_word_of_the_rule():
+    allowed = RULE | {"row_results": True}
+    found = verdict([RULE], row_results=True)
+    assert not found.allowed
+    assert [reason.key for reason in found.reasons] == ["row_results"]
+    assert verdict([allowed], row_results=True).allowed
+    assert verdict([allowed]).allowed
+    assert verdict([RULE], comparison_type=ComparisonType.parse("PN-NP-SS")).allowed
+
+
+def test_a_comparison_that_somebody_sees_has_to_be_named_by_its_type():
+    rule = {key: value for key, value in RULE.items() if key != "types"} | {"row_results": True}
+    found = verdict([rule], row_results=True, comparison_type=SEEN)
+    assert not found.allowed
+    (reason,) = found.reasons
+    assert (reason.key, reason.mend) == ("types", 'Add types = ["PN-NP-PN"].')
+    assert verdict([rule | {"types": ["PN-NP-PN"]}], row_results=True, comparison_type=SEEN).allowed
+    assert verdict([rule], row_results=True).allowed
+    assert verdict([rule], comparison_type=ComparisonType.parse("PN-NP-SS")).allowed
+
+
+def test_what_the_refusal_says_is_enough():
+    rule = {key: value for key, value in RULE.items() if key not in ("types", "runs_total")}
+    (reason,) = verdict([rule], row_results=True, comparison_type=SEEN).reasons
+    added = tomllib.loads(reason.mend.partition("to the rule ")[2].rstrip(".").replace(", ", "\n"))
+    mended = rule | added | {"runs_total": 8}
+    assert added == {"row_results": True, "runs_total": 3, "types": ["PN-NP-PN"]}
+    assert verdict([mended], row_results=True, comparison_type=SEEN).allowed
+
+
+def test_a_rule_for_single_rows_without_a_number_of_runs_is_no_policy():
+    rule = {key: value for key, value in RULE.items() if key != "runs_total"} | {"row_results": True}
+    with pytest.raises(ConfigError, match="rule 1: row_results is set without runs_total") as caught:
+        parse_policy({"rules": [rule]}, "policy.toml")
+    assert "runs_total = 3" in caught.value.mend
+    parse_policy({"rules": [rule | {"runs_total": 3}]}, "policy.toml")
 
 
 def test_every_condition_of_every_rule_is_told():

@@ -1,0 +1,174 @@
+"""What a policy gives away that its rules do not say in so many words, for whoever writes them.
+
+A rule is looked at by itself, as far as results go to the peer; what several rules or peers give away
+together is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from parties.policy.conditions import fits
+from parties.policy.rules import Policy, Rule
+from smc.analyses.base import Schema
+from smc.analyses.comparison.bisection import found, jobs_to_find
+from smc.forms import Holding, Role, all_types
+
+Declared = Mapping[str, Mapping[str, Schema]]
+"""The local columns, by data set."""
+
+MOST_EPSILON: Final = 20
+"""With a larger epsilon in total, noise hides nobody: odds may change by a factor of e**20."""
+
+FEW: Final = 10
+"""A value that is one of fewer is as good as found."""
+
+_KINDS: Final = {
+    Holding.PLAIN: ("integer", "decimal"),
+    Holding.SHARE: ("share",),
+    Holding.CIPHERTEXT: ("ciphertext",),
+}
+_MOST_VALUES: Final = 1 << 128
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Something that a rule gives away.
+
+    Attributes:
+        rule: its name.
+        key: the entry that would mend it.
+        what: what the peer can do.
+        mend: what to write.
+    """
+
+    rule: str
+    key: str
+    what: str
+    mend: str
+
+
+def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
+    """The risks of all rules, in their order.
+
+    Args:
+        policy: the rules.
+        declared: the columns of the local catalog; comparisons are judged by their bounds.
+    """
+    return tuple(
+        risk for rule in policy.rules if "peer" in rule.recipients for risk in _risks(rule, declared)
+    )
+
+
+def _risks(rule: Rule, declared: Declared) -> Iterator[Risk]:
+    peers = "any peer" if "*" in rule.peers else " and ".join(sorted(rule.peers)) or "nobody"
+    limits, exact, by_row = rule.limits, rule.exact_aggregates, rule.row_results
+    reachable = _reachable(rule, declared) if by_row else {}
+    bisected = _bisected(reachable, rule.runs_total or 0)
+    names = " or ".join(reachable)
+    candidates = (
+        (
+            bool(bisected),
+            "runs_total",
+            f"lets {peers} {bisected}",
+            "Lower runs_total, or name types whose result stays shared.",
+        ),
+        (
+            bool(reachable) and rule.minimum_rows < 2,
+            "minimum_rows",
+            f"lets {peers} find {names} in a single job where a data set has one row",
+            "Set minimum_rows = 2 or more.",
+        ),
+        (
+            by_row and not rule.needs_person,
+            "approval",
+            f"tells {peers} about single rows, and nobody is asked",
+            'Write approval = "person".',
+        ),
+        (
+            exact and limits.minimum_group < 2,
+            "minimum_group",
+            f"shows {peers} exact figures that may be about a single person",
+            "Set minimum_group = 10.",
+        ),
+        (
+            exact and limits.minimum_intersection < 2 <= limits.minimum_group,
+            "minimum_intersection",
+            f"shows {peers} the size of an intersection of a single person",
+            "Leave minimum_intersection out: it is minimum_group then.",
+        ),
+        (
+            exact and limits.dominance == 1,
+            "dominance",
+            f"shows {peers} exact sums that may be one person's value",
+            'Write dominance = "0.8".',
+        ),
+        (
+            exact and rule.runs_total is None,
+            "runs_total",
+            f"shows {peers} any number of exact figures, which can be subtracted from each other",
+            "Set runs_total = 5, or as many as may lie side by side.",
+        ),
+        (
+            (exact or by_row) and not limits.maximum_ratio,
+            "maximum_ratio",
+            f"lets {peers} match any number of guessed keys with the local ones",
+            "Leave maximum_ratio out, or write a small number.",
+        ),
+        (
+            rule.budget.epsilon > MOST_EPSILON,
+            "epsilon_total",
+            f"lets {peers} spend more than epsilon {MOST_EPSILON}, at which noise hides nobody",
+            "Lower epsilon_total.",
+        ),
+    )
+    for holds, key, what, mend in candidates:
+        if holds:
+            yield Risk(rule.name, key, f"rule {rule.name!r} {what}", mend)
+
+
+def _bisected(reachable: Mapping[str, int], runs: int) -> str:
+    """What columns of so many possible values lose by as many runs; empty if little."""
+    found_out: list[str] = []
+    narrowed: list[str] = []
+    for name, values in reachable.items():
+        jobs = jobs_to_find(values)
+        left = -(-values // (1 << min(runs, jobs)))
+        if runs >= jobs:
+            found_out.append(f"every value of {name} in {jobs} jobs")
+        elif left < FEW:
+            narrowed.append(f"every value of {name} to {left} of {values} in {runs} jobs")
+    parts = (("find", found_out), ("narrow down", narrowed))
+    return ", and ".join(f"{verb} {' and '.join(texts)}" for verb, texts in parts if texts)
+
+
+def _reachable(rule: Rule, declared: Declared) -> dict[str, int]:
+    """How many values each column can have that the peer can bisect; the least over data sets."""
+    kinds: set[str] = set()
+    for kind in all_types():
+        if not any(fits(pattern, kind) for pattern in rule.types or ()):
+            continue
+        for role in Role:
+            for name in found(kind, role.other):
+                held = (kind.x if name == "x" else kind.y).holding(role)
+                kinds.update(_KINDS.get(held, ()))
+    reachable: dict[str, int] = {}
+    for dataset, columns in declared.items():
+        if not {dataset, "*"} & rule.datasets:
+            continue
+        for name, schema in columns.items():
+            values = _values(schema)
+            if {name, "*"} & rule.columns and schema.kind in kinds and values is not None:
+                reachable[name] = min(values, reachable.get(name, values))
+    return reachable
+
+
+def _values(schema: Schema) -> int | None:
+    """How many values a column can have; None if it can be in no comparison."""
+    if schema.kind in _KINDS[Holding.PLAIN]:
+        if schema.lower is None or schema.upper is None:
+            return None
+        return schema.upper - schema.lower + 1
+    return min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES

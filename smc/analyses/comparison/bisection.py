@@ -1,0 +1,32 @@
+"""What repeated comparisons find: a result about a row halves what the row's value can be."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.forms import ComparisonType, Holding, Role
+
+_PARTS: Final = (Holding.SHARE, Holding.CIPHERTEXT)
+
+
+def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
+    """What a party can find by a series of comparisons of one type with values of its choice.
+
+    It sees results, and each job puts the threshold of every row in the middle of what is left. Of an input
+    that it holds a share or a ciphertext of, it can shift the value without knowing it.
+
+    Returns:
+        `("x",)` or `("y",)` for the values of that input, `("x", "y")` for the differences of both, nothing
+        where it sees no results, knows the inputs, or cannot choose anything.
+    """
+    if finder not in kind.delta.sees:
+        return ()
+    forms = {"x": kind.x, "y": kind.y}
+    unknown = tuple(name for name, form in forms.items() if finder not in form.sees)
+    shifts = any(form.holding(finder) in _PARTS for form in forms.values())
+    return unknown if len(unknown) == 1 or shifts else ()
+
+
+def jobs_to_find(values: int) -> int:
+    """How many comparisons of all rows single out one of so many values of each."""
+    return (values - 1).bit_length()
