@@ -41,9 +41,9 @@ from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits
 from smc.ciphers.keys import PublicKey
 from smc.ciphers.phe_format import read_private_key
-from smc.errors import DuettoError
+from smc.errors import DuettoError, UsageError
 from smc.forms import Role
-from smc.planning.run import prepare, run_plan
+from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
 from smc.values import Value
 
@@ -95,6 +95,7 @@ class Comparisons:
 
     def __init__(self, case: Case, x: Value, y: Value) -> None:
         self._plan = case.plan()
+        self._prepared: Prepared | None = None
         self._x = x
         self._y = y
         self.setting = case.setting
@@ -102,11 +103,14 @@ class Comparisons:
 
     def prepare(self, session: Session) -> None:
         """What the plan's steps set up."""
-        prepare(self._plan, session)
+        self._prepared = prepare(self._plan, session)
 
     def run(self, session: Session) -> Value:
         """The plan."""
-        return run_plan(self._plan, session, self._x, self._y)
+        if self._prepared is None:
+            raise UsageError("A benchmark runs what it has prepared.")
+        del session
+        return self._prepared.run(self._x, self._y)
 
     def found(self, result: Value) -> Mapping[str, Any]:
         """The own holding of delta."""

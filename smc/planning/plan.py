@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from smc.forms import ComparisonType, Form
+from smc.forms import ComparisonType, Form, Role
 from smc.planning.registry import spec_named
-from smc.protocols.spec import Cost, Modulus, Parameters, Setup, Spec, mirrored_modulus
+from smc.protocols.spec import Cost, Flight, Modulus, Parameters, Setup, Spec, mirrored_modulus
+
+DIGEST_BYTES: Final = 32
 
 _CHUNK_BYTES = 48 << 20
 _CHUNK_MOST = 1 << 16
@@ -69,6 +73,14 @@ class Step:
         cost = self.spec.cost(self.parameters(parameters))
         return cost.mirror if self.mirrored else cost
 
+    def described(self) -> list[Any]:
+        """The step as plain JSON values."""
+        moduli = (
+            modulus.value if isinstance(modulus, Role) else modulus and str(modulus)
+            for modulus in (self.modulus_in, self.modulus_out)
+        )
+        return [self.name, self.mirrored, *moduli]
+
     def __str__(self) -> str:
         return f"{self.name}{'*' if self.mirrored else ''}"
 
@@ -102,8 +114,16 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the route, by which two parties see that they have the same."""
-        return hashlib.sha256(f"duetto plan v1\0{self.type}\0{self.bits}\0{self.route}".encode()).hexdigest()
+        """SHA-256 of all that the plan says, by which two parties see that they have the same."""
+        text = json.dumps(self._described(), separators=(",", ":"))
+        return hashlib.sha256(b"duetto plan v2\0" + text.encode()).hexdigest()
+
+    def _described(self) -> list[Any]:
+        x, y, delta = (
+            [step.described() for step in s] for s in (self.x_steps, self.y_steps, self.delta_steps)
+        )
+        inside = self.inner._described() if self.inner is not None else None
+        return [str(self.type), self.bits, x, y, self.comparison.described(), inside, delta]
 
     @property
     def route(self) -> str:
@@ -167,8 +187,8 @@ class Plan:
 
     @property
     def setup(self) -> Cost:
-        """What the first comparison of a session costs besides."""
-        return sum((setup.cost for setup in self.setups), Cost())
+        """What preparing a new session costs: comparing the plans, and each set-up."""
+        return sum((setup.cost for setup in self.setups), Cost((Flight.BOTH,), DIGEST_BYTES, DIGEST_BYTES))
 
     @property
     def moduli(self) -> tuple[Modulus | None, Modulus | None, Modulus | None]:

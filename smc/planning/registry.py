@@ -76,6 +76,9 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
 BASELINES: Final = frozenset({bunn_ostrovsky.SPEC.engine, gentry.SPEC.engine, veugen.SPEC.engine})
 """Engines to measure against: protocols of the literature, which the planner never chooses by itself."""
 
+BY_NAME_ONLY: Final = BASELINES | {dgk.SPEC.engine}
+"""Engines that `auto` leaves alone: those, and the one below 128 bits of security."""
+
 ENGINES: Final[tuple[str, ...]] = (
     *sorted({spec.engine for spec in COMPARISONS if spec.engine}),
     "auto",

@@ -18,7 +18,7 @@ from smc.forms import ComparisonType, Form, Role
 from smc.planning.cost import LAN, Network, estimate_seconds
 from smc.planning.plan import Plan, State, Step
 from smc.planning.registry import (
-    BASELINES,
+    BY_NAME_ONLY,
     COMPARISONS,
     CONVERSIONS,
     DEFAULT_ENGINE,
@@ -144,7 +144,7 @@ class _Search:
     def _natives(self, moduli: set[Modulus]) -> Iterator[Step]:
         for spec in COMPARISONS:
             named = spec.engine in ("", self._engine)
-            if not named and (self._engine != "auto" or spec.engine in BASELINES):
+            if not named and (self._engine != "auto" or spec.engine in BY_NAME_ONLY):
                 continue
             if spec.improves and not self._improved:
                 continue

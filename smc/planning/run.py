@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
+from smc.planning.agreement import compare_plans
 from smc.planning.plan import Plan, Step
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, mirrored_modulus
@@ -30,33 +31,69 @@ def session_parameters(session: Session, count: int, bits: int) -> Parameters:
     return Parameters(count, bits, alice, bob)
 
 
-def prepare(plan: Plan, session: Session) -> None:
-    """Set up ahead of time what the first run of the plan in a session would set up; both parties call it.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that both parties of a session have, and for which the session has set up everything.
+
+    Attributes:
+        plan: the plan.
+        session: the local side.
+    """
+
+    plan: Plan
+    session: Session
+
+    def run(self, x: Value, y: Value) -> Value:
+        """As `run_plan`, at exactly the plan's cost."""
+        check_inputs(self.plan, self.session, x, y)
+        return _run_chunks(self.plan, self.session, x, y)
+
+
+def prepare(plan: Plan, session: Session) -> Prepared:
+    """Compare the plans and set up, ahead of time, what the run needs; both parties call it.
+
+    Costs `Plan.setup` in a new session; what a session has set up, it does not set up again.
 
     Raises:
+        ProtocolViolation: the peer has another plan; nothing but its digest was sent.
         PeerError: of the kind that the failure has.
     """
+    compare_plans(plan, session)
     for setup in plan.setups:
         setup.run(session)
+    return Prepared(plan, session)
 
 
 def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
-    """Run one side of a plan.
+    """Prepare a session for a plan and run one side of it.
 
     Args:
         plan: the same on both sides.
-        session: the own side.
-        x: the own holding of x, one entry per comparison (`bits` entries if x is encrypted bit by bit).
-        y: the own holding of y.
+        session: the local side.
+        x: the local holding of x, one entry per comparison (`bits` entries if x is encrypted bit by bit).
+        y: the local holding of y.
 
     Returns:
-        The own holding of delta; where x or y was given as an array, a plain value or share of delta may
+        The local holding of delta; where x or y was given as an array, a plain value or share of delta may
         be one too.
 
     Raises:
-        DomainError: a holding is not what the type says, or a number is outside its bound.
-        UsageError: x and y differ in length.
+        DomainError: a holding is not what the plan says, or a number is outside its bound; nothing was sent.
+        UsageError: x and y differ in length; nothing was sent.
+        ProtocolViolation: the peer has another plan; nothing but its digest was sent.
         PeerError: of the kind that the failure has.
+    """
+    check_inputs(plan, session, x, y)
+    prepare(plan, session)
+    return _run_chunks(plan, session, x, y)
+
+
+def check_inputs(plan: Plan, session: Session, x: Value, y: Value) -> None:
+    """Check that x and y are what a plan takes.
+
+    Raises:
+        DomainError: a holding is not what the plan says, or a number is outside its bound.
+        UsageError: x and y differ in length.
     """
     for name, value, form, modulus in zip(
         ("x", "y"), (x, y), (plan.type.x, plan.type.y), plan.moduli, strict=False
@@ -69,7 +106,11 @@ def run_plan(plan: Plan, session: Session, x: Value, y: Value) -> Value:
             f"x has {len(x)} entries where {width * len(y)} are needed for {len(y)} of y.",
             "Compare as many values as there are partners, at least one.",
         )
+
+
+def _run_chunks(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     parameters = session_parameters(session, len(y), plan.bits)
+    width = plan.bits if plan.type.bitwise else 1
     size = plan.chunk(parameters)
     results: list[Value] = []
     for start in range(0, len(y), size):

@@ -32,7 +32,7 @@ from smc.forms import Form, Holding, Role
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
-from smc.planning.run import run_plan, session_parameters
+from smc.planning.run import prepare, session_parameters
 from smc.protocols.session import Session
 from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
@@ -155,7 +155,7 @@ class Comparison:
         ]
         plan = self._plan(parameters, given, moduli)
         looking = agreement_cost(plan) if parameters.pool else Cost()
-        cost = counts_cost(2) + looking + plan.setup + plan.cost(given)
+        cost = counts_cost(2) + plan.setup + looking + plan.cost(given)
         return Estimate(
             cost.rounds,
             cost.alice_bytes,
@@ -199,9 +199,10 @@ class Comparison:
         moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
         given = session_parameters(session, count, parameters.bits)
         plan = self._plan(parameters, given, moduli)
+        ready = prepare(plan, session)
         (release or Release()).pass_gate(session)
         prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
-        delta = run_plan(plan, session, holdings["x"], holdings["y"])
+        delta = ready.run(holdings["x"], holdings["y"])
         return Outcome(
             tables(session, delta),
             (*notes(delta), *prepared),

@@ -11,9 +11,11 @@ from smc.analyses.base import Column, Data, Outcome, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.disclosure.release import Release
 from smc.errors import DomainError, DuettoError, UsageError
-from smc.forms import Form, Holding, Role, all_types
+from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair
-from smc.protocols.spec import parse_modulus
+from smc.planning.route import plan_comparison
+from smc.protocols.sizes import counts_cost
+from smc.protocols.spec import Parameters, parse_modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 from tests.support.holdings import Keys, deal, decrypt, number, opened
 from tests.support.keys import toy
@@ -156,7 +158,8 @@ def test_the_gate_stands_before_the_comparison() -> None:
             lambda s: COMPARISON.run(s, parsed, {"y": Column(Y, INTEGER)}, frozenset(Role)),
             keys=KEYS,
         )
-    assert sent == [10]  # the row counts and nothing else
+    setup = plan_comparison(parsed.type, Parameters(6, 8, 512, 512)).setup
+    assert sent == [counts_cost(2).alice_bytes + setup.alice_bytes]  # nothing of the values
 
 
 @pytest.mark.parametrize(
@@ -251,19 +254,36 @@ def test_values_outside_the_bits_are_refused() -> None:
     assert "777" not in str(caught.value)
 
 
-def test_estimate_says_what_a_run_costs() -> None:
-    parsed = COMPARISON.parse({"type": "PN-NP-PP", "bits": 8})
-    everyone = frozenset(Role)
-    estimate = COMPARISON.estimate(parsed, {"x": INTEGER}, everyone, 6, KEYS[0].public.bits)
+ROUTES = ["PN-NP-PP", "PN-NP-SS", "SS-SS-SS", "SE-SE-SE", "PP-SS-ES", "PN-SE-SS", "SS-NP-PN", "ES-SE-SE"]
+
+
+@pytest.mark.parametrize("engine", ["paillier", "oblivious", "silent", "elgamal", "auto"])
+@pytest.mark.parametrize(
+    ("name", "delta"),
+    [(name, delta) for name in ROUTES for delta in (["2", "2^64", "bob"] if name[-2:] == "SS" else ["2"])],
+)
+def test_estimate_says_what_a_run_costs(name: str, engine: str, delta: str) -> None:
+    """The whole job: row counts, plans, set-ups and the comparison, in exactly so many rounds."""
+    kind = ComparisonType.parse(name)
+    given = {"type": name, "bits": 8, "engine": engine, "delta_modulus": delta}
+    if kind.x is Form.PP:
+        given["x"] = 100
+    parsed = COMPARISON.parse(given)
+    (xa, xb), (ya, yb) = columns(kind.x, "x", X, "2^64"), columns(kind.y, "y", Y, "2^64")
+    if kind.x is Form.PP:
+        xa, xb = {}, {}
+    schemas = {name: column.schema for name, column in {**xa, **xb, **ya, **yb}.items()}
+    recipients = recipients_of(kind.delta)
+    estimate = COMPARISON.estimate(parsed, schemas, recipients, 6, KEYS[0].public.bits)
 
     def party(data: Data):
         def go(session):
-            COMPARISON.run(session, parsed, data, frozenset(Role))
+            COMPARISON.run(session, parsed, data, recipients)
             return session.channel.traffic
 
         return go
 
-    alice, bob = run_pair(party({"x": Column(X, INTEGER)}), party({"y": Column(Y, INTEGER)}), keys=KEYS)
+    alice, bob = run_pair(party({**xa, **ya}), party({**xb, **yb}), keys=KEYS)
     assert (alice.sent, bob.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(alice.rounds, bob.rounds) == estimate.rounds
 

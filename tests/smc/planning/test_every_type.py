@@ -16,7 +16,7 @@ from smc.pair import run_pair
 from smc.planning.cost import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
-from smc.planning.run import prepare, run_plan
+from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters
 from smc.values import Value
@@ -27,15 +27,16 @@ TOY = (toy(Role.ALICE), toy(Role.BOB))
 DGK = (generate_dgk(Randomness()), generate_dgk(Randomness()))
 
 
-def set_up(session: Session, plan: Plan) -> None:
+def set_up(session: Session, plan: Plan) -> Prepared:
     """Do what the first comparison of a session does besides, and check what it cost."""
     if plan.engine == "dgk":
         session.dgk_key = DGK[session.role is Role.BOB]
-    prepare(plan, session)
+    ready = prepare(plan, session)
     traffic = session.channel.traffic
     sent = (plan.setup.alice_bytes, plan.setup.bob_bytes)
     own, other = sent if session.role is Role.ALICE else sent[::-1]
     assert (traffic.sent, traffic.received, traffic.rounds) == (own, other, plan.setup.rounds)
+    return ready
 
 
 def work(session: Session, plan: Plan) -> Counter[str]:
@@ -69,9 +70,9 @@ def compare(
 
     def party(index: int):
         def run(session: Session) -> tuple[Value, Traffic, Counter[str]]:
-            set_up(session, plan)
+            ready = set_up(session, plan)
             before = session.channel.traffic
-            delta = run_plan(plan, session, x[index], y[index])
+            delta = ready.run(x[index], y[index])
             return delta, session.channel.traffic.since(before), work(session, plan)
 
         return run
