@@ -10,7 +10,7 @@ from smc.forms import ComparisonType
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
-from smc.planning.run import run_plan
+from smc.planning.run import prepare
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share, check_range, is_array, join, listed, of_array, part_of
 
@@ -24,9 +24,9 @@ def compared(kind, bits, x, y, **moduli):
 
     def party(index):
         def run(session):
-            session.oblivious.setup()
+            ready = prepare(plan, session)
             before = session.channel.traffic
-            delta = run_plan(plan, session, x[index], y[index])
+            delta = ready.run(x[index], y[index])
             return delta, session.channel.traffic.since(before)
 
         return run
