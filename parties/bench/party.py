@@ -52,7 +52,7 @@ _JOB_ID: Final = "bench"
 
 
 @dataclass(frozen=True, slots=True)
-class Ready(Message):
+class Ready(Message, kind="bench-ready"):
     """Both ways: the sender waits for nothing but this before it starts its clock."""
 
     bits: Bits

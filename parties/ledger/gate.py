@@ -48,7 +48,7 @@ _WRITTEN = b"duetto ledger countersignature v1\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Announced(Message):
+class Announced(Message, kind="ledger-announced"):
     """One party's word that it writes what the job releases once it has the same word of the other.
 
     Attributes:
@@ -63,7 +63,7 @@ class Announced(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Message):
+class Written(Message, kind="ledger-written"):
     """One party's word that it has written, both directions.
 
     Attributes:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
+from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame, is_kind
 from smc.errors import ProtocolViolation
 
-_KIND = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,127}")
 _COUNTER_LIMIT = 1 << 48
 _CODE_BYTES = 64
 _MOST_WORDS = 2
@@ -37,7 +34,7 @@ class Arrivals:
             raise ProtocolViolation("The peer sent an empty packet.")
         if content == "frame":
             kind, sequence = packet.frame.kind, packet.frame.sequence
-            if not _KIND.fullmatch(kind):
+            if not is_kind(kind):
                 raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
             if sequence != self._frames:
                 raise ProtocolViolation(f"{kind}: frame {self._frames} was due, frame {sequence} came.")
@@ -67,7 +64,7 @@ def to_frame(packet: pb.Packet) -> Frame:
     if content != "frame":
         raise ProtocolViolation(f"A frame was due, the peer sent {content or 'an empty packet'}.")
     frame = packet.frame
-    if not _KIND.fullmatch(frame.kind):
+    if not is_kind(frame.kind):
         raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
     if frame.sequence >= _COUNTER_LIMIT or frame.depth >= _COUNTER_LIMIT:
         raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of its range.")

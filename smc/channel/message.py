@@ -7,8 +7,9 @@ too short, too long or of another kind is refused before a byte of it is parsed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -17,6 +18,13 @@ FRAME_BYTES = 1 << 20
 
 MESSAGE_BYTES = 1 << 30
 """The largest message that a channel accepts; larger batches are cut by the protocol."""
+
+
+END = "end"
+"""Kind of the last frame of a direction: a stream that stops without it was cut."""
+
+ABORT = "abort"
+"""Kind of the frame that ends a session with an error code, which is its data."""
 
 
 class Encodable(Protocol):
@@ -44,18 +52,51 @@ class Expected(Protocol[T_co]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+_KIND = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_KIND_CHARACTERS = 40
+
+KINDS: dict[str, str] = {}
+"""The kind of every message that was imported, with the class that has it."""
+
+
+def is_kind(name: str) -> bool:
+    """Whether a message could have this kind: lower-case words joined by hyphens, 40 characters at most."""
+    return len(name) <= _KIND_CHARACTERS and _KIND.fullmatch(name) is not None
+
+
 class Message:
-    """Base of all messages; subclasses are frozen dataclasses of `Encodable` fields."""
+    """Base of all messages; subclasses are frozen dataclasses of `Encodable` fields.
+
+    A subclass names its kind, `class Counts(Message, kind="row-counts")`: the name by which both sides know
+    the message (`is_kind`), which no other message has. It is part of the wire: renaming
+    the class or its module changes nothing, renaming the kind does.
+
+    Raises:
+        TypeError: on making a subclass whose kind is missing, malformed or taken.
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[str]
+
+    def __init_subclass__(cls, *, kind: str = "") -> None:
+        """Register the kind."""
+        # a dataclass with slots is made twice, the second time from the attributes of the first
+        kind = kind or cls.__dict__.get("_kind", "")
+        name = f"{cls.__module__}.{cls.__name__}"
+        if not is_kind(kind) or kind in (END, ABORT):
+            raise TypeError(f"{name} needs a kind of its own: class {cls.__name__}(Message, kind=...).")
+        if KINDS.setdefault(kind, name) != name:
+            raise TypeError(f"{name} has the kind {kind!r} of {KINDS[kind]}.")
+        cls._kind = kind
 
     @classmethod
     def kind(cls) -> str:
-        """The name by which both sides know the message: `module.Class` below `smc`."""
-        return f"{cls.__module__.removeprefix('smc.')}.{cls.__qualname__}"
+        """The name by which both sides know the message."""
+        return cls._kind
 
     def encode(self) -> bytes:
         """The fields' bytes, one after the other."""
-        return b"".join(getattr(self, field.name).encode() for field in fields(self))
+        return b"".join(getattr(self, each.name).encode() for each in fields(cast(Any, self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +116,3 @@ class Frame:
     depth: int
     total: int
     data: bytes
-
-
-END = "end"
-"""Kind of the last frame of a direction: a stream that stops without it was cut."""
-
-ABORT = "abort"
-"""Kind of the frame that ends a session with an error code, which is its data."""

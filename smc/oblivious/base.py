@@ -49,7 +49,7 @@ _KEY_DOMAIN: Final = b"duetto/oblivious/base-key/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer(Message):
+class Offer(Message, kind="base-offer"):
     """Both ways: the own nonce, and A and C of the direction in which the own party sends."""
 
     nonce: Rows
@@ -57,7 +57,7 @@ class Offer(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Message):
+class Choice(Message, kind="base-choices"):
     """Both ways: the points P_i of the direction in which the own party receives."""
 
     points: Rows

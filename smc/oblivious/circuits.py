@@ -38,21 +38,21 @@ from smc.oblivious.transfers import Transfers, Triples
 
 
 @dataclass(frozen=True, slots=True)
-class Openings(Message):
+class Openings(Message, kind="triple-openings"):
     """Masked operands of AND gates, from either party."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class DigitOffers(Message):
+class DigitOffers(Message, kind="digit-offers"):
     """What the sender of 1-of-16 transfers offers for the choices 1 to 15, masked."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class DigitShifts(Message):
+class DigitShifts(Message, kind="digit-shifts"):
     """By what the receiver's digits differ from its random choices, from the receiver."""
 
     words: Words

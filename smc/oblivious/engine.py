@@ -37,7 +37,7 @@ _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
 
 
 @dataclass(frozen=True, slots=True)
-class PoolState(Message):
+class PoolState(Message, kind="pool-state"):
     """Both ways: the name of a pool and how much of it is left."""
 
     state: Rows

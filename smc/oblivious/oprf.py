@@ -82,14 +82,14 @@ _BASE_DOMAIN: Final = b"duetto/oblivious/prf-base/1"
 
 
 @dataclass(frozen=True, slots=True)
-class PrfSums(Message):
+class PrfSums(Message, kind="prf-sums"):
     """The masked sums of every level of the seed trees, from the receiver."""
 
     sums: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class PrfMatrix(Message):
+class PrfMatrix(Message, kind="prf-matrix"):
     """The masked code words of a piece, from the receiver: a row for each bit of each symbol."""
 
     matrix: Rows

@@ -50,14 +50,14 @@ _OFFERED: Final = 2 * (CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Refill(Message):
+class Refill(Message, kind="silent-refill"):
     """Sums of the trees of one iteration, from the sender of silent transfers."""
 
     sums: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class PairOffers(Message):
+class PairOffers(Message, kind="pair-offers"):
     """What the sender of 1-of-4 transfers offers for the values 1 to 3, masked."""
 
     words: Words

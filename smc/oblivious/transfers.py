@@ -25,21 +25,21 @@ from smc.oblivious.setup import set_up
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(Message):
+class Columns(Message, kind="transfer-columns"):
     """The matrix of 1-of-2 transfers, from their receiver."""
 
     matrix: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceColumns(Message):
+class ChoiceColumns(Message, kind="transfer-choice-columns"):
     """The matrix of 1-of-16 transfers, from their receiver."""
 
     matrix: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Corrections(Message):
+class Corrections(Message, kind="transfer-corrections"):
     """Corrections of correlated transfers, from their sender."""
 
     words: Words

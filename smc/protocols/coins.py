@@ -39,14 +39,14 @@ _COMMITMENT_DOMAIN: Final = b"duetto/coin-commitment/1"
 
 
 @dataclass(frozen=True, slots=True)
-class CoinCommitment(Message):
+class CoinCommitment(Message, kind="coin-commitment"):
     """The hash of the sender's half."""
 
     hashed: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Coins(Message):
+class Coins(Message, kind="coins"):
     """The sender's half."""
 
     half: Rows

@@ -52,14 +52,14 @@ _HALF_WORD: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Corrections(Message):
+class Corrections(Message, kind="correlated-corrections"):
     """Corrections of a span, from the sender; M is at most 2**32 or a power of two up to 2**64."""
 
     numbers: Residues
 
 
 @dataclass(frozen=True, slots=True)
-class SeededCorrections(Message):
+class SeededCorrections(Message, kind="seeded-corrections"):
     """Corrections of a span whose pads are expanded, from the sender."""
 
     salt: Rows

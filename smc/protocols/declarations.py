@@ -33,7 +33,7 @@ _BYTES: Final = 2 * _WORD_BYTES + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Declarations(Message):
+class Declarations(Message, kind="declarations"):
     """The sender's declarations, one row each."""
 
     rows: Rows

@@ -29,7 +29,7 @@ MOST_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class PublicText(Message):
+class PublicText(Message, kind="public-text"):
     """The sender's text."""
 
     octets: Rows

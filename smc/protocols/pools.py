@@ -42,14 +42,14 @@ _NOBODY: Final = bytes(POOL_NAME_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer(Message):
+class Offer(Message, kind="pool-offer"):
     """The sender's names of fitting pools, the smallest pool first, filled up with zeros."""
 
     names: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Message):
+class Taken(Message, kind="pool-taken"):
     """Whether the sender has taken the pool: 1 or 0."""
 
     done: Rows

@@ -94,14 +94,14 @@ class KeyedSeat(Generic[OwnT, PeerT]):
 
 
 @dataclass(frozen=True, slots=True)
-class PublicPoint(Message):
+class PublicPoint(Message, kind="public-point"):
     """Both ways: an ElGamal key."""
 
     point: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class PublicNumbers(Message):
+class PublicNumbers(Message, kind="public-numbers"):
     """Both ways: a DGK key."""
 
     numbers: Rows

@@ -50,7 +50,7 @@ class RowCount(int):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts(Message):
+class Counts(Message, kind="row-counts"):
     """The sender's row counts."""
 
     counts: Residues

@@ -33,7 +33,7 @@ _LEAST_WORD: Final = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedWords(Message):
+class MaskedWords(Message, kind="masked-words"):
     """A fresh key under which rows are expanded, and words masked so; from the sender of transfers."""
 
     key: Rows

@@ -16,14 +16,14 @@ from smc.protocols.spec import Cost, Flight
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedShares(Message):
+class OpenedShares(Message, kind="opened-shares"):
     """The own shares, for a recipient."""
 
     shares: Words
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedBits(Message):
+class OpenedBits(Message, kind="opened-bits"):
     """The own XOR shares of bits, for a recipient."""
 
     shares: Bits

@@ -44,7 +44,7 @@ BATCH_TRANSFERS: Final = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
-class OverlapCorrections(Message):
+class OverlapCorrections(Message, kind="overlap-corrections"):
     """Corrections of the transfers of a batch of blocks, from the sender."""
 
     corrections: Rows

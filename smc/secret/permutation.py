@@ -34,7 +34,7 @@ from smc.secret.switches import Index, Word, apply, columns_for, switches, wires
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchCorrections(Message):
+class SwitchCorrections(Message, kind="switch-corrections"):
     """Corrections of all switches, from the party that does not know the order."""
 
     corrections: Words

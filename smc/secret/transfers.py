@@ -53,14 +53,14 @@ _OCTET: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ExpansionKey(Message):
+class ExpansionKey(Message, kind="expansion-key"):
     """The public key under which a batch's seeds are expanded, from the sender."""
 
     key: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class VectorCorrections(Message):
+class VectorCorrections(Message, kind="vector-corrections"):
     """Corrections of vectors for up to eight bits of the chooser's integers, from the sender."""
 
     corrections: Rows

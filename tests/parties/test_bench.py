@@ -196,7 +196,7 @@ def test_a_party_leaves_when_its_parent_is_gone() -> None:
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 16383, 16384, FRAME_BYTES])
 @pytest.mark.parametrize("sequence", [0, 1, 1 << 40])
 def test_packets_are_measured_exactly(size: int, sequence: int) -> None:
-    frame = Frame(sequence, "protocols.a.Message", 3, 5 * size, bytes(size))
+    frame = Frame(sequence, "a-message", 3, 5 * size, bytes(size))
     assert packet_bytes(frame) == to_packet(frame).ByteSize()
 
 

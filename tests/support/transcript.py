@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smc.channel.channel import Channel
+from smc.channel.message import KINDS
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -20,7 +21,7 @@ def transcripts(monkeypatch, side):
 
     def message(self, kind, size):
         data = honest(self, kind, size)
-        seen[owners[id(self)]].append((kind.rpartition(".")[2], data))
+        seen[owners[id(self)]].append((KINDS[kind].rpartition(".")[2], data))
         return data
 
     def watched(session):

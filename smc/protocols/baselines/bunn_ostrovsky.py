@@ -41,35 +41,35 @@ from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message):
+class Bits(Message, kind="bunn-ostrovsky-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Products(Message):
+class Products(Message, kind="bunn-ostrovsky-products"):
     """Bob to Alice: her shares of x_i y_i."""
 
     shares: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Equalities(Message):
+class Equalities(Message, kind="bunn-ostrovsky-equalities"):
     """Alice to Bob: her shares of [x_i = y_i] for i > 0."""
 
     shares: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class State(Message):
+class State(Message, kind="bunn-ostrovsky-state"):
     """Alice to Bob: her share of the comparison of the bits below i."""
 
     share: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing(Message):
+class Crossing(Message, kind="bunn-ostrovsky-crossing"):
     """Bob to Alice: her share of what the scalar product has across the parties."""
 
     share: Fresh

@@ -54,21 +54,21 @@ _LAST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message):
+class Bits(Message, kind="gentry-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message):
+class Masked(Message, kind="gentry-masked"):
     """Bob to Alice: the numbers under test, each with a random one added."""
 
     sums: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Message):
+class Answers(Message, kind="gentry-answers"):
     """Alice to Bob: bits of every sum, or one bit for each value that it may have."""
 
     bits: Fresh

@@ -39,14 +39,14 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message):
+class Bits(Message, kind="veugen-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Tests(Message):
+class Tests(Message, kind="veugen-tests"):
     """Bob to Alice: for each pair bits + 1 numbers, of which one may be zero."""
 
     numbers: Fresh

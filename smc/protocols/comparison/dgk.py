@@ -59,14 +59,14 @@ _PIECE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedBits(Message):
+class EncryptedBits(Message, kind="dgk-bits"):
     """Alice to Bob: the bits of x, the least significant first."""
 
     bits: FreshDgk
 
 
 @dataclass(frozen=True, slots=True)
-class Blinded(Message):
+class Blinded(Message, kind="dgk-blinded"):
     """Bob to Alice."""
 
     values: FreshDgk

@@ -37,14 +37,14 @@ Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Encrypted | Key
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message):
+class Masked(Message, kind="encrypted-masked"):
     """Bob to Alice: E(a + b)."""
 
     sums: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Quotients(Message):
+class Quotients(Message, kind="encrypted-quotients"):
     """Alice to Bob: E((a + b) div n)."""
 
     quotients: Fresh

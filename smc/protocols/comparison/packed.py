@@ -45,7 +45,7 @@ Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message):
+class Masked(Message, kind="packed-masked"):
     """Bob to Alice: packs of d + b."""
 
     packs: Fresh

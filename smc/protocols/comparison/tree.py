@@ -49,14 +49,14 @@ _PIECE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Points(Message):
+class Points(Message, kind="tree-points"):
     """Point holder to range holder."""
 
     nodes: FreshBatch[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Tests(Message):
+class Tests(Message, kind="tree-tests"):
     """Range holder to point holder."""
 
     differences: FreshBatch[Any, Any]

@@ -25,7 +25,7 @@ from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedBits(Message):
+class EncryptedBits(Message, kind="bit-to-encrypted"):
     """Alice to Bob."""
 
     bits: Fresh

@@ -28,7 +28,7 @@ from smc.values import Encrypted, KeyHolder
 
 
 @dataclass(frozen=True, slots=True)
-class Switch(Message):
+class Switch(Message, kind="encrypted-to-encrypted"):
     """Alice to Bob: the masked values under his key, the negated masks under hers."""
 
     masked: Fresh

@@ -25,7 +25,7 @@ from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(Message):
+class Returned(Message, kind="encrypted-to-plain"):
     """Bob to Alice."""
 
     values: Fresh

@@ -29,7 +29,7 @@ from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message):
+class Masked(Message, kind="encrypted-to-shared"):
     """Bob to Alice: E(z + r)."""
 
     values: Fresh

@@ -33,7 +33,7 @@ from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message):
+class Masked(Message, kind="packed-to-shared"):
     """Bob to Alice: packs of z + r."""
 
     packs: Fresh

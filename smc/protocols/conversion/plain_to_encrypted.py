@@ -24,7 +24,7 @@ from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedValues(Message):
+class EncryptedValues(Message, kind="plain-to-encrypted"):
     """Alice to Bob."""
 
     values: Fresh

@@ -25,7 +25,7 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Message):
+class Part(Message, kind="plain-to-shared"):
     """Alice to Bob: his shares."""
 
     shares: Residues

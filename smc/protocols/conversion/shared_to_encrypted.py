@@ -25,7 +25,7 @@ from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedShares(Message):
+class EncryptedShares(Message, kind="shared-to-encrypted"):
     """Alice to Bob."""
 
     shares: Fresh

@@ -26,7 +26,7 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Message):
+class Part(Message, kind="shared-to-plain"):
     """The sender's shares."""
 
     shares: Residues

@@ -23,7 +23,7 @@ from smc.values import Nothing, Plain
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Message):
+class Told(Message, kind="plain-to-both"):
     """Alice to Bob."""
 
     values: Residues

@@ -56,14 +56,14 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Masks(Message):
+class Masks(Message, kind="intersection-masks"):
     """Three masks for each of some keys, from the sender."""
 
     rows: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Message):
+class Matches(Message, kind="intersection-matches"):
     """Which rows have a match, from the receiver."""
 
     bits: Bits

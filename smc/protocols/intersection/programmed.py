@@ -52,14 +52,14 @@ _PIECE_WORDS: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class StoreSeed(Message):
+class StoreSeed(Message, kind="store-seed"):
     """The seed of the store, from the sender."""
 
     seed: Rows
 
 
 @dataclass(frozen=True, slots=True)
-class StorePiece(Message):
+class StorePiece(Message, kind="store-piece"):
     """Entries of the store, from the sender."""
 
     entries: Words

@@ -33,7 +33,7 @@ from tests.support.keys import toy
 
 
 @dataclass(frozen=True, slots=True)
-class Total(Message):
+class Total(Message, kind="test-joined-total"):
     """One side's sum."""
 
     value: Words

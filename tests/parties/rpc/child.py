@@ -64,7 +64,7 @@ BEHAVIOURS = {
     "cut": _cut,
     "too-large": _bad_frame(Frame(0, KIND, 2, SIZE, bytes(SIZE + 1))),
     "too-short": _bad_frame(Frame(0, KIND, 2, SIZE - 1, bytes(SIZE - 1))),
-    "wrong-type": _bad_frame(Frame(0, "other.Kind", 2, SIZE, bytes(SIZE))),
+    "wrong-type": _bad_frame(Frame(0, "other-kind", 2, SIZE, bytes(SIZE))),
     "out-of-order": _bad_frame(Frame(1, KIND, 2, SIZE, bytes(SIZE))),
     "no-kind": _bad_frame(Frame(0, "no kind!", 2, SIZE, bytes(SIZE))),
     "impossible-depth": _bad_frame(Frame(0, KIND, 9, SIZE, bytes(SIZE))),

@@ -13,7 +13,7 @@ SIZE = 64
 
 
 @dataclass(frozen=True)
-class Parcel(Message):
+class Parcel(Message, kind="test-parcel"):
     """Some bytes."""
 
     body: Rows

@@ -24,7 +24,7 @@ TIMEOUT = 1.0
 
 
 @dataclass(frozen=True)
-class Parcel(Message):
+class Parcel(Message, kind="test-conformance-parcel"):
     body: Rows
 
 

@@ -18,12 +18,13 @@ from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
 from smc.errors import ProtocolViolation
 
 counters = st.integers(0, 2**64 - 1) | st.integers(0, 10)
-kinds = st.text(max_size=140) | st.sampled_from([END, ABORT, "protocols.comparison.tree.Sums"])
+kinds = st.text(max_size=140) | st.sampled_from([END, ABORT, "tree-points", "a-", "A"])
 
 
 def is_sound(frame: Frame) -> bool:
     return (
-        bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]{0,127}", frame.kind))
+        len(frame.kind) <= 40
+        and bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", frame.kind))
         and frame.sequence < 2**48
         and frame.depth < 2**48
         and len(frame.data) <= frame.total <= MESSAGE_BYTES

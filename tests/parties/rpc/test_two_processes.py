@@ -74,7 +74,7 @@ def test_bad_frames_end_the_session(behaviour):
 SENT_FRAMES = {
     "too large": Frame(0, Parcel.kind(), 1, SIZE, bytes(SIZE + 1)),
     "too short": Frame(0, Parcel.kind(), 1, SIZE - 1, bytes(SIZE - 1)),
-    "wrong type": Frame(0, "other.Kind", 1, SIZE, bytes(SIZE)),
+    "wrong type": Frame(0, "other-kind", 1, SIZE, bytes(SIZE)),
     "out of order": Frame(7, Parcel.kind(), 1, SIZE, bytes(SIZE)),
 }
 

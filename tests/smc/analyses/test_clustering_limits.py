@@ -35,6 +35,7 @@ from tests.smc.analyses.clustering_runs import (
     watched,
 )
 from tests.smc.secret.secret_runs import tight
+from tests.support import openings
 
 PART = st.tuples(st.integers(0, 12), st.sampled_from([0, 0, 0, 3])).map(lambda part: (part[0], sum(part)))
 """Persons and rows of a side in a cluster; some rows are about persons whose first row lies elsewhere."""
@@ -197,9 +198,6 @@ def test_nothing_at_all_is_shown_of_too_few_persons():
     assert found["labels"]["cluster"] == [None] * 30
 
 
-OPENINGS = ("OpenedShares", "OpenedBits")
-
-
 @pytest.mark.parametrize("text", [HORIZONTAL, BASE + COLUMNS + 'start = "kmeans++"\n'])
 def test_messages_depend_on_public_values_alone(text):
     """Two pairs of tables of one shape, one of them of equal rows: the same kinds, sizes and order."""
@@ -217,11 +215,11 @@ def test_what_is_opened_is_what_is_declared(recipients):
     parameters = parsed(HORIZONTAL)
     _, channels = watched(parameters, table(blobs(20)), table(blobs(30)), recipients)
     for role, channel in zip(Role, channels, strict=True):
-        opened = [entry for entry in channel.sent if entry[0] in OPENINGS]
+        opened = [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
         labels = {Role.ALICE: 8, Role.BOB: 12}[role.other]  # 20 and 30 rows of 3 bits
         sizes, centres, inertia = 8 * 3, 8 * 9, 8
-        expected = [("OpenedShares", size) for size in (sizes, centres, inertia)]
-        expected += [("OpenedBits", labels)]
+        expected = [(openings.SHARES, size) for size in (sizes, centres, inertia)]
+        expected += [(openings.BITS, labels)]
         assert opened == (expected if role.other in recipients else [])
 
 
@@ -230,7 +228,7 @@ def test_only_the_bit_to_stop_is_opened_on_the_way():
     values = np.stack([np.arange(-500, 500, 25)] * 3, axis=1)
     _, channels = watched(parameters, table(values[::2]), table(values[1::2]), frozenset({Role.ALICE}))
     for channel, ends in zip(channels, ([], [24, 72, 8, 8]), strict=True):
-        assert [size for kind, size in channel.sent if kind in OPENINGS] == [1, 1, 1, *ends]
+        assert [size for kind, size in channel.sent if kind in openings.OPENINGS] == [1, 1, 1, *ends]
 
 
 def test_corrections_of_equal_rows_are_uniform():
@@ -263,7 +261,7 @@ def test_a_gate_that_raises_keeps_everything_closed(monkeypatch):
     with pytest.raises(DuettoError, match="ledger"):
         joint(parsed(HORIZONTAL + 'tolerance = "0"\n'), table(blobs(20)), table(blobs(20)), gate=gate)
     assert "MaskedWords" in sent
-    assert not set(sent).intersection(OPENINGS)
+    assert not set(sent).intersection(openings.OPENINGS)
 
 
 def test_the_gate_is_passed_once():

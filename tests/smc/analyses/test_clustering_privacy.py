@@ -32,6 +32,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support import openings
 
 MISS = Fraction(1, 10**7)
 
@@ -127,8 +128,8 @@ def test_cost_is_as_declared(layout):
     declared = declared_cost(parameters, *data, recipients)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
-    opened = [kind for c in channels for kind, _ in c.sent if kind.startswith("Opened")]
-    assert opened == ["OpenedShares", "OpenedShares"]
+    opened = [kind for c in channels for kind, _ in c.sent if kind in openings.OPENINGS]
+    assert opened == [openings.SHARES, openings.SHARES]
 
 
 def test_the_guarantee_is_stated():

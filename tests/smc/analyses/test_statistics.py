@@ -30,6 +30,7 @@ from tests.smc.analyses.statistics_runs import (
     results,
     table,
 )
+from tests.support import openings
 
 
 def test_plain_twin_against_sums_by_hand():
@@ -95,7 +96,7 @@ def test_only_recipients_get_tables_and_shares(recipient, monkeypatch):
     opened: list[Channel] = []
 
     def send(self, message):
-        if type(message).__name__ == "OpenedShares":
+        if type(message).__name__ == openings.SHARES:
             opened.append(self)
         honest(self, message)
 
@@ -252,7 +253,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
     assert {name for _, name in sent} >= {"Columns", "Corrections"}
-    assert not [name for _, name in sent if name == "OpenedShares"]
+    assert not [name for _, name in sent if name == openings.SHARES]
 
 
 def test_the_gate_comes_after_the_noise_and_before_the_first_share():
@@ -280,5 +281,5 @@ def test_the_gate_comes_after_the_noise_and_before_the_first_share():
 
     run_pair(side, side)
     for role in Role:
-        assert events[role][-2:] == ["gate", "OpenedShares"]
+        assert events[role][-2:] == ["gate", openings.SHARES]
         assert events[role].count("gate") == 1

@@ -23,6 +23,7 @@ from smc.protocols.sizes import counts_cost
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from tests.smc.analyses.clustering_runs import Watched, integers
+from tests.support import openings
 
 BOTH = frozenset(Role)
 ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
@@ -162,9 +163,9 @@ def test_only_recipients_get_pairs(recipients):
     outcomes, channels = watched(parameters, alice, bob, recipients)
     expected = VECTORS.run_plain(parameters, alice, bob, recipients)
     for role, outcome, twin, channel in zip(Role, outcomes, expected, channels, strict=True):
-        opened = [entry for entry in channel.sent if entry[0].startswith("Opened")]
+        opened = [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
         assert bool(outcome.tables) is bool(twin.tables) is (role in recipients)
-        assert opened == ([] if role in recipients else [("OpenedBits", 8)])
+        assert opened == ([] if role in recipients else [(openings.BITS, 8)])
         if role in recipients:
             assert sorted(outcome.tables[0].columns["row"]) == sorted(twin.tables[0].columns["row"])
     declared = declared_cost(parameters, 8, 8, recipients)
@@ -205,7 +206,7 @@ def test_too_few_matches_open_nothing_but_that():
     with pytest.raises(DisclosureRefused, match="fewer than the 5 matches"):
         run_pair(side(alice), side(bob))
     for channel in seen:
-        assert [entry for entry in channel.sent if entry[0].startswith("Opened")] == [("OpenedBits", 1)]
+        assert [entry for entry in channel.sent if entry[0] in openings.OPENINGS] == [(openings.BITS, 1)]
     outcomes = joint(parsed(), alice, bob, limits=replace(limits, minimum_intersection=4))
     assert len(pairs(*outcomes)) == 5
 
@@ -236,7 +237,7 @@ def test_a_gate_that_raises_keeps_everything_closed():
     with pytest.raises(DuettoError, match="ledger"):
         joint(parsed(), *pair_of_tables(5, 5), gate=gate)
     for channel in seen:
-        assert not [entry for entry in channel.sent if entry[0].startswith("Opened")]
+        assert not [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
 
 
 def test_outcomes_are_json_and_registered():

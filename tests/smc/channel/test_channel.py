@@ -24,19 +24,19 @@ from smc.errors import PeerAborted, PeerLost, ProtocolViolation
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers(Message):
+class Numbers(Message, kind="test-numbers"):
     values: Residues
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed(Message):
+class Mixed(Message, kind="test-mixed"):
     bits: Bits
     rows: Rows
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Message):
+class Block(Message, kind="test-block"):
     rows: Rows
 
 

@@ -22,7 +22,7 @@ N = int(KEY.public.n)
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Message):
+class Batch(Message, kind="test-batch"):
     """One field of ciphertexts."""
 
     ciphertexts: Fresh

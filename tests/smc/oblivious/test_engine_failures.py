@@ -15,6 +15,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.circuits import Openings
 from smc.oblivious.engine import ObliviousEngine
+from smc.oblivious.transfers import Columns
 from smc.pair import run_pair
 
 RANDOM = Randomness()
@@ -63,7 +64,7 @@ def test_a_replayed_frame_is_refused(monkeypatch):
     sent: list[Frame] = []
 
     def send(self, frame):
-        honest(self, sent[-1] if frame.kind.endswith("Openings") and cheating(self) else frame)
+        honest(self, sent[-1] if frame.kind == Openings.kind() and cheating(self) else frame)
         if cheating(self):
             sent.append(frame)
 
@@ -88,7 +89,7 @@ def test_messages_of_an_earlier_session_give_no_right_result_in_a_later_one(monk
 
     def message(self, kind, size):
         data = honest(self, kind, size)
-        if kind.endswith(".Columns"):
+        if kind == Columns.kind():
             seen.append(data)
         return data
 

@@ -12,6 +12,7 @@ from smc.analyses.matching.analysis import MATCHING
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError
 from smc.pair import run_pair
+from smc.secret.opening import OpenedBits
 from tests.smc.analyses.matching.aggregates_runs import (
     BOTH,
     SHARES,
@@ -21,6 +22,7 @@ from tests.smc.analyses.matching.aggregates_runs import (
     run,
     side,
 )
+from tests.support import openings
 
 
 @pytest.mark.parametrize("text", [SIZE, STATISTICS, SHARES])
@@ -76,7 +78,7 @@ def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatc
     honest = Channel.send
 
     def send(self, message):
-        if message.kind().startswith("secret.opening"):
+        if message.kind() in openings.KINDS:
             opened.append((message.kind(), len(message.encode())))
         honest(self, message)
 
@@ -84,7 +86,7 @@ def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatc
     limits = Limits(minimum_intersection=50, dominance=Fraction(1, 100))
     with pytest.raises(DisclosureRefused):
         run(STATISTICS, side(range(20)), side(range(15, 40)), limits=limits)
-    assert opened == [("secret.opening.OpenedBits", 1)] * 2
+    assert opened == [(OpenedBits.kind(), 1)] * 2
 
 
 def test_limits_about_persons_want_a_row_for_each():

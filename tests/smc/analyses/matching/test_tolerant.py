@@ -19,6 +19,7 @@ from smc.analyses.matching.tolerant import TOLERANT
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
+from tests.support import openings
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
 BOTH = frozenset(Role)
@@ -183,7 +184,7 @@ def test_estimates_are_exact(mode, recipients):
     check_estimate(parameters(mode), alice, bob, recipients)
 
 
-OPEN = {"OpenedShares", "OpenedBits", "Counts", "Offer", "Choice"}
+OPEN = {openings.SHARES, openings.BITS, "Counts", "Offer", "Choice"}
 
 
 @pytest.mark.parametrize("mode", ["none", "greedy"])
@@ -209,8 +210,8 @@ def test_a_result_is_opened_to_its_recipient_only(monkeypatch):
     alice, bob, _ = tables(20, 15)
     for mode in MODES:
         _, seen = transcripts(monkeypatch, side(parameters(mode), alice, bob, ALICE))
-        assert not {kind for kind, _ in seen[Role.BOB]} & {"OpenedShares", "OpenedBits"}
-        assert [kind for kind, _ in seen[Role.ALICE] if kind in OPEN].count("OpenedShares") == 1
+        assert not {kind for kind, _ in seen[Role.BOB]} & openings.OPENINGS
+        assert [kind for kind, _ in seen[Role.ALICE] if kind in OPEN].count(openings.SHARES) == 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -234,7 +235,7 @@ def test_too_few_matches_are_not_opened(monkeypatch, mode):
     _, seen = transcripts(monkeypatch, run)
     assert set(refused) == BOTH
     for received in seen.values():
-        assert [len(body) for kind, body in received if kind in {"OpenedShares", "OpenedBits"}] == [1]
+        assert [len(body) for kind, body in received if kind in openings.OPENINGS] == [1]
 
 
 def test_sets_are_checked_before_anything_else_is_sent(monkeypatch):
@@ -268,7 +269,7 @@ def test_nothing_is_opened_before_the_gate(monkeypatch, mode, minimum):
             )
 
     _, seen = transcripts(monkeypatch, run)
-    assert not {kind for rows in seen.values() for kind, _ in rows} & {"OpenedShares", "OpenedBits"}
+    assert not {kind for rows in seen.values() for kind, _ in rows} & openings.OPENINGS
 
 
 @pytest.mark.parametrize("empty", list(Role))
@@ -365,7 +366,7 @@ def test_impossible_words_are_refused(monkeypatch, mode, cheat):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Counts", "Columns", "OpenedShares", "OverlapCorrections", "SwitchCorrections"]
+    "kind", ["Counts", "Columns", openings.SHARES, "OverlapCorrections", "SwitchCorrections"]
 )
 def test_messages_of_another_size_are_refused(monkeypatch, kind):
     alice, bob, _ = tables(12, 8)
