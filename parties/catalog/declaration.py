@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,17 @@ class DatasetDeclaration:
     query: str = ""
     driver: str = "sqlite3"
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def origin(self) -> Hashable:
+        """What is the same for two names of one source; None of a single row in the catalog itself."""
+        if self.source is None:
+            return (self.driver, self.url, self.query) if self.kind == "sql" else None
+        try:
+            found = self.source.stat()
+        except OSError:
+            return str(self.source.absolute())
+        return (found.st_dev, found.st_ino)
 
     @property
     def place(self) -> str:
@@ -105,7 +116,25 @@ def load_catalog(path: Path) -> Catalog:
                 f"another population, {shared!r}.",
                 f"Write population = {shared!r}, or choose another name.",
             )
+    _check_sources(path.name, datasets)
     return Catalog(datasets)
+
+
+def _check_sources(place: str, datasets: Mapping[str, DatasetDeclaration]) -> None:
+    """Refuse two names of one source that do not share a population: each would have a budget of its own.
+
+    A file is the same through links, too; of databases the address and the query are compared as they stand.
+    """
+    seen: dict[Hashable, DatasetDeclaration] = {}
+    for dataset in datasets.values():
+        source = dataset.origin
+        first = seen.setdefault(source, dataset) if source is not None else dataset
+        if first.population != dataset.population:
+            raise ConfigError(
+                f"{place}: data sets {first.name!r} and {dataset.name!r} read the same source and would have "
+                "two budgets for the same people.",
+                f'Write population = "{first.population}" below [datasets.{dataset.name}].',
+            )
 
 
 def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:

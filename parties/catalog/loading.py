@@ -37,8 +37,8 @@ class Loaded:
         imputed: missing cells that were replaced, by column.
         persons: numbers from 0 that tell which rows are about the same person; None if each row is about
             another.
-        identities: 16-byte hashes of the persons in the order of their numbers, or of the rows; None if not
-            asked for.
+        identities: 16-byte hashes of the persons in the order of their numbers, or, by the key, of the rows;
+            None if not asked for, or where the data set declares neither person nor key.
         numbers: where the rows stand in the source, counted from 1; None if no row was left out.
     """
 
@@ -77,8 +77,8 @@ def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | No
     Args:
         dataset: the declaration.
         columns: declared columns to read.
-        secret: 16 to 64 bytes for the hashes of `Loaded.identities`; None leaves them out. Without a person
-            column and a key they are hashes of whole rows, for which all declared columns are read.
+        secret: 16 to 64 bytes for the hashes of `Loaded.identities`; None leaves them out. A data set that
+            declares neither person nor key has none: what tells its rows apart could change with them.
 
     Raises:
         DataError: a column is missing, a key or person cell is empty, a key came before, or a cell is
@@ -122,8 +122,7 @@ class _Reading:
         self._pieces: list[list[Piece]] = [[] for _ in self._cells]
         self._named = dict.fromkeys(dataset.key, "key")
         self._named = dict.fromkeys(dataset.person, "person") | self._named
-        whole = tuple(name for name, column in dataset.columns.items() if column.constant is None)
-        self._hashed = (dataset.person or dataset.key or whole) if hashed else ()
+        self._hashed = (dataset.person or dataset.key) if hashed else ()
         read = [cells.column.name for cells in self._cells]
         self.sources = list(dict.fromkeys([*read, *self._named, *self._hashed]))
         self._keys = persons.Distinct()
@@ -164,7 +163,7 @@ class _Reading:
             values = join([cast(Values, [parser(column)(column.constant)] * rows)], column)
             columns[column.name] = Column(values, column.schema)
         hashes = None
-        if secret is not None:
+        if secret is not None and self._hashed:
             once = dict.fromkeys(self._hashes) if self._dataset.person else self._hashes
             hashes = persons.identities(once, secret)
         return Loaded(

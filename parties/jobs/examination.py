@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import Loaded, load
-from parties.disclosure.history import Attendance, History, persons_of
+from parties.disclosure.history import Attendance, History, OverlapError, persons_of
 from parties.errors import DataError, JobError
 from parties.jobs.contract import Contract, Schemas
 from parties.jobs.spec import JobSpec, Side
@@ -243,7 +243,9 @@ class Examiner:
     def attendance(
         self, task: Task, own: OwnData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
     ) -> Attendance | None:
-        """Who takes part in an exact job, to be compared with earlier ones; None for other jobs.
+        """Who takes part in an exact job, to be compared with earlier ones.
+
+        It is None for other jobs, and where nobody is told apart and no limit asks for it.
 
         Args:
             task: the job.
@@ -254,8 +256,20 @@ class Examiner:
 
         Raises:
             DataError: the catalog lacks the data set.
+            OverlapError: earlier jobs have to be compared with, and the data set does not say whom rows are
+                about.
         """
+        if not task.facts.exact or not task.side.dataset:
+            return None
+        minimum = max(verdict.overlap, agreed.minimum_group)
         if own.identities is None:
+            if minimum > 1:
+                raise OverlapError(
+                    f"Exact figures have to differ in {minimum} persons from job to job, and data set "
+                    f"{task.side.dataset!r} does not say whom a row is about.",
+                    f'Write person = "COLUMN" below [datasets.{task.side.dataset}] in the catalog, or add '
+                    "noise to the job (epsilon).",
+                )
             return None
         account = self.account(task)
         return Attendance(
@@ -264,7 +278,7 @@ class Examiner:
             dataset=task.side.dataset,
             peer=task.peer,
             persons=persons_of(own.identities),
-            minimum=max(verdict.overlap, agreed.minimum_group),
+            minimum=minimum,
             known=frozenset(self._ledger.exact(account, task.peer)),
         )
 

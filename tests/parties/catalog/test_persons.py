@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import tomli_w
@@ -76,15 +78,14 @@ def test_a_repeated_key_is_found_across_batches_with_both_lines(tmp_path, monkey
         load(found, ["x"])
 
 
-def test_hashes_are_of_persons_else_of_keys_else_of_rows(tmp_path):
+def test_hashes_are_of_persons_else_of_keys_else_there_are_none(tmp_path):
     persons = hashes(tmp_path, ROWS, person="id")
     assert persons.shape == (3,)
     assert persons.dtype.itemsize == 16
     assert len(np.unique(persons)) == 3
     keys = hashes(tmp_path, ROWS, key=["id", "visit"])
     assert len(np.unique(keys)) == 5
-    rows = hashes(tmp_path, "x,visit\n1,1\n1,1\n1,2\n")
-    assert len(np.unique(rows)) == 3
+    assert hashes(tmp_path, "x,visit\n1,1\n1,1\n1,2\n") is None
     assert load(dataset(tmp_path, ROWS, {"x": NUMBER}), ["x"]).identities is None
 
 
@@ -97,10 +98,10 @@ def test_hashes_are_stable_and_depend_on_the_secret(tmp_path):
     assert np.setdiff1d(first, left).shape == (1,)
 
 
-def test_hashes_of_rows_see_columns_that_the_job_does_not_use(tmp_path):
-    first = hashes(tmp_path, "x,visit\n1,1\n2,2\n")
-    second = hashes(tmp_path, "x,visit\n1,1\n2,3\n")
-    assert np.intersect1d(first, second).shape == (1,)
+def test_one_more_declared_column_makes_nobody_a_new_person(tmp_path):
+    plain = dataset(tmp_path, ROWS, {"x": NUMBER}, person="id")
+    wider = dataset(tmp_path, ROWS, {"x": NUMBER, "visit": NUMBER}, person="id")
+    assert load(plain, ["x"], SECRET).identities.tolist() == load(wider, ["x"], SECRET).identities.tolist()
 
 
 def test_hashes_of_several_cells_keep_them_apart(tmp_path):
@@ -110,7 +111,7 @@ def test_hashes_of_several_cells_keep_them_apart(tmp_path):
 
 def populations(folder, **named):
     declared = {
-        name: {"source": "d.csv", "columns": {"x": NUMBER}} | ({"population": found} if found else {})
+        name: {"source": f"{name}.csv", "columns": {"x": NUMBER}} | ({"population": found} if found else {})
         for name, found in named.items()
     }
     (folder / "catalog.toml").write_text(tomli_w.dumps({"datasets": declared}))
@@ -123,3 +124,35 @@ def test_populations(tmp_path):
         populations(tmp_path, a="town", b="a")
     with pytest.raises(ConfigError, match="plain word"):
         populations(tmp_path, a="a town")
+
+
+@pytest.mark.parametrize("link", [None, os.link, os.symlink])
+def test_two_names_of_one_file_have_one_population(tmp_path, link):
+    """Else its people had two budgets, and twice the runs."""
+    (tmp_path / "d.csv").write_text("x\n1\n")
+    other = "d.csv"
+    if link is not None:
+        other = "copy.csv"
+        link(tmp_path / "d.csv", tmp_path / other)
+    declared = {
+        "patients": {"source": "d.csv", "columns": {"x": NUMBER}},
+        "copy": {"source": other, "columns": {"x": NUMBER}},
+    }
+    catalog = tmp_path / "catalog.toml"
+    catalog.write_text(tomli_w.dumps({"datasets": declared}))
+    with pytest.raises(ConfigError, match="two budgets") as caught:
+        load_catalog(catalog)
+    assert caught.value.mend == 'Write population = "patients" below [datasets.copy].'
+    declared["copy"]["population"] = "patients"
+    catalog.write_text(tomli_w.dumps({"datasets": declared}))
+    assert load_catalog(catalog).dataset("copy").population == "patients"
+
+
+def test_two_names_of_one_query_have_one_population(tmp_path):
+    sql = {"kind": "sql", "url": "sqlite:///a.db", "query": "select x from t", "columns": {"x": NUMBER}}
+    catalog = tmp_path / "catalog.toml"
+    catalog.write_text(tomli_w.dumps({"datasets": {"a": sql, "b": sql}}))
+    with pytest.raises(ConfigError, match="two budgets"):
+        load_catalog(catalog)
+    catalog.write_text(tomli_w.dumps({"datasets": {"a": sql, "b": sql | {"query": "select x from u"}}}))
+    load_catalog(catalog)

@@ -157,8 +157,12 @@ class Institutions(Pair):
             cells: of the CSV file, by column.
             declared: what the catalog says of columns.
             dataset: its name.
-            settings: further entries of the catalog, such as `person`.
+            settings: further entries of the catalog, such as `person`; unless they say whom rows are about,
+                rows have a number, which is their key.
         """
+        if not {"person", "key"} & settings.keys():
+            count = len(next(iter(cells.values())))
+            cells, settings = {**cells, "row number": range(count)}, {**settings, "key": "row number"}
         write_table(self.folder / name / f"{dataset}.csv", cells)
         self._catalogs[name][dataset] = {
             "source": f"{dataset}.csv",

@@ -44,7 +44,7 @@ def people(institutions, north, south, **changes):
             "v": [number % 100 for number in numbers],
             "group": ["abc"[number % 3] for number in numbers],
         }
-        institutions.hold(name, cells, DECLARED, **changes)
+        institutions.hold(name, cells, DECLARED, **{"person": "id", **changes})
 
 
 def matching(name):

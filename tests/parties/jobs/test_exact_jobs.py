@@ -20,6 +20,9 @@ def exact(pair, north=EXACT, south=EXACT):
         pair.allow(name)
         path = pair.folder / name / "policy.toml"
         path.write_text(path.read_text().replace('approval = "auto"', lines))
+        catalog = pair.folder / name / "catalog.toml"
+        named = catalog.read_text().replace('person = "value"\n', "")
+        catalog.write_text(named.replace('.csv"\n', '.csv"\nperson = "value"\n'))
         rows(pair, name, range(20))
 
 
@@ -69,6 +72,18 @@ def test_both_limits_stand_in_the_contract_and_the_stricter_ones_in_the_run(pair
         "alice": 3,
         "bob": 7,
     }
+
+
+def test_rows_that_nobody_can_tell_apart_are_refused_where_persons_have_to_differ(pair):
+    """Else a further declared column, or another name for the file, would make every row a new person."""
+    exact(pair)
+    catalog = pair.folder / "north" / "catalog.toml"
+    catalog.write_text(catalog.read_text().replace('person = "value"\n', ""))
+    with pytest.raises(OverlapError, match="does not say whom a row is about"):
+        pair.north.submit(job_file())
+    assert not pair.south.store.all()
+    catalog.write_text(catalog.read_text().replace('.csv"\n', '.csv"\nkey = "value"\n'))
+    finished(pair)
 
 
 def test_with_and_without_one_row_is_refused_before_anything_is_proposed(pair):
