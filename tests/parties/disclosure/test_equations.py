@@ -1,0 +1,167 @@
+"""What exact tables of several jobs pin down together: known attacks, and a search over all groups."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from parties.disclosure import equations
+from parties.disclosure.equations import Shown, System
+
+
+def table(cells, opened=None, persons=None):
+    """A table of one row a person; all its cells are opened, and their total, unless said otherwise."""
+    cells = np.array(cells)
+    count = int(cells.max()) + 1
+    if opened is None:
+        opened = [*np.eye(count, dtype=bool), np.ones(count, dtype=bool)]
+    who = np.arange(len(cells)) if persons is None else np.array(persons)
+    return Shown(who.astype(np.uint64), cells, np.array(opened, dtype=bool).reshape(-1, count))
+
+
+def pins(minimum, *tables):
+    return System(tables).pins_down(minimum)
+
+
+AGES = np.repeat(np.arange(20, 80), 4)
+"""Four persons of each age."""
+
+
+def by_edges(*edges):
+    return table(np.searchsorted(edges, AGES, side="right"))
+
+
+def test_one_table_of_large_cells_pins_nothing_down():
+    assert not pins(10, by_edges(40, 60))
+    assert not pins(10, by_edges(40, 60), by_edges(40, 60))
+
+
+def test_shifted_edges_pin_down_the_rows_between_them():
+    assert pins(5, by_edges(40, 60), by_edges(41, 60))
+    assert not pins(4, by_edges(40, 60), by_edges(41, 60))
+    assert not pins(10, by_edges(40, 60), by_edges(43, 60))
+
+
+def test_three_tables_pin_down_what_no_two_of_them_do():
+    """Of groups of 2, 10 and 10 persons the first two, the last two, and the last."""
+    groups = np.repeat([0, 1, 2, 3], [2, 10, 10, 10])
+    first, second, third = (table(groups, [row]) for row in ([1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 0]))
+    for pair in ((first, second), (first, third), (second, third)):
+        assert not pins(5, *pair)
+    assert pins(5, first, second, third)
+
+
+def test_complementary_groups_pin_down_those_in_neither():
+    """Everybody, and all but two of them: by category in one job, by its complement in another."""
+    everybody = table([0] * 30)
+    most = table([0] * 28, persons=range(28))
+    assert pins(3, everybody, most)
+    assert not pins(2, everybody, most)
+
+
+def test_a_group_is_pinned_down_by_crossed_tables():
+    """Each margin is large; the differences of two cross tables leave one cell of three persons."""
+    sex = np.repeat([0, 1], 30)
+    smokes = np.tile(np.repeat([0, 1], 15), 2)
+    special = np.arange(60) < 3
+    plain = table(2 * sex + smokes)
+    marked = table(np.where(special, 4, 2 * sex + smokes), [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]])
+    assert pins(4, plain, marked)
+    assert not pins(3, plain, marked)
+
+
+def test_a_withheld_cell_alone_pins_nothing_down():
+    hidden = table([0] * 2 + [1] * 20 + [2] * 20, [[0, 1, 0], [0, 0, 1]])
+    assert not pins(5, hidden)
+    total = table([0] * 42)
+    assert pins(5, hidden, total)
+
+
+def test_a_person_with_several_rows_counts_once():
+    rows = Shown(np.array([7, 7, 7, 8], dtype=np.uint64), np.array([0, 0, 0, 0]), np.ones((1, 1), dtype=bool))
+    assert pins(3, rows)
+    assert not pins(2, rows)
+
+
+def test_people_who_came_later_are_told_apart():
+    before, after = table([0] * 20), table([0] * 21)
+    assert pins(2, before, after)
+
+
+@pytest.mark.parametrize("name", ["MAX_EQUATIONS", "MAX_COEFFICIENTS", "MAX_SETS"])
+def test_what_would_be_too_costly_counts_as_pinned_down(monkeypatch, name):
+    tables = by_edges(40, 60), by_edges(41, 60)
+    assert not pins(4, *tables)
+    monkeypatch.setattr(equations, name, 0 if name == "MAX_SETS" else 3)
+    assert pins(4, *tables) is (name != "MAX_SETS")
+    assert pins(6, *tables)
+
+
+def rank(rows):
+    """Of rows of rationals."""
+    rows = [list(map(Fraction, row)) for row in rows]
+    done = 0
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((i for i in range(done, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[done], rows[pivot] = rows[pivot], rows[done]
+        for i in range(len(rows)):
+            if i != done and rows[i][column]:
+                factor = rows[i][column] / rows[done][column]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[done], strict=True)]
+        done += 1
+    return done
+
+
+def brute(minimum, *tables):
+    """Whether a combination is about fewer than `minimum` persons: over all groups of so many, one by one."""
+    everybody = sorted({int(person) for each in tables for person in each.persons})
+    matrix = []
+    for each in tables:
+        for equation in each.equations:
+            row = dict.fromkeys(everybody, 0)
+            for person, cell in zip(each.persons, each.cells, strict=True):
+                row[int(person)] += int(equation[cell])
+            matrix.append(list(row.values()))
+    whole = rank(matrix)
+    return any(
+        rank([[c for i, c in enumerate(row) if i not in group] for row in matrix]) < whole
+        for group in combinations(range(len(everybody)), minimum - 1)
+    )
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_it_finds_what_a_search_over_all_groups_finds(seed):
+    drawn = np.random.default_rng(seed)
+    people = int(drawn.integers(4, 9))
+    minimum = int(drawn.integers(2, 4))
+    tables = []
+    for _ in range(int(drawn.integers(1, 4))):
+        present = np.flatnonzero(drawn.random(people) < 0.9)
+        if not len(present):
+            continue
+        rows = np.repeat(present, drawn.integers(1, 3, len(present)))
+        cells = drawn.integers(0, 3, len(rows))
+        opened = drawn.random((int(drawn.integers(1, 4)), 3)) < 0.6
+        tables.append(Shown(rows.astype(np.uint64), cells, opened))
+    if tables:
+        assert System(tables).pins_down(minimum) is brute(minimum, *tables)
+
+
+def test_a_large_population_is_gone_through():
+    """100,000 persons, six tables of which the last shifts an edge by a value that few have."""
+    drawn = np.random.default_rng(1)
+    values = drawn.integers(0, 100_000, 100_000)
+    who = np.arange(100_000, dtype=np.uint64)
+
+    def shown(edges):
+        cells = np.searchsorted(edges, values, side="right")
+        return Shown(who, cells, np.eye(len(edges) + 1, dtype=bool))
+
+    tables = [shown(np.arange(shift, 100_000, 5000) + 500) for shift in range(0, 5000, 1000)]
+    assert not System(tables).pins_down(100)
+    assert System([*tables, shown([500, 5503])]).pins_down(100)
