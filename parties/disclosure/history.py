@@ -115,12 +115,14 @@ class Attendance:
     known: frozenset[str] = frozenset()
 
 
-def persons_of(identities: NDArray[np.void]) -> Persons:
-    """The set of persons with these 16-byte hashes (`parties.catalog.persons.identities`).
+def persons_of(identities: NDArray[np.void] | None) -> Persons:
+    """The set of persons with these 16-byte hashes (`parties.catalog.persons.identities`); none of None.
 
     The first half of each is kept: two of a million persons coincide with a probability below 2**-24 and then
     count as one.
     """
+    if identities is None:
+        return np.empty(0, dtype=np.uint64)
     halves = np.ascontiguousarray(identities).view("<u8").reshape(-1, 2)[:, 0]
     found: Persons = np.unique(halves.astype(np.uint64))
     return found

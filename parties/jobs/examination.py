@@ -245,7 +245,8 @@ class Examiner:
     ) -> Attendance | None:
         """Who takes part in an exact job, to be compared with earlier ones.
 
-        It is None for other jobs, and where nobody is told apart and no limit asks for it.
+        It is None for other jobs. Where the data set does not tell persons apart, and no limit asks for
+        it, nobody is known to take part.
 
         Args:
             task: the job.
@@ -262,15 +263,13 @@ class Examiner:
         if not task.facts.exact or not task.side.dataset:
             return None
         minimum = max(verdict.overlap, agreed.minimum_group)
-        if own.identities is None:
-            if minimum > 1:
-                raise OverlapError(
-                    f"Exact figures have to differ in {minimum} persons from job to job, and data set "
-                    f"{task.side.dataset!r} does not say whom a row is about.",
-                    f'Write person = "COLUMN" below [datasets.{task.side.dataset}] in the catalog, or add '
-                    "noise to the job (epsilon).",
-                )
-            return None
+        if own.identities is None and minimum > 1:
+            raise OverlapError(
+                f"Exact figures have to differ in {minimum} persons from job to job, and data set "
+                f"{task.side.dataset!r} does not say whom a row is about.",
+                f'Write person = "COLUMN" below [datasets.{task.side.dataset}] in the catalog, or add '
+                "noise to the job (epsilon).",
+            )
         account = self.account(task)
         return Attendance(
             job=job_id,
