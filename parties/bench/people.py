@@ -23,27 +23,30 @@ ERRORS: Final = 2
 
 _SYLLABLES: Final = tuple(before + after for before in "bdfghjklmnprstvwz" for after in "aeiou")
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_SHARED: Final = ("surname", "street", "house", "town", "postcode")
 _KNOWN: Final = {"given_name": (300, 2), "surname": (2000, 3), "street": (1500, 3), "town": (400, 3)}
 """How many there are, and of how many syllables."""
 
 Person = dict[str, str]
 
 
-def people(random: Randomness, rows: int, common: int) -> Mapping[Role, Data]:
+def people(random: Randomness, rows: int, common: int, family: int = 1) -> Mapping[Role, Data]:
     """Tables of two sides that have persons in common.
 
     Args:
         random: the source.
         rows: of each side.
         common: persons whom both have, at most `rows`: row k of Alice is row k of Bob, with errors.
+        family: so many persons each share surname and address; which of them either side has is by chance.
 
     Returns:
         The columns `FIELDS` of both sides, texts.
     """
     lists = {name: _words(random, *known) for name, known in _KNOWN.items()}
     alice = [_person(random, lists) for _ in range(rows)]
-    bob = [_wrong(random, person) for person in alice[:common]]
-    bob += [_person(random, lists) for _ in range(rows - common)]
+    others = [_person(random, lists) for _ in range(rows - common)]
+    _join(random, [*alice, *others], family)
+    bob = [_wrong(random, person) for person in alice[:common]] + others
     return {Role.ALICE: _columns(alice), Role.BOB: _columns(bob)}
 
 
@@ -64,6 +67,17 @@ def _person(random: Randomness, lists: Mapping[str, list[str]]) -> Person:
     found["house"] = str(house + 1)
     found["born"] = f"{1920 + year}{month + 1:02}{day + 1:02}"
     return found
+
+
+def _join(random: Randomness, persons: list[Person], family: int) -> None:
+    """Give the members of each family the surname and the address of its first."""
+    if family < 2:
+        return
+    order = random.shuffled(range(len(persons)))
+    for start in range(0, len(order), family):
+        first, *rest = (persons[number] for number in order[start : start + family])
+        for person in rest:
+            person.update({name: first[name] for name in _SHARED})
 
 
 def _skewed(random: Randomness, count: int) -> int:

@@ -12,6 +12,7 @@ from smc.protocols.sizes import counts_cost
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.secret import gates, opening, overlap, pairing, register, signs
+from smc.secret.bounds import Bounds
 
 
 def run_cost(parameters: TolerantParameters, counts: Mapping[Role, int], recipients: frozenset[Role]) -> Cost:
@@ -22,29 +23,90 @@ def run_cost(parameters: TolerantParameters, counts: Mapping[Role, int], recipie
         counts: rows of each side, none 0.
         recipients: who learns the pairs.
     """
-    buckets, capacity, rule = parameters.buckets(tuple(counts.values())), parameters.bucket, parameters.rule
-    greedy = parameters.one_to_one == GREEDY
-    sizes = {role: max(buckets * capacity, counts[role]) for role in Role}
+    way = _Way(parameters, counts)
+    told = [role for role in Role if role in recipients]
     total = counts_cost(1) + SETUP_COST
-    for number in range(len(parameters.blocking)):
-        if greedy and number:
-            for role in Role:
-                total += register.cost(sizes[role], role)
-        for part in stretches(buckets, capacity):
-            blocks = part.stop - part.start
-            pairs = blocks * capacity**2
-            total += overlap.cost(blocks, capacity, parameters.bits)
-            total += signs.cost_nonnegative(pairs, rule.margins)
-            if greedy:
-                if number:
-                    total += pairing.cost_neither(blocks, capacity) + cost_of(oblivious.conjunction(pairs))
-                total += pairing.cost(blocks, capacity, rule.most_score, parameters.rounds)
-            for role in Role:
-                if greedy or role in recipients:
-                    total += gates.cost(pairs, role.other)
-    for role in (role for role in Role if role in recipients):
-        if greedy:
-            total += register.cost(sizes[role], role) + opening.cost(counts[role], {role})
-        else:
-            total += opening.cost(len(parameters.blocking) * buckets * capacity**2, {role})
+    if parameters.one_to_one == GREEDY:
+        total += way.one_to_one()
+        for role in told:
+            total += register.cost(way.sizes[role], role) + opening.cost(counts[role], {role})
+        return total
+    for _ in parameters.blocking:
+        for blocks in way.blocks:
+            total += way.compared(blocks)
+            for role in told:
+                total += gates.cost(blocks * parameters.bucket**2, role.other)
+    for role in told:
+        total += opening.cost(len(parameters.blocking) * sum(way.blocks) * parameters.bucket**2, {role})
     return total
+
+
+class _Way:
+    """The steps through the passes, in their order, which decides how many flights meet.
+
+    Args:
+        parameters: of the job.
+        counts: rows of each side.
+    """
+
+    def __init__(self, parameters: TolerantParameters, counts: Mapping[Role, int]) -> None:
+        self._parameters = parameters
+        buckets = parameters.buckets(tuple(counts.values()))
+        self._places = buckets * parameters.bucket
+        self.blocks = [part.stop - part.start for part in stretches(buckets, parameters.bucket)]
+        self.sizes = {role: max(self._places, counts[role]) for role in Role}
+
+    def one_to_one(self) -> Cost:
+        """All rounds of `smc.analyses.matching.one_to_one`."""
+        rounds, passes = self._parameters.rounds, len(self._parameters.blocking)
+        total = Cost()
+        if rounds > 1:
+            for _ in range(passes):
+                for blocks in self.blocks:
+                    total += self.compared(blocks)
+        for number in range(rounds):
+            for step in range(passes):
+                total += self._arranged(step > 0) + self._arranged(number > 0)
+                total += self._forwards(compare=rounds == 1, free=number > 0)
+            for step in range(passes):
+                total += self._arranged(step > 0) + self._arranged(number > 0 or step > 0)
+                total += self._backwards()
+        return total
+
+    def compared(self, blocks: int) -> Cost:
+        """The overlaps of a stretch and which of its pairs are alike."""
+        capacity = self._parameters.bucket
+        alike = signs.cost_nonnegative(blocks * capacity**2, self._parameters.rule.margins)
+        return overlap.cost(blocks, capacity, self._parameters.bits) + alike
+
+    def _arranged(self, moved: bool) -> Cost:
+        total = Cost()
+        for role in Role if moved else ():
+            total += register.cost(self.sizes[role], role)
+        return total
+
+    def _forwards(self, *, compare: bool, free: bool) -> Cost:
+        capacity, most = self._parameters.bucket, self._parameters.rule.most_score
+        total = Cost()
+        for blocks in self.blocks:
+            total += self.compared(blocks) if compare else Cost()
+            total += self._both(blocks) if free else Cost()
+            total += pairing.cost(blocks, capacity, most)
+        for _ in Role:
+            total += signs.cost_nonnegative(self._places, Bounds(-most, most)) + gates.cost(self._places)
+        return total
+
+    def _backwards(self) -> Cost:
+        total = Cost()
+        for _ in Role:
+            total += cost_of(oblivious.conjunction(self._places)) + gates.cost_to_words(self._places)
+        for blocks in self.blocks:
+            total += self._both(blocks)
+            for role in Role:
+                total += gates.cost(blocks * self._parameters.bucket**2, role.other)
+        return total
+
+    def _both(self, blocks: int) -> Cost:
+        """Pairs of marked rows and columns, among some pairs."""
+        capacity = self._parameters.bucket
+        return pairing.cost_both(blocks, capacity) + cost_of(oblivious.conjunction(blocks * capacity**2))

@@ -19,7 +19,7 @@ _STRIPE_ROWS: Final = 1000
 
 
 def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs that `smc.analyses.matching.linkage` finds, before an optimal assignment.
+    """The pairs that `smc.analyses.matching.linkage` finds, before a largest assignment.
 
     Args:
         parameters: of the job.
@@ -29,26 +29,60 @@ def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) ->
     Returns:
         Alice's and Bob's row of each pair, shape (k, 2), sorted.
     """
-    greedy = parameters.one_to_one == GREEDY
-    free = [np.ones(len(side), dtype=np.bool_) for side in (alice, bob)]
-    found = [np.empty((0, 2), dtype=np.int64)]
+    pairs = compared_pairs(parameters, alice, bob)
+    if parameters.one_to_one == GREEDY:
+        pairs = _nearest(pairs, len(alice), len(bob), parameters.rounds)
+    return np.unique(pairs[:, :2], axis=0)
+
+
+def compared_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
+    """The pairs that are alike, once for each pass in which their rows meet.
+
+    Returns:
+        Alice's row, Bob's row and the pair's score, shape (k, 3), pass by pass.
+    """
+    rule = parameters.rule
+    found = [np.empty((0, 3), dtype=np.int64)]
+    ranks = np.arange(parameters.bucket)
     for first, second in zip(alice.layouts, bob.layouts, strict=True):
         for part in stretches(*first.rows.shape):
             rows = (first.rows[part], second.rows[part])
-            sizes = (alice.sizes(rows[0])[:, :, None], bob.sizes(rows[1])[:, None])
+            left, right = alice.sizes(rows[0])[:, :, None], bob.sizes(rows[1])[:, None]
             bits = [side.bits(own).astype(np.float32) for side, own in zip((alice, bob), rows, strict=True)]
             overlaps = (bits[0] @ bits[1].transpose(0, 2, 1)).astype(np.int64)
-            chosen = alike(parameters.rule, overlaps, *sizes)
-            if greedy:
-                chosen &= free[0][rows[0]][:, :, None] & free[1][rows[1]][:, None]
-                chosen = _closest(parameters, chosen, overlaps, *sizes)
-            block, i, j = np.nonzero(chosen)
-            links = np.stack([rows[0][block, i], rows[1][block, j]], axis=1)
-            found.append(links)
-            if greedy:
-                free[0][links[:, 0]] = False
-                free[1][links[:, 1]] = False
-    return np.unique(np.concatenate(found), axis=0)
+            scores = (overlaps << (rule.tie_bits + 1)) + rule.most_score
+            scores += rule.score_part(left, ranks[:, None]) + rule.score_part(right, ranks)
+            block, i, j = np.nonzero(alike(rule, overlaps, left, right))
+            found.append(np.stack([rows[0][block, i], rows[1][block, j], scores[block, i, j]], axis=1))
+    return np.concatenate(found)
+
+
+def _nearest(pairs: Links, rows: int, columns: int, rounds: int) -> Links:
+    """Round after round the pairs that come first of all that either row has left.
+
+    Args:
+        pairs: as of `compared_pairs`; of equal scores of a row the first comes first.
+        rows: Alice's.
+        columns: Bob's.
+        rounds: at least 1.
+    """
+    last = len(pairs)
+    place = np.empty(last, dtype=np.int64)
+    place[np.argsort(-pairs[:, 2], kind="stable")] = np.arange(last)
+    chosen = np.zeros(last, dtype=np.bool_)
+    left = np.ones(last, dtype=np.bool_)
+    for _ in range(rounds):
+        mutual = left.copy()
+        for side, count in ((0, rows), (1, columns)):
+            first = np.full(count, last)
+            np.minimum.at(first, pairs[left, side], place[left])
+            mutual &= place == first[pairs[:, side]]
+        chosen |= mutual
+        for side, count in ((0, rows), (1, columns)):
+            taken = np.zeros(count, dtype=np.bool_)
+            taken[pairs[mutual, side]] = True
+            left &= ~taken[pairs[:, side]]
+    return pairs[chosen]
 
 
 def all_links(rule: Rule, alice: Filters, bob: Filters) -> Links:
@@ -85,20 +119,3 @@ def alike(rule: Rule, overlaps: Links, left: Links, right: Links) -> NDArray[np.
     """
     margins = (overlaps << (rule.exponent + 1)) + rule.margin_part(left) + rule.margin_part(right)
     return margins >= 0
-
-
-def _closest(
-    parameters: TolerantParameters, eligible: NDArray[np.bool_], overlaps: Links, left: Links, right: Links
-) -> NDArray[np.bool_]:
-    rule = parameters.rule
-    ranks = np.arange(parameters.bucket)
-    scores = (overlaps << (rule.tie_bits + 1)) + rule.most_score
-    scores += rule.score_part(left, ranks[:, None]) + rule.score_part(right, ranks)
-    chosen = np.zeros_like(eligible)
-    for _ in range(parameters.rounds):
-        left_over = np.where(eligible, scores, 0)
-        best = (left_over == left_over.max(axis=2, keepdims=True)) & eligible
-        best &= left_over == left_over.max(axis=1, keepdims=True)
-        chosen |= best
-        eligible = eligible & ~best.any(axis=2, keepdims=True) & ~best.any(axis=1, keepdims=True)
-    return chosen

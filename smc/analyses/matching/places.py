@@ -16,6 +16,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret import gates, overlap, pairing, signs
 from smc.secret.bits import SecretBits
+from smc.secret.pairing import Best
 
 Word = NDArray[np.uint64]
 Bit = NDArray[np.uint8]
@@ -61,10 +62,34 @@ class Places:
         order[order == EMPTY] = np.flatnonzero(missing)
         return order
 
+    def told(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
+        """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
+
+        Args:
+            session: the own side of the run.
+            role: who is told.
+            chosen: own XOR shares, shape (b, capacity, capacity).
+            words: of the own rows, used at the other side, shape (n,).
+
+        Returns:
+            Own shares, shape (b, capacity, capacity).
+        """
+        values = np.zeros(chosen.shape, dtype=np.uint64)
+        if session.role is not role:
+            values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
+        told = gates.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
+        return told.reshape(chosen.shape)
+
 
 def across(role: Role) -> int:
     """The axis of the other side's places, in arrays of shape (buckets, Alice's places, Bob's places)."""
     return 2 if role is Role.ALICE else 1
+
+
+def own(session: Session, parts: Index) -> Word:
+    """What depends on own places alone, of shape (b, capacity), as own shares of all pairs."""
+    words = parts.view(np.uint64)
+    return words[:, :, None] if session.role is Role.ALICE else words[:, None]
 
 
 class Pairs:
@@ -82,46 +107,23 @@ class Pairs:
         self._rule = rule
         self._places = places
         self._sizes = records.sizes(places.rows)
-        self._overlaps = overlap.overlaps(session, records.bits(places.rows)).astype(np.uint64)
+        self._overlaps = overlap.overlaps(session, records.bits(places.rows))
 
     def alike(self) -> Bit:
         """Own XOR shares of which pairs are alike, shape (b, capacity, capacity)."""
         rule = self._rule
-        margins = self._overlaps << np.uint64(rule.exponent + 1)
-        margins += self._own(rule.margin_part(self._sizes))
+        margins = self._overlaps.astype(np.uint64) << np.uint64(rule.exponent + 1)
+        margins += own(self._session, rule.margin_part(self._sizes))
         return signs.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
 
-    def closest(self, eligible: Bit, rounds: int) -> Bit:
-        """Own XOR shares of the pairs that are chosen one to one among eligible ones, which are alike."""
+    def best(self, eligible: Bit) -> Best:
+        """Own shares of the closest of eligible pairs, which are alike; scores are modulo a power of two."""
         rule = self._rule
-        scores = self._overlaps << np.uint64(rule.tie_bits + 1)
-        scores += self._own(rule.score_part(self._sizes, self._places.ranks))
+        scores = self._overlaps.astype(np.uint64) << np.uint64(rule.tie_bits + 1)
+        scores += own(self._session, rule.score_part(self._sizes, self._places.ranks))
         if self._session.role is Role.ALICE:
             scores += np.uint64(rule.most_score)
-        return pairing.pair(self._session, eligible, scores, rule.most_score, rounds)
-
-    def told(self, role: Role, chosen: Bit, words: Index) -> Word:
-        """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
-
-        Args:
-            role: who is told.
-            chosen: own XOR shares, shape (b, capacity, capacity).
-            words: of the own rows, used at the other side, shape (n,).
-
-        Returns:
-            Own shares, shape (b, capacity, capacity).
-        """
-        values = np.zeros(chosen.shape, dtype=np.uint64)
-        if self._session.role is not role:
-            rows = self._places.rows
-            values += self._own(np.where(rows == EMPTY, 0, words[rows]))
-        told = gates.gate(self._session, chosen.reshape(-1), values.reshape(-1), role.other)
-        return told.reshape(chosen.shape)
-
-    def _own(self, parts: Index) -> Word:
-        """What depends on own places alone, for all pairs."""
-        words = parts.view(np.uint64)
-        return words[:, :, None] if self._session.role is Role.ALICE else words[:, None]
+        return pairing.best(self._session, eligible, scores, rule.most_score)
 
 
 def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:

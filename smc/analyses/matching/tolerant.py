@@ -24,12 +24,13 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching.assignment import largest_assignment
 from smc.analyses.matching.coverage import Coverage
-from smc.analyses.matching.linkage import Links, linkage_for
+from smc.analyses.matching.linkage import AllAlike, Linkage, Links
 from smc.analyses.matching.linkage_cost import run_cost
 from smc.analyses.matching.linkage_plain import plain_links
 from smc.analyses.matching.normalization import KINDS, normalized
+from smc.analyses.matching.one_to_one import OneToOne
 from smc.analyses.matching.records import Records, Texts, count_rows, layouts, prepare, read_texts
-from smc.analyses.matching.tolerant_parameters import GREEDY, NONE, OPTIMAL, TolerantParameters, parse
+from smc.analyses.matching.tolerant_parameters import GREEDY, LARGEST, NONE, TolerantParameters, parse
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -167,7 +168,8 @@ class Tolerant:
         session.report("encode", 0, 1)
         records = prepare(parameters, texts, parameters.buckets((own, peer)))
         session.report("encode", 1, 1)
-        linkage = linkage_for(parameters)(session, parameters, records, counts, recipients, release)
+        program: type[Linkage] = OneToOne if parameters.one_to_one == GREEDY else AllAlike
+        linkage = program(session, parameters, records, counts, recipients, release)
         links = linkage.links()
         if links is None:
             return Outcome((), _KEPT, _details(parameters, counts))
@@ -212,7 +214,7 @@ TOLERANT: Final = Tolerant()
 
 def _ordered(parameters: TolerantParameters, links: Links) -> Links:
     """The pairs of the result, as Alice's and Bob's numbers, in an order that both sides find alike."""
-    if parameters.one_to_one == OPTIMAL:
+    if parameters.one_to_one == LARGEST:
         chosen = largest_assignment((int(left), int(right)) for left, right in links)
         return np.array(chosen, dtype=np.int64).reshape(-1, 2)
     return links[np.lexsort((links[:, 1], links[:, 0]))]
@@ -307,7 +309,7 @@ _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
         f"which own rows were paired, {_PARTNER}; not by which pass, and nothing of other similar pairs",
     ),
     NONE: (f"which own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
-    OPTIMAL: (
+    LARGEST: (
         f"which own rows are alike to rows of the other side, {_PARTNER}; also the pairs that the assignment "
         "leaves out",
         _PASSES,

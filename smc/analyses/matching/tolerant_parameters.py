@@ -19,8 +19,8 @@ from smc.secret.overlap import PAD_BYTES
 
 NONE: Final = "none"
 GREEDY: Final = "greedy"
-OPTIMAL: Final = "optimal"
-MODES: Final = (NONE, GREEDY, OPTIMAL)
+LARGEST: Final = "largest"
+MODES: Final = (NONE, GREEDY, LARGEST)
 
 REFUSE: Final = "refuse"
 ACCEPT: Final = "accept"
@@ -58,8 +58,8 @@ class TolerantParameters:
         bucket: most rows of one side in a bucket.
         load: mean rows of the larger side per bucket.
         accept_overflow: whether a run goes on where too many rows are left out of passes.
-        one_to_one: `none`, `greedy` or `optimal`.
-        rounds: of the greedy pairing in each pass.
+        one_to_one: `none`, `greedy` or `largest`.
+        rounds: of the greedy pairing.
         salt: makes hashes of this job its own.
         show: own columns that the own result repeats beside the row numbers.
     """
@@ -149,7 +149,7 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
         _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
         overflow == ACCEPT,
         mode,
-        _number(parameters, "rounds", _PLACE, 1, MOST_ROUNDS, 2),
+        _number(parameters, "rounds", _PLACE, 1, MOST_ROUNDS, 1),
         salt,
         _names(parameters, "show", _PLACE),
     )

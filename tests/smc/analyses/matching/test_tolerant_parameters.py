@@ -24,7 +24,7 @@ GIVEN = {
 def test_defaults():
     parsed = TOLERANT.parse(GIVEN)
     assert parsed.fields == (Field("name", 1, 2, DEFAULT_STEPS), Field("born", 2, 3, ("date",)))
-    assert (parsed.bits, parsed.bucket, parsed.load, parsed.rounds) == (512, 16, 6, 2)
+    assert (parsed.bits, parsed.bucket, parsed.load, parsed.rounds) == (512, 16, 6, 1)
     assert (parsed.threshold, parsed.one_to_one, parsed.salt, parsed.show) == (
         Fraction(3, 4),
         "greedy",
