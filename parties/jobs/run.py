@@ -12,7 +12,6 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.document import SALT_BYTES, certify
-from parties.errors import JobError
 from parties.jobs.contract import Schemas
 from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.records import Progress, Record
@@ -24,7 +23,8 @@ from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
 from smc.analyses.base import PERSONS, Outcome
-from smc.analyses.disclosure.release import Gate, Release, open_gate
+from smc.analyses.disclosure.opener import open_gate
+from smc.analyses.runner import run_analysis
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -118,10 +118,7 @@ class Run:
         )
         gate = make_gate(self._ledger, releasing) if passes_gate(task) else open_gate
         start = time.monotonic()
-        passed = _Once(gate, required=passes_gate(task))
-        release = Release(agreed, passed)
-        outcome = task.analysis.run(session, task.parameters, data, spec.recipients, release)
-        passed.check()
+        outcome = run_analysis(task.analysis, session, task.parameters, data, spec.recipients, agreed, gate)
         outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
         schemas = {name: column.schema for name, column in data.items() if name != PERSONS}
@@ -173,28 +170,6 @@ class Run:
             salt=salt,
         )
         return {**signed, "salt": salt.hex()}
-
-
-class _Once:
-    """A gate that notices whether it was passed: a job that spends must not open results around it."""
-
-    def __init__(self, gate: Gate, *, required: bool) -> None:
-        self._gate = gate
-        self._required = required
-        self._passed = False
-
-    def __call__(self, channel: Any) -> None:
-        if self._passed:
-            raise JobError("The analysis asked twice to open results.", "Report it as a defect.", code="gate")
-        self._gate(channel)
-        self._passed = True
-
-    def check(self) -> None:
-        """Refuse results that came without passing the gate."""
-        if self._required and not self._passed:
-            raise JobError(
-                "The analysis opened results past the ledger.", "Report it as a defect.", code="gate"
-            )
 
 
 def in_source(outcome: Outcome, own: OwnData) -> Outcome:

@@ -15,11 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from smc.analyses.base import Column, Data, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.encoding import Filters
 from smc.analyses.matching.linkage_plain import all_links
 from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.analyses.matching.tolerant_parameters import GREEDY, MODES, NONE
+from smc.analyses.runner import run_analysis
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -98,8 +100,8 @@ def main() -> None:
     both = frozenset(Role)
     begun = time.perf_counter()
     outcomes = run_pair(
-        lambda session: TOLERANT.run(session, parameters, alice, both),
-        lambda session: TOLERANT.run(session, parameters, bob, both),
+        lambda session: run_analysis(TOLERANT, session, parameters, alice, both, NO_LIMITS),
+        lambda session: run_analysis(TOLERANT, session, parameters, bob, both, NO_LIMITS),
         timeout=600,
     )
     seconds = time.perf_counter() - begun

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.loss import Loss
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Role
@@ -197,6 +198,12 @@ class Facts:
     exact: bool
     loss: Loss
 
+    @property
+    def scope(self) -> Scope:
+        """What a run may open by these facts."""
+        kinds = ((Kind.GROUPS, self.exact), (Kind.ROWS, self.row_results), (Kind.NOISY, bool(self.loss)))
+        return Scope(frozenset(kind for kind, holds in kinds if holds), self.matches)
+
 
 @dataclass(frozen=True, slots=True)
 class Preview:
@@ -305,7 +312,7 @@ class Analysis(Protocol):
         parameters: Any,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -314,7 +321,7 @@ class Analysis(Protocol):
             parameters: as parsed.
             data: the own columns.
             recipients: who gets the results.
-            release: opens all results; None is one without limits and ledger.
+            release: opens all results, and nothing else does.
 
         Raises:
             DuettoError: of the kind that the failure has.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
@@ -154,7 +155,7 @@ class Preparation:
         parameters: PreparationParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side: make the own half and give it to the session's shelf.
 
@@ -165,7 +166,7 @@ class Preparation:
         self.check_recipients(parameters, recipients)
         if session.pools is None:
             raise UsageError("This session keeps no pools.", "Run the job by the daemons of both parties.")
-        (release or Release()).pass_gate(session)
+        release.admit(Shares())
         session.report("prepare", 0, 1)
         holds_x = session.role is parameters.x_at
         pool = session.oblivious.fill_pool(parameters.count, parameters.bits, holds_x=holds_x)

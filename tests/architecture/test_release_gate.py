@@ -12,9 +12,63 @@ from tests.architecture.source import imports, modules, nodes, within
 OPENERS = frozenset({"open_words", "open_bits", "reveal"})
 """What turns shares into values; `smc.secret.opening.cost` and `cost_bits` do not."""
 
+EXITS = frozenset({"run_plan", "receive", "send"})
+"""Protocols that give outputs by themselves; analyses hand them to `Release.protocol`."""
+
 GATE = "smc.analyses.disclosure"
+OPENER = "smc.analyses.disclosure.opener"
+RUNNER = "smc.analyses.runner"
 INSIDE_SECRET = frozenset({"smc.secret.opening", "smc.secret.shares", "smc.secret.bits"})
 """The modules of `smc.secret` that define opening; no other one opens anything, not even what is masked."""
+
+FLOORS = ("smc.channel", "smc.ciphers", "smc.oblivious", "smc.planning", "smc.protocols")
+
+SILENT = frozenset(
+    {
+        "smc.ciphers.ciphertexts.valid",
+        "smc.oblivious.bitmatrix.words_for",
+        "smc.oblivious.cost.comparison_transfers",
+        "smc.oblivious.cost.preparation",
+        "smc.planning.cost.estimate_seconds",
+        "smc.planning.route.plan_comparison",
+        "smc.planning.run.session_parameters",
+        "smc.protocols.intersection.cuckoo",
+        "smc.protocols.spec.parse_modulus",
+    }
+)
+"""Functions and modules of the floors below that analyses use and that say nothing to the peer."""
+
+SPOKEN = {
+    "smc.planning.run.prepare": {"smc.analyses.comparison.analysis"},
+    "smc.protocols.coins.toss": {
+        "smc.analyses.clustering.matched",
+        "smc.analyses.matching.exact",
+        "smc.analyses.statistics.noisy",
+        "smc.analyses.statistics.vertical",
+    },
+    "smc.protocols.declarations.exchange_declarations": {"smc.analyses.matching.aggregates"},
+    "smc.protocols.declarations": {"smc.analyses.clustering.sides"},
+    "smc.protocols.declared_texts.exchange_texts": {"smc.analyses.statistics.vertical"},
+    "smc.protocols.intersection.exact": {"smc.analyses.matching.exact"},
+    "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},
+    "smc.protocols.sizes.exchange_counts": {
+        "smc.analyses.clustering.sides",
+        "smc.analyses.comparison.analysis",
+        "smc.analyses.matching.exact",
+        "smc.analyses.matching.tolerant",
+        "smc.analyses.matching.vectors",
+        "smc.analyses.statistics.vertical",
+    },
+}
+"""What tells the peer something, and who may use it: sizes, declarations and coins, which are public, and the
+exits. Whoever adds a line has to look at what is told."""
+
+
+def analyses() -> Iterator[tuple[str, ast.Module]]:
+    """The modules that compute: all of the analyses but the room of the release."""
+    for module in modules("smc"):
+        if within(module.name, "smc.analyses") and not within(module.name, GATE):
+            yield module.name, module.tree
 
 
 def openings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -29,14 +83,108 @@ def openings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, target
 
 
-def test_analyses_open_through_the_release_only() -> None:
+def exits(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every use of an exit but as what `Release.protocol` is to run."""
+    handed = {
+        id(call.args[1])
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "protocol"
+        and len(call.args) > 1
+    }
+    ready = {
+        ast.unparse(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _prepares(node.value)
+        for target in node.targets
+    }
+    for node in ast.walk(tree):
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        planned = isinstance(node, ast.Attribute) and (
+            _prepares(node.value) or ast.unparse(node.value) in ready
+        )
+        if (name in EXITS or (planned and name == "run")) and id(node) not in handed:
+            yield node.lineno, name
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, a.name) for a in node.names if a.name in EXITS and a.asname)
+
+
+def _prepares(node: ast.AST) -> bool:
+    """Whether an expression prepares a planned protocol, whose `run` gives outputs by itself."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "prepare"
+
+
+def ways_around(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of the channel, of what is private to another object, and of releases made by hand."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            private = node.attr.startswith("_") and not node.attr.startswith("__")
+            if node.attr == "channel" or (private and owner not in {"self", "cls"}):
+                yield node.lineno, node.attr
+        if isinstance(node, ast.Name) and node.id == "Opener":
+            yield node.lineno, node.id
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id == "Release":
+                yield node.lineno, "Release(...)"
+            if node.func.id == "getattr" and ast.unparse(node.args[0]).split(".")[-1] in {
+                "release",
+                "session",
+            }:
+                yield node.lineno, "getattr"
+
+
+def defaults(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of functions whose release has a default."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            given = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+            if any(argument.arg == "release" for argument in given):
+                yield node.lineno, node.name
+
+
+def speaks(target: str) -> bool:
+    """Whether an import may tell the peer something: types, constants and costs do not."""
+    name = target.rpartition(".")[2]
+    quiet = name[0].isupper() or "cost" in name or target in SILENT
+    return any(within(target, floor) for floor in FLOORS) and not quiet
+
+
+FINDERS = {
+    "opens by itself; open it with the Release of the run": openings,
+    "runs a protocol with outputs by itself; hand it to Release.protocol": exits,
+    "reaches around the Release of the run": ways_around,
+    "would run without a release": defaults,
+}
+
+
+@pytest.mark.parametrize("what", FINDERS)
+def test_analyses_have_no_other_way_out(what: str) -> None:
     wrong = [
-        f"{m.name}:{line} uses {name}; open it with the Release of the run"
-        for m in modules("smc")
-        if within(m.name, "smc.analyses") and not within(m.name, GATE)
-        for line, name in openings(m.tree)
+        f"{name}:{line} {what}: {found}"
+        for name, tree in analyses()
+        if name != RUNNER
+        for line, found in FINDERS[what](tree)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_analyses_say_nothing_to_the_peer_but_what_is_listed() -> None:
+    wrong = [
+        f"{name}:{line} imports {target}; if it is public, list it in {__name__}"
+        for name, tree in analyses()
+        for line, target in imports(tree)
+        if speaks(target) and name not in SPOKEN.get(target, ())
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_lists_are_not_longer_than_they_need_to_be() -> None:
+    used = {(name, target) for name, tree in analyses() for _, target in imports(tree)}
+    assert {target for _, target in used} >= SILENT
+    assert used >= {(name, target) for target, names in SPOKEN.items() for name in names}
 
 
 def test_programs_over_secrets_open_nothing_on_the_way() -> None:
@@ -49,20 +197,16 @@ def test_programs_over_secrets_open_nothing_on_the_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_analyses_send_nothing_themselves() -> None:
-    wrong = [
-        f"{m.name}:{line} imports {target}"
-        for m in modules("smc")
-        if within(m.name, "smc.analyses") and not within(m.name, GATE)
-        for line, target in imports(m.tree)
-        if within(target, "smc.channel.message")
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_in_the_room_of_the_release_only_the_release_opens() -> None:
+def test_in_the_room_of_the_release_only_the_opener_opens() -> None:
     inside = {m.name for m in modules("smc") if within(m.name, GATE) and list(openings(m.tree))}
-    assert inside == {"smc.analyses.disclosure.release"}
+    assert inside == {OPENER}
+
+
+def test_only_the_runner_makes_a_release() -> None:
+    found = {
+        m.name for m in modules("smc", "parties") if any(x == "Release(...)" for _, x in ways_around(m.tree))
+    }
+    assert found == {RUNNER}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +224,49 @@ def test_an_opening_is_found(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["release.ints(total, BOTH)", "opening.cost(3, BOTH)", "opening.cost_bits(1, BOTH)"]
+    "code",
+    [
+        "delta = run_plan(plan, session, x, y)",
+        "run = run_plan",
+        "from smc.planning.run import run_plan as go",
+        "found = exact.receive(session, keys, count, tell=True)",
+        "release.protocol(about, lambda: exact.send(session, keys, count, tell=True))",
+        "release.protocol(run_plan, about)",
+        "ready = prepare(plan, session)\ndelta = ready.run(x, y)",
+        "delta = prepare(plan, session).run(x, y)",
+    ],
+)
+def test_an_exit_is_found(code: str) -> None:
+    assert list(exits(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "session.channel.send(Words(x.shares))",
+        "release._opener.ints(total, BOTH)",
+        "release._limits = NO_LIMITS",
+        "getattr(release, name)(total)",
+        "Release(session, scope, BOTH, NO_LIMITS).open(total, BOTH, Noisy())",
+    ],
+)
+def test_a_way_around_is_found(code: str) -> None:
+    assert list(ways_around(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "release.open(total, BOTH, Groups(persons))",
+        "opening.cost(3, BOTH)",
+        "opening.cost_bits(1, BOTH)",
+        "release.protocol(Rows(), run_plan, plan, session, x, y)",
+        "ready = prepare(plan, session)\nrelease.protocol(Rows(), ready.run, x, y)",
+        "release.protocol(Rows(), exact.receive, session, keys, count, tell=True)",
+        "from smc.planning.run import run_plan",
+        "self._release.open(total, BOTH, Noisy())",
+    ],
 )
 def test_the_release_and_costs_are_allowed(code: str) -> None:
-    assert not list(openings(ast.parse(code)))
+    tree = ast.parse(code)
+    assert not [*openings(tree), *exits(tree), *ways_around(tree)]

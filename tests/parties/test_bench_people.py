@@ -6,7 +6,9 @@ import pytest
 
 from parties.bench.people import ERRORS, FIELDS, people
 from parties.bench.workloads import WORKLOADS, made_up
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
+from smc.analyses.runner import run_analysis
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -38,7 +40,7 @@ def test_tolerant_workloads_run(name):
     parameters, data = analysis.parse(workload.parameters), workload.data(30)
 
     def run(session):
-        return analysis.run(session, parameters, data[session.role], frozenset(Role))
+        return run_analysis(analysis, session, parameters, data[session.role], frozenset(Role), NO_LIMITS)
 
     alice, bob = run_pair(run, run)
     assert alice.tables[0].columns["pair"] == bob.tables[0].columns["pair"]

@@ -23,7 +23,9 @@ from parties.policy.rules import Policy, load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from parties.toml import parse
 from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
+from smc.analyses.runner import run_analysis
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -180,7 +182,9 @@ def test_jobs_run_on_the_data_of_the_page(text: str, catalogs: dict) -> None:
     analysis.check_schema(parameters, schemas[Role.ALICE], schemas[Role.BOB])
     outcomes = run_pair(
         *(
-            lambda session, role=role: analysis.run(session, parameters, data[role], spec.recipients)
+            lambda session, role=role: run_analysis(
+                analysis, session, parameters, data[role], spec.recipients, NO_LIMITS
+            )
             for role in Role
         ),
         timeout=60,

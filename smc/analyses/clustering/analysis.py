@@ -28,7 +28,7 @@ from smc.analyses.clustering.told import details, leakage
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
-from smc.errors import DisclosureRefused, DomainError, UsageError
+from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.transfer_costs import SETUP_COST
@@ -125,7 +125,7 @@ class Clustering:
         parameters: ClusteringParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -136,30 +136,35 @@ class Clustering:
                 matched, or the matches, fewer than the policies ask.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        release = release or Release()
         self.check_recipients(parameters, recipients)
         names = parameters.values(session.role)
         own = {name: Declared.of(name, data[name].schema) for name in names}
         persons = _persons(parameters, data)
         settled = None
         if parameters.match is not None:
-            settled = matched.rows_of(parameters, parameters.match, data, session.role, release.limits)
+            matched.check_limits(parameters, release)
+            settled = matched.rows_of(
+                parameters, parameters.match, data, session.role, one_row_each=release.counts_groups
+            )
         count = len(data[names[0]]) if settled is None else len(settled)
         rows, declared = agree(session, parameters, own, count)
         if settled is not None:
-            release.limits.check_sets(*rows)
+            release.sets(*rows)
         columns = grid_of(parameters, declared)
         block = columns.whole(data, names)
         shape = Shape.of(parameters, columns, *rows)
-        minimum = release.limits.minimum_group if parameters.epsilon is None else 0
-        noisy = _check(parameters, shape, minimum)
+        grouped = release.counts_groups and parameters.epsilon is None
+        if parameters.epsilon is None:
+            release.persons(shape.most)
+            release.test()
+        noisy = _check(parameters, shape)
         if settled is None:
             table = SecretTable(session, shape, block)
         else:
-            least = matched.least_matches(parameters, release.limits)
-            table = matched.table(session, shape, settled, block[settled.numbers], least, release)
+            exact = parameters.epsilon is None
+            table = matched.table(session, shape, settled, block[settled.numbers], release, exact=exact)
             persons = None
-        marks = _marks(persons, len(table.own)) if minimum else None
+        marks = _marks(persons, len(table.own)) if grouped else None
         outcome = Program(table, parameters, recipients, release, noisy, marks).run()
         notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
         return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
@@ -176,7 +181,7 @@ class Clustering:
         }
         columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
         joined, shape = _plain_table(parameters, columns, sides)
-        _check(parameters, shape, 0)
+        _check(parameters, shape)
         found = plain.clustered(parameters, columns, joined)
         first, second = (
             _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome()
@@ -232,7 +237,7 @@ def _plain_table(
     return joined, shape
 
 
-def _check(parameters: ClusteringParameters, shape: Shape, minimum: int) -> privacy.NoisyMeans | None:
+def _check(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans | None:
     """Check all that can be known before data move; the noise of an iteration."""
     alice, bob = shape.rows
     if shape.layout is not Layout.HORIZONTAL and shape.owner is None and alice != bob:
@@ -243,11 +248,6 @@ def _check(parameters: ClusteringParameters, shape: Shape, minimum: int) -> priv
     if shape.most < parameters.clusters:
         raise DomainError(
             f"There are {shape.most} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
-        )
-    if shape.most < minimum:
-        raise DisclosureRefused(
-            f"The policies ask for {minimum} persons in a cluster; there are {shape.most} rows.",
-            "Bring more rows.",
         )
     check_room(parameters, shape)
     if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MOST_INERTIA:

@@ -20,9 +20,9 @@ from smc.analyses.base import PERSONS, Data
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape
-from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.aggregates_limits import large_enough
 from smc.analyses.matching.exact_parameters import ExactParameters
 from smc.analyses.matching.keys import Settled, hashed, settle
 from smc.errors import DisclosureRefused, DomainError
@@ -39,8 +39,21 @@ from smc.secret.bounds import Bounds
 Word = NDArray[np.uint64]
 
 
+def check_limits(parameters: ClusteringParameters, release: Release) -> None:
+    """Check that the limits of a run over matched rows are such as clusters can be tested for.
+
+    Raises:
+        DisclosureRefused: the policies ask for a least intersection, which is not tested under epsilon.
+    """
+    if parameters.epsilon is not None and release.counts_matches:
+        raise DisclosureRefused(
+            "The policies ask for a least intersection, which clusters with epsilon do not test.",
+            "Leave epsilon out, or ask for statistics over matched rows.",
+        )
+
+
 def rows_of(
-    parameters: ClusteringParameters, match: ExactParameters, data: Data, role: Role, limits: Limits
+    parameters: ClusteringParameters, match: ExactParameters, data: Data, role: Role, *, one_row_each: bool
 ) -> Settled:
     """The rows that a side brings, with their keys.
 
@@ -49,33 +62,22 @@ def rows_of(
         match: of these, how rows are matched.
         data: the side's columns.
         role: which side it is.
-        limits: of both policies.
+        one_row_each: whether the policies count persons.
 
     Raises:
         DomainError: columns of different lengths, keys that are missing or repeated where that is an error,
             or several rows about one person where the policies count persons.
-        DisclosureRefused: the policies ask for a least intersection, which is not tested under epsilon.
     """
-    if parameters.epsilon is not None and limits.minimum_intersection > 0:
-        raise DisclosureRefused(
-            "The policies ask for a least intersection, which clusters with epsilon do not test.",
-            "Leave epsilon out, or ask for statistics over matched rows.",
-        )
     settled = settle(data, match.recipes, match.duplicates, role.value)
     if len({len(data[name]) for name in parameters.columns(role)}) > 1:
         raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
-    if parameters.epsilon is None and limits.minimum_group > 0 and PERSONS in data:
-        persons = data[PERSONS].array[settled.numbers]
-        if len(np.unique(persons)) < len(persons):
-            raise DomainError(
-                "Several rows of this side are about one person, and the policies count persons.",
-                "Bring one row per person, for instance by summing up a person's rows first.",
-            )
+    if parameters.epsilon is None and one_row_each and PERSONS in data:
+        check_one_row_each(data[PERSONS].array[settled.numbers])
     return settled
 
 
 def table(
-    session: Session, shape: Shape, settled: Settled, block: Word, minimum: int, release: Release
+    session: Session, shape: Shape, settled: Settled, block: Word, release: Release, *, exact: bool
 ) -> SecretTable:
     """Align the rows of both sides, one side of it.
 
@@ -84,8 +86,8 @@ def table(
         shape: of the table; it has an owner.
         settled: the own rows, n of them.
         block: whole numbers of the own columns in these rows, shape (n, m).
-        minimum: the least number of matches, 0 for none: `least_matches`.
-        release: opens whether there are as many.
+        release: tests whether there are as many matches as the policies ask for.
+        exact: whether what is made of the table is opened without noise, and so is about a group.
 
     Raises:
         DisclosureRefused: there are too few, at both sides; nothing else was opened.
@@ -100,11 +102,13 @@ def table(
     bounds: dict[Role, list[Bounds]] = {side: [] if side is owner else _bounds(shape) for side in Role}
     peer_count = RowCount(shape.rows[role is Role.ALICE])
     aligned = align(session, keys, peer_count, brought, bounds[Role.ALICE], bounds[Role.BOB])
-    if minimum > 0 and not large_enough(aligned.size(), minimum, release):
-        raise DisclosureRefused(
-            "The intersection is smaller than the policies allow.",
-            "Match sets that have more in common; neither party learnt more than this.",
-        )
+    if exact and (release.counts_matches or release.counts_groups):
+        size = aligned.size()
+        release.intersection(lambda: (size,))
+        release.persons(size)
+    else:
+        release.intersection(tuple)
+    release.test()
     shared = aligned.bob if owner is Role.ALICE else aligned.alice
     own = np.zeros((shape.count, len(shape.columns_of(role))), dtype=np.uint64)
     squares = shared[-1].shares.copy()
@@ -141,7 +145,7 @@ def joined(
     settled, blocks = {}, {}
     for role, data in sides.items():
         names = parameters.values(role)
-        settled[role] = rows_of(parameters, match, data, role, NO_LIMITS)
+        settled[role] = rows_of(parameters, match, data, role, one_row_each=False)
         blocks[role] = grid.whole(data, names).astype(np.int64)[settled[role].numbers]
     places = {key: place for place, key in enumerate(settled[Role.BOB].plain())}
     common = [(i, places[key]) for i, key in enumerate(settled[Role.ALICE].plain()) if key in places]

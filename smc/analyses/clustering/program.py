@@ -21,15 +21,16 @@ from smc.analyses.clustering.outcome import (
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.start import cost_start, first_centres
-from smc.analyses.clustering.suppression import Way, cost_failing, cost_withheld, failing, withheld
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_norms, cost_sums
+from smc.analyses.disclosure.clusters import Clusters, Way, cost_failing, cost_withheld
+from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.secret import gates, opening, products
-from smc.secret.bits import BOTH, SecretBits, cost_and
+from smc.secret.bits import BOTH, cost_and
 from smc.secret.bounds import Bounds
-from smc.secret.ints import SecretInts, select
+from smc.secret.ints import SecretInts
 
 WITHHELD: Final = -1
 """Stands for the size of a cluster that is not shown."""
@@ -86,13 +87,12 @@ class Program:
     def _stops(self, before: SecretInts, after: SecretInts) -> bool:
         grid, tolerance = self.table.shape.grid, self.parameters.tolerance
         limit = plain.movement_limit(grid, tolerance) if tolerance is not None else 0
-        opened = self.release.bits(lloyd.settled(before, after, limit), BOTH)
-        return opened is not None and bool(opened[0])
+        return self.release.step(lloyd.settled(before, after, limit))
 
     def _noisy_outcome(self, centres: SecretInts, counts: SecretInts) -> Outcome:
         grid = self.table.shape.grid
-        opened_counts = self.release.ints(counts, self.recipients)
-        opened = self.release.ints(centres, self.recipients)
+        opened_counts = self.release.open(counts, self.recipients, Noisy())
+        opened = self.release.open(centres, self.recipients, Noisy())
         if opened is None or opened_counts is None:
             return Outcome()
         tables = [centres_table(grid, opened, opened_counts.tolist())]
@@ -113,45 +113,32 @@ class Program:
         bits = lloyd.assign(table, centres)
         sums = table.sums(bits, self.marks)
         inertia = self._inertia(sums, centres)
-        sizes = sums.sizes
-        if self.marks is not None:
-            minimum = self.release.limits.minimum_group
-            ways = averaged + _ways(sums)
-            hidden = withheld(ways, minimum)
-            sizes = select(hidden, _constant(sizes, WITHHELD), sizes)
-            centres = select(hidden.reshape(-1, 1), _constant(centres, 0), centres)
-            few = failing([way.together() for way in ways], minimum)
-            inertia = select(few, _constant(inertia, inertia.bounds.lower), inertia)
-            if self.parameters.labels:
-                bits = bits & ~hidden.reshape(1, -1)
-        opened_sizes = self.release.ints(sizes, self.recipients)
-        opened = self.release.ints(centres, self.recipients)
-        opened_inertia = self.release.ints(inertia, self.recipients)
-        own = self._labels(bits)
-        if opened is None or opened_sizes is None or opened_inertia is None:
+        opened = self.release.clusters(
+            Clusters(
+                averaged + _ways(sums) if self.marks is not None else (),
+                ((sums.sizes, WITHHELD), (centres, 0)),
+                (inertia, inertia.bounds.lower),
+                bits if self.parameters.labels else None,
+                self._told(),
+            ),
+            self.recipients,
+        )
+        sizes, means = opened.figures
+        if means is None or sizes is None or opened.whole is None:
             return Outcome()
-        shown = [None if size == WITHHELD else size for size in opened_sizes.tolist()]
-        fit = None if opened_inertia[0] == inertia.bounds.lower else int(opened_inertia[0])
-        tables = [centres_table(grid, opened, shown)]
-        if own is not None:
-            tables.append(labels_table(own))
+        shown = [None if size == WITHHELD else size for size in sizes.tolist()]
+        fit = None if opened.whole[0] == inertia.bounds.lower else int(opened.whole[0])
+        tables = [centres_table(grid, means, shown)]
+        tables += [labels_table(labels_of(part)) for part in opened.parts if part is not None]
         tables.append(fit_table(grid, fit, iterations))
         return Outcome(tuple(tables), (SUPPRESSED,) if None in shown else ())
 
-    def _labels(self, bits: SecretBits) -> NDArray[np.int64] | None:
-        """The clusters of the rows that the party has, opened to it if it is a recipient."""
-        if not self.parameters.labels:
-            return None
-        shape, role = self.table.shape, self.table.session.role
+    def _told(self) -> tuple[tuple[slice, Recipients], ...]:
+        """Whose rows' clusters are opened to whom."""
+        shape = self.table.shape
         if shape.layout is not Layout.HORIZONTAL:
-            opened = self.release.bits(bits, self.recipients)
-            return None if opened is None else labels_of(opened)
-        found = None
-        for side in Role:
-            if side in self.recipients:
-                opened = self.release.bits(bits[shape.rows_of(side)], frozenset({side}))
-                found = labels_of(opened) if opened is not None and side is role else found
-        return found
+            return ((slice(0, shape.count), self.recipients),)
+        return tuple((shape.rows_of(side), frozenset({side})) for side in Role if side in self.recipients)
 
     def _inertia(self, sums: Sums, centres: SecretInts) -> SecretInts:
         """The sum of squared distances, in units of 2**-fraction squares of whole numbers; one number."""
@@ -178,10 +165,6 @@ def _ways(sums: Sums) -> tuple[Way, ...]:
     if sums.rows:
         return (Way(sums.persons, sums.rows),)
     return tuple(Way((persons,)) for persons in sums.persons)
-
-
-def _constant(like: SecretInts, value: int) -> SecretInts:
-    return like * 0 + value
 
 
 def cost(

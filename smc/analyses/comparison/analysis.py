@@ -24,6 +24,7 @@ from smc.analyses.comparison.parameters import (
     parse,
 )
 from smc.analyses.comparison.prepared import agreement_cost, use_prepared
+from smc.analyses.disclosure.figures import Rows, Shares
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
@@ -170,7 +171,7 @@ class Comparison:
         parameters: ComparisonParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side; both sides' columns have the same number of rows, or one has a single row.
 
@@ -200,9 +201,10 @@ class Comparison:
         given = session_parameters(session, count, parameters.bits)
         plan = self._plan(parameters, given, moduli)
         ready = prepare(plan, session)
-        (release or Release()).pass_gate(session)
+        about = Rows() if parameters.type.delta.sees else Shares()
+        release.admit(about)
         prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
-        delta = ready.run(holdings["x"], holdings["y"])
+        delta = release.protocol(about, ready.run, holdings["x"], holdings["y"])
         return Outcome(
             tables(session, delta),
             (*notes(delta), *prepared),

@@ -1,64 +1,331 @@
-"""The opening of results. Nothing else in the analyses opens anything."""
+"""The one way out of a run: it asks what a figure is about, tests the limits of both policies, and opens it.
+
+    sets          public   are both sides' sets large and alike enough?       nothing else is sent if not
+    intersection  secret   how many matches there are
+    open          secret   do all limits that apply to the figure hold?       one bit, opened to both
+                  gate     the ledgers
+                  opened   the figure, to the recipients
+    close                  a run that opened nothing here, or left a limit untested, has no result
+
+A release knows from the facts of the job what may be opened, and refuses figures of other kinds. Analyses
+read no limits and call no other opener; tests/architecture demands it. What an analysis says of its figures,
+the facts and the numbers of persons, is taken from it: see `smc.analyses.disclosure.figures`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from functools import reduce
+from operator import and_
+from typing import Any, Final, ParamSpec, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.channel.channel import Channel
+from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
+from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.noisy_groups import withhold
+from smc.analyses.disclosure.opened import OpenedTable
+from smc.analyses.disclosure.opener import Gate, Opener, open_gate
+from smc.analyses.disclosure.scope import Kind, Scope
+from smc.analyses.disclosure.tables import GroupTable, open_table
+from smc.errors import DisclosureRefused
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret import opening
 from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
-Gate = Callable[[Channel], None]
-"""Called once, before the first result is opened. The daemon writes its ledger here and makes sure over the
-channel that the peer has written its own; it raises, and nothing is opened, if either could not."""
+MOST_STEPS: Final = 1000
+"""More single bits on the way of a run are refused."""
 
+_KINDS: Final[dict[type[Any], Kind]] = {
+    Groups: Kind.GROUPS,
+    Size: Kind.GROUPS,
+    Rows: Kind.ROWS,
+    Noisy: Kind.NOISY,
+}
 
-def open_gate(channel: Channel) -> None:
-    """The gate of runs without a ledger: in-process runs and tests."""
-    del channel
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Release:
     """Opens the results of one run, to its recipients and to nobody else.
 
     Args:
+        session: this party's side of the run.
+        scope: what the run may open, by the facts that both policies have judged.
+        recipients: who gets the results of the job.
         limits: what both policies ask, the stricter of both.
         gate: passed once, before the first opening.
     """
 
-    def __init__(self, limits: Limits = NO_LIMITS, gate: Gate = open_gate) -> None:
-        self.limits: Final = limits
-        self._gate = gate
-        self.passed = False
+    def __init__(
+        self,
+        session: Session,
+        scope: Scope,
+        recipients: AbstractSet[Role],
+        limits: Limits,
+        gate: Gate = open_gate,
+    ) -> None:
+        self._scope = scope
+        self._recipients = recipients
+        self._limits = limits
+        self._opener = Opener(session, gate)
+        self._sets = False
+        self._sizes: Callable[[], Sequence[Count]] | None = None
+        self._needs: list[tuple[Count, int]] = []
+        self._sums: list[Sum] = []
+        self._steps = 0
+        self._admitted = False
 
-    def pass_gate(self, session: Session) -> None:
-        """Pass the gate, unless it has been passed: from here on the loss is spent."""
-        if not self.passed:
-            self._gate(session.channel)
-            self.passed = True
+    @property
+    def counts_groups(self) -> bool:
+        """Whether the number of persons behind a figure matters."""
+        return self._limits.minimum_group > 0
 
-    def words(
-        self, session: Session, shares: NDArray[np.uint64], recipients: AbstractSet[Role]
-    ) -> NDArray[np.uint64] | None:
-        """Open words modulo 2**64, see `smc.secret.opening.open_words`."""
-        self.pass_gate(session)
-        return opening.open_words(session, shares, recipients)
+    @property
+    def counts_matches(self) -> bool:
+        """Whether the size of an intersection matters."""
+        return self._limits.minimum_intersection > 0
 
-    def ints(self, values: SecretInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:
-        """Open held integers in their shape; None for a party that is no recipient."""
-        self.pass_gate(values.session)
-        return values.reveal(recipients)
+    @property
+    def weighs(self) -> bool:
+        """Whether the part that one person has in an exact sum matters."""
+        return self._limits.dominance < 1
 
-    def bits(self, values: SecretBits, recipients: AbstractSet[Role]) -> NDArray[np.bool_] | None:
-        """Open bits in their shape; None for a party that is no recipient."""
-        self.pass_gate(values.session)
-        return values.reveal(recipients)
+    @property
+    def weight_factor(self) -> int:
+        """By what exact sums are multiplied where it does; their bounds have to leave that much room."""
+        return self._limits.dominance.denominator
+
+    def sets(self, own: int, peer: int) -> None:
+        """Check the sizes of two sets that are to be matched, before anything else is sent.
+
+        Args:
+            own: rows of this side.
+            peer: rows of the peer.
+
+        Raises:
+            DisclosureRefused: a set is too small, or too large beside the other; at both sides.
+        """
+        if not self._scope.matches:
+            raise _defect("matches rows, which the facts of its job do not say")
+        self._sets = True
+        self._limits.check_sets(own, peer)
+
+    def intersection(self, sizes: Callable[[], Sequence[Count]]) -> None:
+        """Say how large the intersection is; it is tested with the other limits, before anything is opened.
+
+        Args:
+            sizes: gives numbers of matches that each have to reach the least intersection; with noise, the
+                noisy one. It is called only where the policies ask for a least intersection.
+        """
+        self._sizes = sizes
+        if self.counts_matches:
+            self._needs += [(size, self._limits.minimum_intersection) for size in sizes()]
+
+    def persons(self, *counts: Count) -> None:
+        """Say about how many persons all exact figures of the run are at most."""
+        self._needs += [(count, self._limits.minimum_group) for count in counts]
+
+    def single_table(self) -> None:
+        """Ask whether several exact tables may be opened about the same rows.
+
+        Raises:
+            DisclosureRefused: the policies limit groups or sums; nothing was sent.
+        """
+        if self._limits.minimum_group > 1 or self.weighs:
+            raise DisclosureRefused(
+                "Under minimum_group or dominance a job without noise holds one query: tables of the same "
+                "rows can be subtracted from each other.",
+                "Ask one query, or add noise.",
+            )
+
+    def test(self) -> None:
+        """Test all limits that have been stated so far; both learn whether all hold, one bit.
+
+        Raises:
+            DisclosureRefused: one does not, at both sides; nothing else was opened.
+        """
+        holds = [*self._reached(), *self._balanced()]
+        self._needs, self._sums = [], []
+        if holds and not self._opener.pattern(reduce(and_, holds)).all():
+            raise _refused()
+
+    def admit(self, about: About) -> None:
+        """Test what a figure is about and pass the gate, without opening anything.
+
+        Raises:
+            DisclosureRefused: a limit stands against it; or the analysis did not do what a release demands.
+        """
+        if not isinstance(about, Shares):
+            self._claim(_KINDS[type(about)])
+        self._claim_matches()
+        if isinstance(about, Groups):
+            if not about.persons and self.counts_groups:
+                raise _defect("opens figures about persons without their number")
+            self.persons(*about.persons)
+            self._sums += about.sums
+        elif isinstance(about, Noisy):
+            self.persons(*about.persons)
+        self.test()
+        self._opener.pass_gate()
+        self._admitted = True
+
+    @overload
+    def open(
+        self, values: SecretInts, recipients: AbstractSet[Role], about: About
+    ) -> NDArray[np.int64] | None: ...
+
+    @overload
+    def open(
+        self, values: SecretBits, recipients: AbstractSet[Role], about: About
+    ) -> NDArray[np.bool_] | None: ...
+
+    def open(
+        self, values: SecretInts | SecretBits, recipients: AbstractSet[Role], about: About
+    ) -> NDArray[np.int64] | NDArray[np.bool_] | None:
+        """Open a figure.
+
+        Args:
+            values: held integers or bits.
+            recipients: who gets them, of those of the job.
+            about: what they are about.
+
+        Returns:
+            The values in their shape; None for a party that is not a recipient.
+
+        Raises:
+            DisclosureRefused: a limit stands against it, at both sides; nothing else was opened.
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        self._address(recipients)
+        if isinstance(about, Shares):
+            raise _defect("opens what it calls shared")
+        if isinstance(about, Size) and not self._is_tested_size(values):
+            raise _defect("opens a size that was not tested")
+        self.admit(about)
+        if isinstance(values, SecretBits):
+            return self._opener.bits(values, recipients)
+        if isinstance(about, Noisy) and about.counts is not None and self.counts_groups:
+            least = self._limits.minimum_group * about.rows_per_person
+            words = withhold(values.session, values.shares, about.counts, least)
+            values = SecretInts.from_shares(values.session, words, values.bounds.hull(Bounds(0, 0)))
+        return self._opener.ints(values, recipients)
+
+    def table(
+        self, cells: GroupTable, recipients: AbstractSet[Role], *, margins: bool = False, zeros: bool = False
+    ) -> OpenedTable | None:
+        """Open a table as far as the limits allow, see `smc.analyses.disclosure.tables.open_table`."""
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        self.test()
+        found = open_table(self._opener, self._limits, cells, recipients, margins=margins, zeros=zeros)
+        self._admitted = True
+        return found
+
+    def clusters(self, clusters: Clusters, recipients: AbstractSet[Role]) -> OpenedClusters:
+        """Open clusters as far as the limits allow, see `smc.analyses.disclosure.clusters`."""
+        self._address(recipients)
+        self._claim(Kind.GROUPS)
+        if clusters.labels is not None:
+            self._claim(Kind.ROWS)
+        if self.counts_groups and not clusters.ways:
+            raise _defect("opens clusters without the numbers of their persons")
+        self.test()
+        self._admitted = True
+        return open_clusters(self._opener, self._limits.minimum_group, clusters, recipients)
+
+    def step(self, bit: SecretBits) -> bool:
+        """Open one bit to both that steers the run and that its leakage statement names.
+
+        It is a figure about all rows: the limits that have been stated so far are tested before.
+        """
+        self._claim(Kind.GROUPS)
+        self._steps += 1
+        if self._steps > MOST_STEPS or bit.shape != (1,):
+            raise _defect("opens more than single bits on its way")
+        self.test()
+        return bool(self._opener.pattern(bit)[0])
+
+    def protocol(self, about: Rows | Shares, program: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a protocol that gives its outputs by itself, after what they are about has been admitted."""
+        self.admit(about)
+        return program(*args, **kwargs)
+
+    def close(self) -> None:
+        """End the run.
+
+        Raises:
+            DisclosureRefused: the analysis opened nothing here, or left a limit untested: it has no result.
+        """
+        if not self._admitted:
+            raise _defect("ended without saying what its result is about")
+        self._claim_matches()
+        if self._needs or self._sums:
+            raise _defect("left a limit untested")
+
+    def _claim(self, kind: Kind) -> None:
+        if kind not in self._scope.kinds:
+            raise _defect(f"opens {kind.value}, which the facts of its job do not say")
+        self._claim_matches()
+
+    def _claim_matches(self) -> None:
+        if self._scope.matches and not (self._sets and self._sizes is not None):
+            raise _defect("matches rows without stating the sizes of the sets and of the intersection")
+
+    def _address(self, recipients: AbstractSet[Role]) -> None:
+        if not recipients <= self._recipients:
+            raise _defect("opens a figure to a party that is not a recipient of the job")
+
+    def _is_tested_size(self, values: SecretInts | SecretBits) -> bool:
+        return self._sizes is not None and any(values is size for size in self._sizes())
+
+    def _reached(self) -> list[SecretBits]:
+        """For each secret number whether it reaches the largest of the numbers that it has to.
+
+        Raises:
+            DisclosureRefused: a public one does not.
+        """
+        least: dict[int, int] = {}
+        for count, minimum in self._needs:
+            least[id(count)] = max(minimum, least.get(id(count), 0))
+        counts = {id(count): count for count, _ in self._needs}
+        found = []
+        for key, count in counts.items():
+            if isinstance(count, SecretInts):
+                if least[key] > 0:
+                    found.append(count >= least[key])
+            elif count < least[key]:
+                raise DisclosureRefused(
+                    f"The policies ask for {least[key]} persons or matches at least; there are {count} rows.",
+                    "Use more rows.",
+                )
+        return found
+
+    def _balanced(self) -> list[SecretBits]:
+        """For each sum whether nobody dominates it."""
+        if not self.weighs:
+            return []
+        part, whole = self._limits.dominance.numerator, self._limits.dominance.denominator
+        return [each.total * part >= each.contributions.maximum()[1] * whole for each in self._sums]
+
+
+def _refused() -> DisclosureRefused:
+    return DisclosureRefused(
+        "A limit of the policies stands against the result: there are fewer matches or persons than they ask "
+        "for, or one person dominates a sum.",
+        "Use sets that have more in common; neither party learnt more than this.",
+    )
+
+
+def _defect(what: str) -> DisclosureRefused:
+    return DisclosureRefused(
+        f"The analysis {what}; nothing more was opened.",
+        "Report it as a defect of the analysis.",
+        code="release",
+    )

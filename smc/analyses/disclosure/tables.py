@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
 from operator import add, and_, or_
@@ -35,12 +35,11 @@ import numpy as np
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals, suppression_notes
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.session import Session
-from smc.secret.bits import BOTH, SecretBits
+from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, concatenate
 
 Parts = Sequence[SecretInts]
@@ -54,52 +53,63 @@ PATTERN: Final = (
 """What both parties learn from an opening with limits, whoever gets the table: for leakage statements."""
 
 
-def open_table(
-    release: Release,
-    session: Session,
-    counts: Parts,
-    recipients: AbstractSet[Role],
-    *,
-    values: Mapping[str, Parts] | None = None,
-    persons: Parts | None = None,
-    largest: Mapping[str, Parts] | None = None,
-    margins: bool = False,
-    zeros: bool = False,
-) -> OpenedTable | None:
-    """Open a table as far as the limits of the release allow; both parties give the same public arguments.
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """A table about groups of persons, with further tables over the same cells; secret.
 
-    Args:
-        release: with the limits; all opening goes through it.
-        session: the own side of the run.
-        counts: of the cells, not negative, a part for each side that has rows, each of shape (r, c), or (c,)
-            for a table of one dimension. Parts that are their owner's input cost least.
-        recipients: who gets the table.
-        values: further tables over the same cells, of the same shape and number of parts, such as sums.
-        persons: the number of persons behind each cell, by side; the counts unless given. The persons of one
-            side are taken as different from the other's.
+    Every table is a part for each side that has rows, each of shape (r, c), or (c,) for a table of one
+    dimension. Parts that are their owner's input cost least.
+
+    Attributes:
+        counts: of the cells, not negative.
+        persons: numbers of persons of each cell that each have to be 0 or a group, by side: first of all
+            persons, then of those that a figure tells apart from the rest. The persons of one side are taken
+            as different from the other's.
+        values: further tables, such as sums, by name.
         largest: the largest contribution of one of the side's persons to each cell of a further table, by its
             name, in the same scale. The rule of dominance holds for tables that are named here; they are not
             negative.
+    """
+
+    counts: Parts
+    persons: Sequence[Parts]
+    values: Mapping[str, Parts] = field(default_factory=dict)
+    largest: Mapping[str, Parts] = field(default_factory=dict)
+
+
+def open_table(
+    opener: Opener,
+    limits: Limits,
+    cells: GroupTable,
+    recipients: AbstractSet[Role],
+    *,
+    margins: bool,
+    zeros: bool,
+) -> OpenedTable | None:
+    """Open a table as far as the limits allow; both parties give the same public arguments.
+
+    Args:
+        opener: all opening goes through it.
+        limits: of both policies.
+        cells: the table.
+        recipients: who gets it.
         margins: whether totals are to be opened: of rows, of columns and of all cells.
         zeros: whether cells where a side has no persons are withheld as well.
 
     Returns:
-        The table, or None for a party that is no recipient.
+        The table, or None for a party that is not a recipient.
 
     Raises:
         UsageError: shapes or names do not fit, or a dominated table could be negative; nothing was opened.
         DomainError: a total could leave 63 bits by its bounds.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    sides = _sides(counts, values or {}, persons or counts, largest or {})
-    limits = release.limits
-    primary, roomy = _classes(release, sides, limits, zeros=zeros)
+    sides = _sides(cells)
+    primary, roomy = _classes(opener, sides, limits, zeros=zeros)
     found = choose(primary, roomy, limits.minimum_group, margins=margins, zeros=zeros)
-    if len(found.thresholds):
-        opened = release.bits(_fits(sides, found, limits), BOTH)
-        if opened is not None and not opened.all():
-            found = found.without_room()
-    return _opened(release, session, sides, found, recipients, margins=margins)
+    if len(found.thresholds) and not opener.pattern(_fits(sides, found, limits)).all():
+        found = found.without_room()
+    return _opened(opener, sides, found, recipients, margins=margins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +117,20 @@ class _Side:
     """One side's part of the tables of an opening, all of shape (r, c)."""
 
     counts: SecretInts
+    persons: Sequence[SecretInts]
     values: Mapping[str, SecretInts]
-    persons: SecretInts
     largest: Mapping[str, SecretInts]
 
 
-def _sides(
-    counts: Parts, values: Mapping[str, Parts], persons: Parts, largest: Mapping[str, Parts]
-) -> list[_Side]:
-    everything = [counts, persons, *values.values(), *largest.values()]
+def _sides(cells: GroupTable) -> list[_Side]:
+    counts, values, largest = cells.counts, cells.values, cells.largest
+    everything = [counts, *cells.persons, *values.values(), *largest.values()]
     if not counts or any(len(parts) != len(counts) for parts in everything):
         raise UsageError("The tables that are opened together have other numbers of parts.", "Align them.")
     if any(part.shape != counts[0].shape for parts in everything for part in parts):
         raise UsageError("The tables that are opened together have different shapes.", "Align the cells.")
+    if not cells.persons:
+        raise UsageError("A table is opened without the numbers of its persons.", "Count them.")
     if unknown := sorted(set(largest) - set(values)):
         raise UsageError(f"A largest contribution is given to {unknown[0]!r}, which is no table.")
     if any(part.bounds.lower < 0 for name in largest for part in values[name]):
@@ -135,15 +146,15 @@ def _sides(
     return [
         _Side(
             counts[place].reshape(rows, -1),
+            [parts[place].reshape(rows, -1) for parts in cells.persons],
             picked(values, place),
-            persons[place].reshape(rows, -1),
             picked(largest, place),
         )
         for place in range(len(counts))
     ]
 
 
-def _classes(release: Release, sides: Sequence[_Side], limits: Limits, *, zeros: bool) -> tuple[Mask, Mask]:
+def _classes(opener: Opener, sides: Sequence[_Side], limits: Limits, *, zeros: bool) -> tuple[Mask, Mask]:
     """The two bits of each cell, opened to both parties; nothing is opened where nothing is limited."""
     shape, group = sides[0].counts.shape, limits.minimum_group
     suspects = [bits for side in sides for bits in _suspects(side, limits, zeros=zeros)]
@@ -152,9 +163,7 @@ def _classes(release: Release, sides: Sequence[_Side], limits: Limits, *, zeros:
     suspect = reduce(or_, suspects)
     roomy = reduce(and_, [side.counts >= roomy_from(group) for side in sides]) & ~suspect
     both = np.stack([suspect.shares, roomy.shares]).reshape(2, -1)
-    opened = release.bits(SecretBits(suspect.session, both), BOTH)
-    if opened is None:
-        raise UsageError("The pattern of a table is opened to both parties.")
+    opened = opener.pattern(SecretBits(suspect.session, both))
     return opened[0].reshape(shape), opened[1].reshape(shape)
 
 
@@ -162,9 +171,10 @@ def _suspects(side: _Side, limits: Limits, *, zeros: bool) -> Iterator[SecretBit
     """For each rule the cells of one side that it withholds."""
     group = limits.minimum_group
     if group and zeros:
-        yield side.persons < group
-    elif group > 1:
-        yield (side.persons < group) & (side.persons > 0)
+        yield side.persons[0] < group
+    for persons in side.persons[1 if zeros else 0 :]:
+        if group > 1:
+            yield (persons < group) & (persons > 0)
     if limits.dominance < 1:
         for name, top in side.largest.items():
             yield _heavy(top, side.values[name], limits.dominance)
@@ -191,8 +201,7 @@ def _heavy(most: SecretInts, total: SecretInts, part: Fraction) -> SecretBits:
 
 
 def _opened(
-    release: Release,
-    session: Session,
+    opener: Opener,
     sides: Sequence[_Side],
     found: Suppression,
     recipients: AbstractSet[Role],
@@ -204,10 +213,10 @@ def _opened(
         everything[f"={name}"] = reduce(add, [side.values[name] for side in sides])
     cells, totals = {}, {}
     for name, table in everything.items():
-        opened = release.ints(_selected(table, found, margins=margins), recipients)
+        opened = opener.ints(_selected(table, found, margins=margins), recipients)
         if opened is not None:
             cells[name], totals[name] = _placed(opened, found, margins=margins)
-    if session.role not in recipients:
+    if opener.session.role not in recipients:
         return None
     return OpenedTable(
         ~found.hidden,

@@ -2,7 +2,7 @@
 
 The rows of both sides are aligned in secret (`smc.secret.alignment`); sums over the slots are sums over the
 intersection, as everything else is zero. What the policies ask is tested in secret before anything is opened
-(`smc.analyses.matching.aggregates_limits`).
+by the release.
 
 With epsilon the size and every sum get discrete Laplace noise that neither party knows, from equal parts of
 epsilon; values are clamped to their bounds first. Neighbouring inputs have one row of a side replaced, as the
@@ -18,10 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data, Outcome
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
+from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.aggregates_limits import check_limits, check_persons, check_room, checks_dominance
-from smc.analyses.matching.aggregates_parameters import SHARES, AggregateParameters, declared, laws
+from smc.analyses.matching.aggregates_parameters import (
+    SHARES,
+    SIZE,
+    STATISTICS,
+    AggregateParameters,
+    declared,
+    laws,
+)
 from smc.analyses.matching.aggregates_tables import results, share_outcome
 from smc.forms import Role
 from smc.protocols.declarations import Declared, exchange_declarations
@@ -37,7 +44,7 @@ Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Brought:
     """The rows that a side brings to a matching.
 
     Attributes:
@@ -63,7 +70,7 @@ class Rows:
 def run_aggregates(
     session: Session,
     parameters: AggregateParameters,
-    rows: Rows,
+    rows: Brought,
     peer_count: RowCount,
     recipients: frozenset[Role],
     release: Release,
@@ -84,13 +91,15 @@ def run_aggregates(
             leave 63 bits, or a value lies outside its bounds.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    check_persons(parameters, rows.persons, release.limits)
+    if _counts_persons(parameters, release):
+        check_one_row_each(rows.persons)
     every = _exchanged(session, parameters, rows.data)
     bounds = tuple(Bounds(each.lower, each.upper) for each in every)
     noises = laws(parameters, bounds)
     most = min(len(rows.keys), peer_count)
-    check_room(parameters, bounds, noises, most, release.limits)
-    signed = _signed_columns(parameters, bounds, release.limits)
+    weighs = release.weighs and parameters.epsilon is None and parameters.output == STATISTICS
+    _check_room(bounds, noises, most, release.weight_factor if weighs else 1)
+    signed = tuple(place for place, each in enumerate(bounds) if each.lower < 0) if weighs else ()
     sides = [value.side for value in parameters.values] + [parameters.values[i].side for i in signed]
     spans = [*bounds, *(Bounds(0, bounds[i].magnitude) for i in signed)]
     aligned = align(
@@ -107,12 +116,15 @@ def run_aggregates(
     figures = [aligned.total(member), *(aligned.total(column) for column in values)]
     if noises:
         figures = _noisy(session, figures, noises)
-    compared = [absolutes.get(place, column) for place, column in enumerate(values)]
-    check_limits(parameters, aligned, figures[0], compared, release)
+    size = figures[0]
+    release.intersection(lambda: (size,))
     if parameters.output == SHARES:
-        release.pass_gate(session)
+        release.persons(size)
+        release.admit(Shares())
         return share_outcome(parameters, [column.shares for column in (member, *values)], every)
-    opened = release.ints(concatenate(figures), recipients)
+    compared = [absolutes.get(place, column) for place, column in enumerate(values)] if weighs else []
+    about = _about(parameters, size, [Sum(aligned.total(column), column) for column in compared])
+    opened = release.open(size if parameters.output == SIZE else concatenate(figures), recipients, about)
     return results(parameters, every, None if opened is None else opened.tolist(), noises)
 
 
@@ -155,6 +167,36 @@ def plain_aggregates(
     return alice, bob
 
 
+def _counts_persons(parameters: AggregateParameters, release: Release) -> bool:
+    """Whether limits that apply, or epsilon, are about persons and not about rows."""
+    limited = parameters.output != SIZE and (release.counts_groups or release.weighs)
+    return limited or parameters.epsilon is not None
+
+
+def _about(parameters: AggregateParameters, size: SecretInts, sums: Sequence[Sum]) -> Groups | Noisy | Size:
+    """What the figures are about: a size on its own is tested as an intersection, and not as a group."""
+    if parameters.epsilon is not None:
+        return Noisy(persons=() if parameters.output == SIZE else (size,))
+    return Size() if parameters.output == SIZE else Groups((size,), sums)
+
+
+def _check_room(bounds: Sequence[Bounds], noises: Sequence[DiscreteLaplace], most: int, factor: int) -> None:
+    """Check, before rows are aligned, that no sum and no test of a limit can leave 63 bits.
+
+    Args:
+        bounds: of every value.
+        noises: of the size and of every sum; empty if they are exact.
+        most: the largest size that the intersection can have.
+        factor: by which sums are multiplied in tests.
+
+    Raises:
+        DomainError: one could.
+    """
+    reach = [law.bound for law in noises[1:]] or [0] * len(bounds)
+    for each, most_noise in zip(bounds, reach, strict=True):
+        Bounds(0, 2 * factor * max(1, most) * each.magnitude + most_noise).fit("sum over the intersection")
+
+
 def _exchanged(session: Session, parameters: AggregateParameters, data: Data) -> list[Declared]:
     """The declarations of all values of both sides, in the order of the job."""
     if not parameters.values:
@@ -169,19 +211,10 @@ def _exchanged(session: Session, parameters: AggregateParameters, data: Data) ->
     return [next(sides[value.side]) for value in parameters.values]
 
 
-def _signed_columns(
-    parameters: AggregateParameters, bounds: Sequence[Bounds], limits: Limits
-) -> tuple[int, ...]:
-    """The values whose absolute values are needed beside them, as they can be negative."""
-    if not checks_dominance(parameters, limits):
-        return ()
-    return tuple(place for place, each in enumerate(bounds) if each.lower < 0)
-
-
 def _own_columns(
     role: Role,
     parameters: AggregateParameters,
-    rows: Rows,
+    rows: Brought,
     bounds: Sequence[Bounds],
     signed: Sequence[int],
 ) -> NDArray[np.int64]:

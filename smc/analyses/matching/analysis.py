@@ -91,7 +91,7 @@ class Matching:
         parameters: MatchingParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """As the method says."""
         return parameters.method.run(session, parameters.inner, data, recipients, release)

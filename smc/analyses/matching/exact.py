@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import aggregates_contract
-from smc.analyses.matching.aggregates import Rows, plain_aggregates, run_aggregates
-from smc.analyses.matching.aggregates_limits import check_intersection
+from smc.analyses.matching.aggregates import Brought, plain_aggregates, run_aggregates
 from smc.analyses.matching.exact_parameters import ExactParameters, check_keys, parse_exact
 from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, settle
 from smc.errors import UsageError
@@ -32,8 +32,10 @@ from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.intersection import exact
 from smc.protocols.session import Session
-from smc.protocols.sizes import counts_cost, exchange_counts
+from smc.protocols.sizes import RowCount, counts_cost, exchange_counts
 from smc.protocols.spec import Cost
+from smc.secret.alignment import align
+from smc.secret.ints import SecretInts
 
 _ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 _ALIGNED: Final = "rows aligned in secret by their keys; sums over the intersection"
@@ -133,7 +135,7 @@ class ExactMatching:
         parameters: ExactParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -142,24 +144,23 @@ class ExactMatching:
             DisclosureRefused: a limit stands against the run, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        release = release or Release()
         self.check_recipients(parameters, recipients)
         session.report("keys", 0, 1)
         settled = settle(data, parameters.recipes, parameters.duplicates, session.role.value)
         peer_count = exchange_counts(session, [len(settled)])[0]
-        release.limits.check_sets(len(settled), peer_count)
+        release.sets(len(settled), peer_count)
         keys = hashed(settled, toss(session))
         session.report("keys", 1, 1)
         if parameters.aggregates is not None:
-            rows = Rows(keys, settled.numbers, data)
+            rows = Brought(keys, settled.numbers, data)
             return run_aggregates(session, parameters.aggregates, rows, peer_count, recipients, release)
-        check_intersection(session, keys, peer_count, release)
-        release.pass_gate(session)
+        release.intersection(lambda: (_size(session, keys, peer_count),))
         tell = len(recipients) == len(Role)
+        found: NDArray[np.bool_] | None
         if session.role is receiver_of(recipients, *_by_role(session.role, len(settled), peer_count)):
-            found: NDArray[np.bool_] | None = exact.receive(session, keys, peer_count, tell=tell)
+            found = release.protocol(Rows(), exact.receive, session, keys, peer_count, tell=tell)
         else:
-            found = exact.send(session, keys, peer_count, tell=tell)
+            found = release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
         return _outcome(parameters, data, settled, found)
 
     def run_plain(
@@ -211,6 +212,12 @@ def keys_cost(recipients: frozenset[Role], alice_count: int, bob_count: int) -> 
     if receiver_of(recipients, alice_count, bob_count) is Role.ALICE:
         return exact.cost(alice_count, bob_count, tell=tell, fresh=True)
     return exact.cost(bob_count, alice_count, tell=tell, fresh=True).mirror
+
+
+def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
+    """How many keys both sides have, one secret number, before a protocol shows of what they are."""
+    nothing = np.zeros((len(keys), 0), dtype=np.int64)
+    return align(session, keys, peer_count, nothing, (), ()).size()
 
 
 def _by_role(role: Role, own: int, peer: int) -> tuple[int, int]:

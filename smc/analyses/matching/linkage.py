@@ -20,16 +20,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.blocking import EMPTY, Index
 from smc.analyses.matching.places import Bit, Pairs, Places, Word, across, newly, stretches
 from smc.analyses.matching.records import Records
 from smc.analyses.matching.tolerant_parameters import TolerantParameters
-from smc.errors import DisclosureRefused, ProtocolViolation
+from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.secret.bits import BOTH
-from smc.secret.bounds import Bounds
+from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
 from smc.secret.register import Register
 
@@ -83,8 +83,7 @@ class Linkage(ABC):
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self._choose()
-        if self._release.limits.minimum_intersection:
-            self._demand(self._release.limits.minimum_intersection)
+        self._release.intersection(self._matched)
         return self._open()
 
     @abstractmethod
@@ -115,20 +114,20 @@ class Linkage(ABC):
         places = self._parameters.buckets(tuple(self._counts.values())) * self._parameters.bucket
         return {role: Register(self._session, role, max(places, self._counts[role])) for role in Role}
 
-    def _demand(self, least: int) -> None:
-        """Open whether on both sides so many rows have a partner."""
-        enough = []
+    def _matched(self) -> list[SecretInts]:
+        """How many rows of either side have a partner, one secret number each."""
+        counted = []
         for role in Role:
             marks = self._session.oblivious.to_words(_lowest(self._partners[role].shares))
             total = np.atleast_1d(marks.sum(dtype=np.uint64))
-            counted = SecretInts.from_shares(self._session, total, Bounds(0, len(marks)))
-            enough.append(counted >= least)
-        opened = self._release.bits(enough[0] & enough[1], BOTH)
-        if opened is None or not opened.all():
-            raise DisclosureRefused(
-                f"There are fewer than the {least} matches that the policies ask for.",
-                "Match larger sets; nothing about the matches was opened beyond this.",
-            )
+            counted.append(SecretInts.from_shares(self._session, total, Bounds(0, len(marks))))
+        return counted
+
+    def _opened(self, words: Word, role: Role) -> Word | None:
+        """Words about single rows or pairs, opened to one recipient."""
+        secret = SecretInts.from_shares(self._session, words, Bounds(0, LIMIT - 1))
+        opened = self._release.open(secret, {role}, Rows())
+        return None if opened is None else opened.view(np.uint64)
 
     def _checked(self, rows: Index, numbers: Word) -> Links:
         """Distinct pairs of own rows and the other side's numbers, after a check of what was opened.
@@ -156,9 +155,9 @@ class AllAlike(Linkage):
         release: Release,
     ) -> None:
         super().__init__(session, parameters, own, counts, recipients, release)
-        self._counting = release.limits.minimum_intersection > 0
+        self._counting = release.counts_matches
         self._rows: list[Index] = []
-        self._told: dict[Role, list[Word]] = {role: [] for role in Role}
+        self._words: dict[Role, list[Word]] = {role: [] for role in Role}
 
     def _choose(self) -> None:
         passes = len(self._own.layouts)
@@ -170,7 +169,7 @@ class AllAlike(Linkage):
             found: dict[Role, list[Word]] = {role: [] for role in Role}
             for part, _, alike in self._compared(places):
                 for role in self._recipients:
-                    self._told[role].append(
+                    self._words[role].append(
                         places[part].told(self._session, role, alike, self.numbers).reshape(-1)
                     )
                 for role in Role if self._counting else ():
@@ -184,7 +183,7 @@ class AllAlike(Linkage):
         rows = np.stack(self._rows)
         links = None
         for role in self._recipients:
-            words = self._release.words(self._session, np.concatenate(self._told[role]), {role})
+            words = self._opened(np.concatenate(self._words[role]), role)
             if words is not None:
                 shape = (*rows.shape, rows.shape[2])
                 places = np.broadcast_to(np.expand_dims(rows, 1 + across(role)), shape).reshape(-1)

@@ -143,7 +143,7 @@ class OneToOne(Linkage):
         for role in self._recipients:
             register = self._partners[role]
             register.arrange(np.arange(register.size) if role is self._session.role else None)
-            words = self._release.words(self._session, register.shares[: self._counts[role]], {role})
+            words = self._opened(register.shares[: self._counts[role]], role)
             if words is not None:
                 rows = np.flatnonzero(words)
                 unmarked = (words[rows] & MARK) == 0

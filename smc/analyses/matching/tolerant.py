@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
@@ -31,7 +32,7 @@ from smc.analyses.matching.normalization import KINDS, normalized
 from smc.analyses.matching.one_to_one import OneToOne
 from smc.analyses.matching.records import Records, Texts, count_rows, layouts, prepare, read_texts
 from smc.analyses.matching.tolerant_parameters import GREEDY, LARGEST, NONE, TolerantParameters, parse
-from smc.errors import DisclosureRefused, UsageError
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.sizes import exchange_counts
@@ -146,7 +147,7 @@ class Tolerant:
         parameters: TolerantParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -155,13 +156,12 @@ class Tolerant:
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        release = release or Release()
         self.check_recipients(parameters, recipients)
         own = count_rows(parameters, data)
         texts = read_texts(parameters, data)
         _preview(parameters, texts, own).require()
         (peer,) = exchange_counts(session, [own])
-        release.limits.check_sets(own, peer)
+        release.sets(own, peer)
         counts = {session.role: own, session.role.other: peer}
         if not (own and peer):
             return _nothing(session, parameters, counts, data, recipients, release)
@@ -233,9 +233,8 @@ def _nothing(
     Raises:
         DisclosureRefused: the policies ask for matches.
     """
-    if release.limits.minimum_intersection:
-        raise DisclosureRefused("A side has no rows, and the policies ask for matches.", "Match larger sets.")
-    release.pass_gate(session)
+    release.intersection(lambda: (0,))
+    release.admit(Rows())
     if session.role not in recipients:
         return Outcome((), _KEPT, _details(parameters, counts))
     none = np.empty(0, dtype=np.int64)

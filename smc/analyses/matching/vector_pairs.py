@@ -16,7 +16,6 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import gates, nearest, signs
-from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -78,22 +77,21 @@ def _nearest(session: Session, measure: Measure, words: NDArray[np.uint64]) -> B
     return np.concatenate(ranks, axis=1)
 
 
-def enough(session: Session, bits: Bit, bob: int, least: int) -> SecretBits:
-    """Whether on both sides so many rows have a match; one bit.
+def matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretInts]:
+    """How many of Alice's rows and of Bob's have a match, one secret number each.
 
     Args:
-        session: the own side of the run.
+        session: this party's side of the run.
         bits: from `alike`.
         bob: Bob's rows.
-        least: how many.
     """
     words = session.oblivious.to_words(bits.reshape(-1)).reshape(len(bits), -1, bob)
     sides = (words.sum(axis=(1, 2), dtype=np.uint64), words.sum(axis=(0, 1), dtype=np.uint64))
-    answers = []
-    for matches in sides:
-        counted = SecretInts(session, matches, Bounds(0, bits.size))
-        answers.append(SecretInts.from_bits(counted >= 1).sum() >= least)
-    return answers[0] & answers[1]
+    alice, bob_rows = (
+        SecretInts.from_bits(SecretInts(session, matches, Bounds(0, bits.size)) >= 1).sum()
+        for matches in sides
+    )
+    return alice, bob_rows
 
 
 def plain_alike(measure: Measure, alice: Whole, bob: Whole) -> NDArray[np.bool_]:

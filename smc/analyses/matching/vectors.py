@@ -14,19 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import vector_pairs
 from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters, parse
-from smc.errors import DisclosureRefused, DomainError, UsageError
+from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
-from smc.secret.bits import BOTH, SecretBits
+from smc.secret.bits import SecretBits
 
 Links = NDArray[np.int64]
 """Matches: Alice's row, Bob's row and the rank, shape (k, 3)."""
@@ -139,7 +140,7 @@ class Vectors:
         parameters: VectorParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -148,22 +149,17 @@ class Vectors:
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        release = release or Release()
         self.check_recipients(parameters, recipients)
         measure = Measure.of(parameters, _schemas(parameters, data))
         own = measure.whole(data)
         (peer,) = exchange_counts(session, [len(own)])
-        release.limits.check_sets(len(own), peer)
+        release.sets(len(own), peer)
         alice, bob = (len(own), peer) if session.role is Role.ALICE else (peer, len(own))
         _check(parameters, alice, bob)
         numbers = session.random.permutation(len(own))
         bits = vector_pairs.alike(session, measure, own[numbers], alice, bob)
-        least = release.limits.minimum_intersection
-        if least and not release.bits(vector_pairs.enough(session, bits, bob, least), BOTH):
-            raise DisclosureRefused(
-                f"There are fewer than the {least} matches that the policies ask for.", "Match larger sets."
-            )
-        found = release.bits(SecretBits(session, bits.reshape(alice, -1)), recipients)
+        release.intersection(lambda: vector_pairs.matched(session, bits, bob))
+        found = release.open(SecretBits(session, bits.reshape(alice, -1)), recipients, Rows())
         details = _details(parameters, measure, alice, bob)
         if found is None:
             return Outcome((), _KEPT, details)

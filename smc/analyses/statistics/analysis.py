@@ -33,7 +33,7 @@ from smc.analyses.statistics.outcome import (
 from smc.analyses.statistics.parameters import StatisticsParameters, parse
 from smc.analyses.statistics.plan import check_alike, plan
 from smc.analyses.statistics.rows import Rows
-from smc.errors import DisclosureRefused, UsageError
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -146,7 +146,7 @@ class Statistics:
         parameters: StatisticsParameters,
         data: Data,
         recipients: frozenset[Role],
-        release: Release | None = None,
+        release: Release,
     ) -> Outcome:
         """The joint run, one side.
 
@@ -158,25 +158,25 @@ class Statistics:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         self.check_recipients(parameters, recipients)
-        release = release or Release()
         if parameters.vertical is not None:
             return vertical.run(session, parameters, parameters.vertical, data, recipients, release)
         schemas = {name: column.schema for name, column in data.items()}
         if parameters.is_exact:
             return _run_exact(session, parameters, data, recipients, release)
-        least = release.limits.minimum_group * parameters.rows_per_person
-        plans = plan(parameters, schemas, counted=least > 0)
+        plans = plan(parameters, schemas, counted=release.counts_groups)
         details = noisy_details(parameters, plans)
         rows = Rows.of(parameters, data)
         words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
         seed = noisy.simulation_seed(session, plans)
-        opened = noisy.opened(session, plans, words, least, recipients, release)
+        opened = noisy.opened(
+            session, plans, words, recipients, release, rows_per_person=parameters.rows_per_person
+        )
         if opened is None:
             return kept_from(details)
         reported: list[Reported] = [
             (planned.query, planned.statistic, *entry)
             for planned, entries in zip(plans, opened, strict=True)
-            for entry in noisy.results(planned, entries, seed, noisy=True, least=least)
+            for entry in noisy.results(planned, entries, seed, noisy=True, limited=release.counts_groups)
         ]
         return told(parameters, reported, details, noisy=True)
 
@@ -199,7 +199,7 @@ class Statistics:
                 entries = noisy.exact(planned, sides)
                 reported += [
                     (planned.query, planned.statistic, *entry)
-                    for entry in noisy.results(planned, entries, b"", noisy=False, least=0)
+                    for entry in noisy.results(planned, entries, b"", noisy=False, limited=False)
                 ]
         outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
         to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
@@ -251,12 +251,8 @@ def _run_exact(
     recipients: frozenset[Role],
     release: Release,
 ) -> Outcome:
-    if release.limits.minimum_group > 1 and len(parameters.queries) > 1:
-        raise DisclosureRefused(
-            "Under a minimum_group a job without noise holds one query: tables of the same rows can be "
-            "subtracted from each other.",
-            "Ask one query, or add noise.",
-        )
+    if len(parameters.queries) > 1:
+        release.single_table()
     asked = _tables(parameters, {name: column.schema for name, column in data.items()})
     rows = Rows.of(parameters, data)
     reported: list[Reported] = []

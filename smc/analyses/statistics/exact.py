@@ -18,7 +18,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.plain import plain_table
 from smc.analyses.disclosure.release import Release
-from smc.analyses.disclosure.tables import open_table
+from smc.analyses.disclosure.tables import GroupTable
 from smc.analyses.statistics.chi_square import exact_test
 from smc.analyses.statistics.moments import Clamp, Clamped
 from smc.analyses.statistics.numbers import real
@@ -120,7 +120,7 @@ class Tables:
                 limits,
                 [part.counts for part in parts],
                 values=_named([part.sums for part in parts]),
-                persons=[part.persons for part in parts],
+                persons=[[part.persons for part in parts]],
                 largest=_named([part.largest for part in parts]),
                 margins=self._margins,
             )
@@ -270,13 +270,5 @@ def _open(
     if own.sums is not None and own.largest is not None:
         values["sum"] = parts(own.sums, max_rows * own.span)
         largest["sum"] = parts(own.largest, max_rows * own.span)
-    return open_table(
-        release,
-        session,
-        parts(own.counts, max_rows),
-        recipients,
-        values=values,
-        persons=parts(own.persons, max_rows),
-        largest=largest,
-        margins=margins,
-    )
+    cells = GroupTable(parts(own.counts, max_rows), [parts(own.persons, max_rows)], values, largest)
+    return release.table(cells, recipients, margins=margins)

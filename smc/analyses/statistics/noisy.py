@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from smc.analyses.disclosure.figures import Noisy
+from smc.analyses.disclosure.noisy_groups import withhold_cost
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.plan import Planned
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import Result, Word
-from smc.analyses.statistics.suppression import withhold, withhold_cost
 from smc.analyses.statistics.tables import Cells
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -19,6 +20,8 @@ from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import noise, opening
+from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.ints import SecretInts
 from smc.secret.law import Law
 
 WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
@@ -85,9 +88,10 @@ def opened(
     session: Session,
     plans: Sequence[Planned],
     words: Word,
-    least: int,
     recipients: frozenset[Role],
     release: Release,
+    *,
+    rows_per_person: int = 1,
 ) -> list[Ints] | None:
     """Withhold what is about too few rows, and open the rest.
 
@@ -95,21 +99,20 @@ def opened(
         session: the own side of the run.
         plans: the statistics.
         words: own shares of their noisy entries.
-        least: rows that every result is about at least; 0 for no limit.
         recipients: who gets the results.
-        release: opens them.
+        release: withholds what is about too few rows, and opens the rest.
+        rows_per_person: the most rows that one person has.
 
     Returns:
         For each statistic what was opened, shape (groups, entries); None for a party that is no recipient.
     """
-    if least:
-        words = withhold(session, words, _counts(plans), least)
-    values = release.words(session, words, recipients)
+    secret = SecretInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    values = release.open(secret, recipients, Noisy(_counts(plans), rows_per_person))
     if values is None:
         return None
     ends = np.cumsum([planned.words for planned in plans])[:-1]
     return [
-        part.view(np.int64).reshape(len(planned.groups), -1)
+        part.reshape(len(planned.groups), -1)
         for planned, part in zip(plans, np.split(values, ends), strict=True)
     ]
 
@@ -120,7 +123,7 @@ def exact(planned: Planned, sides: Sequence[Rows]) -> Ints:
 
 
 def results(
-    planned: Planned, entries: Ints, seed: bytes, *, noisy: bool, least: int
+    planned: Planned, entries: Ints, seed: bytes, *, noisy: bool, limited: bool
 ) -> list[tuple[str | None, Result]]:
     """Each group with its result.
 
@@ -129,7 +132,7 @@ def results(
         entries: what was opened, shape (groups, entries).
         seed: of simulations, each query's independent of the others'; see `simulation_seed`.
         noisy: whether there is noise in it.
-        least: rows that every result is about at least; 0 for no limit.
+        limited: whether what is about too few rows came out as 0.
     """
     statistic = planned.statistic
     laws = statistic.laws if noisy else ()
@@ -137,11 +140,11 @@ def results(
     found: list[tuple[str | None, Result]] = []
     for group, row in zip(planned.groups, entries.tolist(), strict=True):
         own = row[: statistic.size]
-        if least and isinstance(statistic, Cells):
+        if limited and isinstance(statistic, Cells):
             result = statistic.result([entry or None for entry in own], laws, random)
             if not all(own):
                 result = replace(result, notes=(*result.notes, WITHHELD))
-        elif least and not row[-1]:
+        elif limited and not row[-1]:
             result = Result(notes=(WITHHELD,))
         else:
             result = statistic.result(own, laws, random)

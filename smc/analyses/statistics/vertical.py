@@ -22,10 +22,8 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.base import PERSONS, Data, Outcome, Schema
-from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
-from smc.analyses.matching.aggregates_limits import large_enough
 from smc.analyses.matching.keys import Settled, hashed, settle
 from smc.analyses.statistics import noisy, vertical_sums
 from smc.analyses.statistics.outcome import EXACT_DETAILS, Reported, kept_from, noisy_details, told
@@ -37,7 +35,7 @@ from smc.analyses.statistics.statistic import Word
 from smc.analyses.statistics.vertical_parameters import Vertical
 from smc.analyses.statistics.vertical_schemas import read, written
 from smc.analyses.statistics.vertical_terms import pairs
-from smc.errors import DisclosureRefused, DomainError
+from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.coins import toss
 from smc.protocols.declared_texts import exchange_texts
@@ -90,19 +88,29 @@ class Brought:
 
 
 def planned(
-    parameters: StatisticsParameters, schemas: Mapping[str, Schema], limits: Limits
+    parameters: StatisticsParameters,
+    schemas: Mapping[str, Schema],
+    *,
+    counts_matches: bool,
+    counts_groups: bool,
 ) -> tuple[Planned, ...]:
-    """All queries resolved; first comes the size, if the limits ask for a least intersection.
+    """All queries resolved; first comes the size, if the policies ask for a least intersection.
+
+    Args:
+        parameters: as parsed.
+        schemas: the declared columns of both sides.
+        counts_matches: whether the policies ask for a least intersection.
+        counts_groups: whether they ask for a smallest group.
 
     Raises:
         UsageError: a query does not fit its columns, or a total could leave 63 bits.
     """
-    if limits.minimum_intersection:
+    if counts_matches:
         rest = 1 - SIZE_WEIGHT
         size = Query("", "count", (), _part(parameters.loss, SIZE_WEIGHT))
         others = [replace(query, loss=_part(query.loss, rest)) for query in parameters.queries]
         parameters = replace(parameters, queries=(size, *others))
-    return plan(parameters, schemas, counted=limits.minimum_group > 0)
+    return plan(parameters, schemas, counted=counts_groups)
 
 
 def _part(loss: Loss, part: Fraction) -> Loss:
@@ -130,9 +138,14 @@ def run(
     schemas = _schemas(data, vertical.values(role))
     declared = written(schemas.values())
     peer_count, length = exchange_counts(session, [len(brought.settled), len(declared)])
-    release.limits.check_sets(len(brought.settled), peer_count)
+    release.sets(len(brought.settled), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
-    plans = planned(parameters, {**schemas, **theirs}, release.limits)
+    plans = planned(
+        parameters,
+        {**schemas, **theirs},
+        counts_matches=release.counts_matches,
+        counts_groups=release.counts_groups,
+    )
     wanted = [pairs(each, vertical.alice) for each in plans]
     keys = hashed(brought.settled, toss(session))
     flat = [pair for each in wanted for pair in each]
@@ -140,14 +153,13 @@ def run(
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
     seed = noisy.simulation_seed(session, plans)
     details = noisy_details(parameters, plans)
-    if release.limits.minimum_intersection:
-        _check_size(session, words[:1], release)
+    release.intersection(lambda: (_size(session, words),))
+    if release.counts_matches:
         plans, words = plans[1:], words[1:]
-    least = release.limits.minimum_group
-    opened = noisy.opened(session, plans, words, least, recipients, release)
+    opened = noisy.opened(session, plans, words, recipients, release)
     if opened is None:
         return kept_from(details)
-    reported = _reported(plans, opened, seed, is_noisy=True, least=least)
+    reported = _reported(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
     return told(parameters, reported, details, noisy=True)
 
 
@@ -169,7 +181,7 @@ def run_plain(
     rows = Rows(columns, np.arange(len(joined)), len(joined))
     plans = plan(parameters, {**_schemas(alice, vertical.alice), **_schemas(bob, vertical.bob)})
     entries = [noisy.exact(each, [rows]) for each in plans]
-    reported = _reported(plans, entries, b"", is_noisy=False, least=0)
+    reported = _reported(plans, entries, b"", is_noisy=False, limited=False)
     outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
     to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
     return to_alice, to_bob
@@ -187,20 +199,16 @@ def _by_group(plans: Sequence[Planned], lengths: Sequence[int], found: Word) -> 
     ]
 
 
-def _check_size(session: Session, word: Word, release: Release) -> None:
-    size = SecretInts.from_shares(session, word, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
-    if not large_enough(size, release.limits.minimum_intersection, release):
-        raise DisclosureRefused(
-            "The intersection, by its noisy size, is smaller than the policies allow.",
-            "Match sets that have more in common; neither party learnt more than this.",
-        )
+def _size(session: Session, words: Word) -> SecretInts:
+    """The noisy size of the intersection, which comes first where it is counted."""
+    return SecretInts.from_shares(session, words[:1], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
 
 
 def _reported(
-    plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, least: int
+    plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, limited: bool
 ) -> list[Reported]:
     return [
         (each.query, each.statistic, group, result)
         for each, opened in zip(plans, entries, strict=True)
-        for group, result in noisy.results(each, opened, seed, noisy=is_noisy, least=least)
+        for group, result in noisy.results(each, opened, seed, noisy=is_noisy, limited=limited)
     ]

@@ -64,7 +64,7 @@ def check_schema(
                 )
     check_keys(vertical.match, alice, bob)
     every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
-    plans = planned(parameters, every, NO_LIMITS)
+    plans = planned(parameters, every, counts_matches=False, counts_groups=False)
     if sum(len(pairs(each, vertical.alice)) for each in plans) > MOST_PRODUCTS:
         raise UsageError(
             f"The queries ask for more than {MOST_PRODUCTS} sums over matched rows.",
@@ -113,7 +113,8 @@ def run_cost(
         counts: rows of Alice and of Bob.
         limits: of both policies.
     """
-    plans = planned(parameters, schemas, limits)
+    counting = {"counts_matches": limits.minimum_intersection > 0, "counts_groups": limits.minimum_group > 0}
+    plans = planned(parameters, schemas, **counting)
     lengths = [len(written(schemas[name] for name in vertical.values(role))) for role in Role]
     total = counts_cost(2) + texts_cost(*lengths) + TOSS_COST
     wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]

@@ -20,6 +20,7 @@ from parties.jobs.manager import JobManager, Patience
 from parties.pki.identity import Identity, PeerIdentity
 from parties.session.ports import SessionHeader
 from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
@@ -96,7 +97,7 @@ class Addition:
         parameters: Any,
         data: Mapping[str, Column],
         recipients: Any,
-        release: Any = None,
+        release: Release,
     ) -> Outcome:
         role = session.role
         session.report("adding", 0, 2)
@@ -107,7 +108,7 @@ class Addition:
         if self.failure is not None and not self.fails_late:
             raise self.failure
         if not self.skip_gate:
-            (release or Release()).pass_gate(session)
+            release.admit(self._about(parameters))
         if self.failure is not None:
             raise self.failure
         own = sum(data["v"].integers)
@@ -116,11 +117,20 @@ class Addition:
         tables = (Table("sum", {"total": [total]}),) if role in recipients else ()
         return Outcome(tables, ("exact",), {"route": "plain addition"})
 
+    def _about(self, parameters: Any) -> Noisy | Groups | Shares:
+        if self.facts(parameters).loss:
+            return Noisy()
+        return Groups((CROWD,)) if self.is_exact else Shares()
+
     def run_plain(self, parameters: Any, alice: Any, bob: Any, recipients: Any) -> Any:
         del parameters
         table = Table("sum", {"total": [sum(alice["v"].integers) + sum(bob["v"].integers)]})
         first, second = (Outcome((table,) if role in recipients else ()) for role in Role)
         return first, second
+
+
+CROWD = 10**6
+"""How many persons a sum of these tests is said to be about, so that no limit stands against it."""
 
 
 class Network:

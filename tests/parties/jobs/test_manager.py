@@ -288,8 +288,10 @@ def test_a_defect_of_the_analysis_tells_no_value(pair):
 def test_results_around_the_gate_are_thrown_away(pair):
     pair.analysis["north"].skip_gate = pair.analysis["south"].skip_gate = True
     _, north, south = run(pair, job_file("1/2"))
-    assert (north.error_code, north.kept) == ("gate", False)
+    assert (north.error_code, north.kept) == ("release", False)
     assert not south.kept
+    assert run(pair)[1].error_code == "release"  # so are those of a job that spends nothing
+    pair.analysis["north"].skip_gate = pair.analysis["south"].skip_gate = False
     assert run(pair)[1].state is State.FINISHED
 
 

@@ -14,7 +14,8 @@ from smc.analyses.clustering.scaling import grid_of
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.opener import open_gate
+from smc.analyses.runner import run_analysis
 from smc.channel.message import Message
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -58,7 +59,7 @@ def table(values, names=NAMES, schema=TENTHS, persons=None):
     return data
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     """Both outcomes."""
     return watched(parameters, alice, bob, recipients, limits, gate)[0]
 
@@ -83,14 +84,15 @@ class Watched:
         self._channel.send(message)
 
 
-def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     """Both outcomes, and both sides' channels."""
 
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            release = Release(limits) if gate is None else Release(limits, gate)
-            outcome = CLUSTERING.run(session, parameters, data, recipients, release)
+            outcome = run_analysis(
+                CLUSTERING, session, parameters, data, recipients, limits, gate or open_gate
+            )
             return outcome, session.channel
 
         return run

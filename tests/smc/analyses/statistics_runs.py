@@ -8,7 +8,7 @@ import numpy as np
 
 from smc.analyses.base import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.disclosure.release import Release
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -68,8 +68,8 @@ def table(rows):
 
 def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: STATISTICS.run(s, parameters, alice, recipients, Release(limits)),
-        lambda s: STATISTICS.run(s, parameters, bob, recipients, Release(limits)),
+        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, limits),
+        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, limits),
     )
 
 
@@ -83,7 +83,7 @@ def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def side(data):
         def run(session):
-            STATISTICS.run(session, parameters, data, recipients, Release(limits))
+            run_analysis(STATISTICS, session, parameters, data, recipients, limits)
             return session.channel.traffic
 
         return run

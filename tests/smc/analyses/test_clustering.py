@@ -14,8 +14,10 @@ from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaling import Declared, grid_of
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.table import SecretTable
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
 from smc.analyses.registry import ANALYSES
+from smc.analyses.runner import run_analysis
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -217,7 +219,8 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
         own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns(session.role))
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
-        return Program(secret, parameters, BOTH, Release()).run()
+        release = Release(session, CLUSTERING.facts(parameters).scope, BOTH, NO_LIMITS)
+        return Program(secret, parameters, BOTH, release).run()
 
     first, second = run_pair(side, side)
     assert first.tables == second.tables
@@ -244,7 +247,7 @@ def test_progress_is_told():
         def run(session):
             if session.role is Role.ALICE:
                 session.report = lambda *what: told.append(what)
-            return CLUSTERING.run(session, parsed(), data, BOTH)
+            return run_analysis(CLUSTERING, session, parsed(), data, BOTH, NO_LIMITS)
 
         return run
 
@@ -264,7 +267,7 @@ def test_unfit_data_are_refused_before_they_move(alice, bob, words):
     def side(data):
         def run(session):
             with pytest.raises(DomainError, match=words):
-                CLUSTERING.run(session, parsed(), data, BOTH)
+                run_analysis(CLUSTERING, session, parsed(), data, BOTH, NO_LIMITS)
             assert session.channel.traffic.messages <= 2  # row counts
             assert session.channel.traffic.sent == counts_cost(1).alice_bytes
 
@@ -278,7 +281,7 @@ def test_columns_of_different_length_are_refused():
 
     def side(session):
         with pytest.raises(DomainError, match="different lengths"):
-            CLUSTERING.run(session, parsed(), broken, BOTH)
+            run_analysis(CLUSTERING, session, parsed(), broken, BOTH, NO_LIMITS)
 
     run_pair(side, side)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.clustering.suppression import Way, cost_withheld, plain_fails, plain_withheld, withheld
+from smc.analyses.disclosure.clusters import Way, cost_withheld, plain_fails, plain_withheld, withheld
 from smc.analyses.disclosure.limits import Limits
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DuettoError, UsageError

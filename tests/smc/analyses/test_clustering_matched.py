@@ -16,7 +16,7 @@ from smc.analyses.clustering.scaling import grid_of
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.disclosure.release import Release
+from smc.analyses.runner import run_analysis
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -187,14 +187,14 @@ def test_messages_do_not_tell_how_many_rows_match(counts, limits):
 
 
 def test_refusals_look_alike_for_any_intersection_that_is_too_small():
-    release = Release(Limits(minimum_intersection=26))
+    limits = Limits(minimum_intersection=26)
 
     def refused(common):
         def side(data):
             def run(session):
                 session.channel = Watched(session.channel)
-                with pytest.raises(DisclosureRefused, match="smaller than the policies allow"):
-                    CLUSTERING.run(session, job(), data, BOTH, release)
+                with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
+                    run_analysis(CLUSTERING, session, job(), data, BOTH, limits)
                 return session.channel.sent
 
             return run
@@ -202,7 +202,7 @@ def test_refusals_look_alike_for_any_intersection_that_is_too_small():
         return run_pair(*map(side, tables(40, 60, common)), timeout=60)
 
     assert refused(0) == refused(25)
-    check(job(), *tables(40, 60, 26), limits=release.limits)
+    check(job(), *tables(40, 60, 26), limits=limits)
 
 
 def test_small_groups_count_for_the_matches_and_for_clusters():
@@ -213,7 +213,7 @@ def test_small_groups_count_for_the_matches_and_for_clusters():
     assert named(outcomes[0])["centres"]["size"] == [None, None, 8]
     found = check(job(), alice, bob, limits=Limits(minimum_group=2))
     assert named(found[0])["centres"]["size"] == [8, 2, 8]
-    with pytest.raises(DisclosureRefused, match="smaller than the policies allow"):
+    with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
         joint(job(), *tables(40, 40, 4), limits=Limits(minimum_group=5))
 
 

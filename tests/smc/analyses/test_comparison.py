@@ -9,7 +9,8 @@ import pytest
 
 from smc.analyses.base import Column, Data, Outcome, Schema
 from smc.analyses.comparison.analysis import COMPARISON
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.runner import run_analysis
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair
@@ -49,8 +50,8 @@ def run(parameters: Mapping[str, Any], alice: Data, bob: Data) -> tuple[Outcome,
     parsed = COMPARISON.parse(parameters)
     recipients = recipients_of(parsed.type.delta)
     return run_pair(
-        lambda s: COMPARISON.run(s, parsed, alice, recipients),
-        lambda s: COMPARISON.run(s, parsed, bob, recipients),
+        lambda s: run_analysis(COMPARISON, s, parsed, alice, recipients, NO_LIMITS),
+        lambda s: run_analysis(COMPARISON, s, parsed, bob, recipients, NO_LIMITS),
         keys=KEYS,
     )
 
@@ -152,10 +153,12 @@ def test_the_gate_stands_before_the_comparison() -> None:
 
     with pytest.raises(UsageError, match="no budget"):
         run_pair(
-            lambda s: COMPARISON.run(
-                s, parsed, {"x": Column(X, INTEGER)}, frozenset(Role), Release(gate=closed)
+            lambda s: run_analysis(
+                COMPARISON, s, parsed, {"x": Column(X, INTEGER)}, frozenset(Role), NO_LIMITS, closed
             ),
-            lambda s: COMPARISON.run(s, parsed, {"y": Column(Y, INTEGER)}, frozenset(Role)),
+            lambda s: run_analysis(
+                COMPARISON, s, parsed, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS
+            ),
             keys=KEYS,
         )
     setup = plan_comparison(parsed.type, Parameters(6, 8, 512, 512)).setup
@@ -278,7 +281,7 @@ def test_estimate_says_what_a_run_costs(name: str, engine: str, delta: str) -> N
 
     def party(data: Data):
         def go(session):
-            COMPARISON.run(session, parsed, data, recipients)
+            run_analysis(COMPARISON, session, parsed, data, recipients, NO_LIMITS)
             return session.channel.traffic
 
         return go

@@ -12,7 +12,9 @@ import pytest
 from smc.analyses.base import Column, Outcome, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.prepared import need_of
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.preparation import MOST_COMPARISONS, PREPARATION
+from smc.analyses.runner import run_analysis
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
@@ -60,7 +62,7 @@ def both(analysis: Any, parameters: Mapping[str, Any], shelves: Shelves, data=({
     def side(index: int):
         def go(session):
             session.pools = shelves[index]
-            outcome = analysis.run(session, parsed, data[index], recipients)
+            outcome = run_analysis(analysis, session, parsed, data[index], recipients, NO_LIMITS)
             return outcome, session.channel.traffic
 
         return go

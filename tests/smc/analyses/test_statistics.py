@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from smc.analyses.base import Column, Schema
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
@@ -106,7 +107,7 @@ def test_only_recipients_get_tables_and_shares(recipient, monkeypatch):
     def side(data):
         def run(session):
             channels[session.role] = session.channel
-            return STATISTICS.run(session, parsed(), data, frozenset({recipient}))
+            return run_analysis(STATISTICS, session, parsed(), data, frozenset({recipient}), NO_LIMITS)
 
         return run
 
@@ -156,7 +157,7 @@ def test_delta_counts_both_sides_of_the_likelihood():
 def test_cost_is_as_declared(recipients):
     def side(data):
         def run(session):
-            STATISTICS.run(session, parsed(), data, recipients)
+            run_analysis(STATISTICS, session, parsed(), data, recipients, NO_LIMITS)
             return session.channel.traffic
 
         return run
@@ -219,7 +220,7 @@ def test_unfit_own_data_is_refused_before_anything_is_sent(spoil, words):
 
     def side(session):
         with pytest.raises(UsageError, match=words):
-            STATISTICS.run(session, parsed(), data, BOTH)
+            run_analysis(STATISTICS, session, parsed(), data, BOTH, NO_LIMITS)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -248,7 +249,9 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     def side(session):
         channels[session.role] = session.channel
-        return STATISTICS.run(session, parsed(), table(3), frozenset({refusing.other}), Release(gate=gate))
+        return run_analysis(
+            STATISTICS, session, parsed(), table(3), frozenset({refusing.other}), NO_LIMITS, gate
+        )
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
@@ -275,9 +278,11 @@ def test_the_gate_comes_after_the_noise_and_before_the_first_share():
 
     def side(session):
         session.channel = Watched(session.channel, session.role)
-        return STATISTICS.run(
-            session, parsed(), table(3), BOTH, Release(gate=lambda c: events[c._role].append("gate"))
-        )
+
+        def gate(channel):
+            events[session.role].append("gate")
+
+        return run_analysis(STATISTICS, session, parsed(), table(3), BOTH, NO_LIMITS, gate)
 
     run_pair(side, side)
     for role in Role:

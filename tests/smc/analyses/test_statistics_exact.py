@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.analyses.statistics.exact import MARGIN, Tables
 from smc.analyses.statistics.rows import Rows
@@ -21,7 +22,6 @@ from smc.pair import run_pair
 from tests.smc.analyses.statistics_runs import (
     BOTH,
     SCHEMAS,
-    Release,
     columns,
     joint,
     parsed,
@@ -119,7 +119,7 @@ def test_a_sum_that_one_person_dominates_is_withheld():
 def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
     def side(session):
         with pytest.raises(DisclosureRefused, match="one query"):
-            STATISTICS.run(session, job("count", "sum"), table(9), BOTH, Release(Limits(minimum_group=2)))
+            run_analysis(STATISTICS, session, job("count", "sum"), table(9), BOTH, Limits(minimum_group=2))
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)

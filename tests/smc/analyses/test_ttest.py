@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.base import Column, Schema
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics import noisy
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.analyses.statistics.draws import chi_squares, noise_like, normals
@@ -65,8 +66,8 @@ def plain(parameters, alice, bob):
 
 def joint(parameters, alice, bob, recipients=BOTH):
     return run_pair(
-        lambda s: STATISTICS.run(s, parameters, alice, recipients),
-        lambda s: STATISTICS.run(s, parameters, bob, recipients),
+        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, NO_LIMITS),
+        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, NO_LIMITS),
     )
 
 
@@ -161,8 +162,10 @@ def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipi
 
     def side(data):
         def run(session):
-            release = Release(gate=lambda channel: events[session.role].append("gate"))
-            STATISTICS.run(session, parsed(), data, recipients, release)
+            def gate(channel):
+                events[session.role].append("gate")
+
+            run_analysis(STATISTICS, session, parsed(), data, recipients, NO_LIMITS, gate)
             return session.channel.traffic
 
         return run

@@ -11,11 +11,12 @@ import pytest
 
 from smc.analyses.base import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching import vector_pairs, vector_scores
 from smc.analyses.matching.analysis import METHODS
 from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors import VECTORS
+from smc.analyses.runner import run_analysis
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -60,12 +61,11 @@ def pair_of_tables(alice, bob):
     return table(first), table(second)
 
 
-def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=None):
+def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            release = Release(limits) if gate is None else Release(limits, gate)
-            return VECTORS.run(session, parameters, data, recipients, release), session.channel
+            return run_analysis(VECTORS, session, parameters, data, recipients, limits, gate), session.channel
 
         return run
 
@@ -199,11 +199,11 @@ def test_too_few_matches_open_nothing_but_that():
         def run(session):
             session.channel = Watched(session.channel)
             seen.append(session.channel)
-            return VECTORS.run(session, parsed(), data, BOTH, Release(limits))
+            return run_analysis(VECTORS, session, parsed(), data, BOTH, limits)
 
         return run
 
-    with pytest.raises(DisclosureRefused, match="fewer than the 5 matches"):
+    with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
         run_pair(side(alice), side(bob))
     for channel in seen:
         assert [entry for entry in channel.sent if entry[0] in openings.OPENINGS] == [(openings.BITS, 1)]

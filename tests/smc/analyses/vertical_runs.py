@@ -6,7 +6,7 @@ import numpy as np
 
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.disclosure.release import Release
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.pair import run_pair
 from tests.smc.analyses.statistics_runs import BOTH, parsed
@@ -92,8 +92,8 @@ def tables(alice=60, bob=90, common=25, seed=1):
 
 def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: STATISTICS.run(s, parameters, alice, recipients, Release(limits)),
-        lambda s: STATISTICS.run(s, parameters, bob, recipients, Release(limits)),
+        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, limits),
+        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, limits),
     )
 
 
@@ -102,7 +102,7 @@ def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def one(data):
         def run(session):
-            STATISTICS.run(session, parameters, data, recipients, Release(limits))
+            run_analysis(STATISTICS, session, parameters, data, recipients, limits)
             return session.channel.traffic
 
         return run

@@ -16,10 +16,12 @@ from hypothesis.extra.numpy import arrays
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opened import Totals
+from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.plain import plain_table
 from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.disclosure.suppression import roomy_from
-from smc.analyses.disclosure.tables import open_table
+from smc.analyses.disclosure.tables import GroupTable
 from smc.errors import PeerLost, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -53,28 +55,31 @@ def plain(table, limits, *, values=None, largest=None, persons=None, **options):
         parts(table),
         values={name: parts(entry) for name, entry in (values or {}).items()},
         largest={name: parts(entry) for name, entry in (largest or {}).items()},
-        persons=None if persons is None else parts(persons),
+        persons=[parts(table if persons is None else persons)],
         **options,
     )
 
 
-def opened(table, limits, *, recipients=BOTH, values=None, largest=None, persons=None, gate=None, **options):
+def opened(
+    table, limits, *, recipients=BOTH, values=None, largest=None, persons=None, gate=open_gate, **options
+):
     """What Alice and Bob get."""
 
     def side(session):
-        release = Release(limits) if gate is None else Release(limits, gate)
-        return open_table(
-            release,
-            session,
-            shared(session, table),
-            recipients,
-            values={name: shared(session, entry) for name, entry in (values or {}).items()},
-            largest={name: shared(session, entry) for name, entry in (largest or {}).items()},
-            persons=None if persons is None else shared(session, persons),
-            **options,
+        counts = shared(session, table)
+        cells = GroupTable(
+            counts,
+            [counts if persons is None else shared(session, persons)],
+            {name: shared(session, entry) for name, entry in (values or {}).items()},
+            {name: shared(session, entry) for name, entry in (largest or {}).items()},
         )
+        return release_of(session, limits, gate).table(cells, recipients, **options)
 
     return run_pair(side, side)
+
+
+def release_of(session, limits, gate=open_gate):
+    return Release(session, Scope(frozenset({Kind.GROUPS})), BOTH, limits, gate)
 
 
 def same(one, other):
@@ -167,7 +172,7 @@ def test_one_side_alone_may_have_all_rows():
         own = SecretInts.from_plain(
             session, np.array([2, 9]) if session.role is Role.BOB else None, Role.BOB, Bounds(0, 99), 2
         )
-        return open_table(Release(THREE), session, [own], BOTH)
+        return release_of(session, THREE).table(GroupTable([own], [[own]]), BOTH)
 
     assert run_pair(side, side)[0].counts.tolist() == [[0, 9]]
 
@@ -216,7 +221,9 @@ def test_only_recipients_get_the_table(recipients):
 def test_what_is_sent_depends_on_the_pattern_only():
     def traffic(table):
         def side(session):
-            open_table(Release(THREE), session, shared(session, table), frozenset({Role.ALICE}), margins=True)
+            counts = shared(session, table)
+            release = release_of(session, THREE)
+            release.table(GroupTable(counts, [counts]), frozenset({Role.ALICE}), margins=True)
             return session.channel.traffic.sent, session.channel.traffic.rounds
 
         return run_pair(side, side)
@@ -244,7 +251,7 @@ def test_what_does_not_fit_is_refused():
 
 def published(tables, *, zeros=False):
     """What is opened of counts, and the two bits of each cell that both parties see."""
-    found = plain_table(THREE, tables, margins=True, zeros=zeros)
+    found = plain_table(THREE, tables, persons=[tables], margins=True, zeros=zeros)
     least = 0 if zeros else 1
     small = np.logical_or.reduce([(table >= least) & (table < 3) for table in tables])
     return small, np.logical_and.reduce([table >= roomy_from(3) for table in tables]) & ~small, found

@@ -8,8 +8,8 @@ import numpy as np
 
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.runner import run_analysis
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -61,8 +61,9 @@ def run(text, alice, bob, recipients=BOTH, limits=None, program=None):
     data = {ALICE: alice, BOB: bob}
 
     def one(session):
-        release = Release(limits or Limits())
-        outcome = MATCHING.run(session, parameters, data[session.role], recipients, release)
+        outcome = run_analysis(
+            MATCHING, session, parameters, data[session.role], recipients, limits or Limits()
+        )
         return outcome if program is None else program(session)
 
     return run_pair(one, one)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.runner import run_analysis
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError
 from smc.pair import run_pair
@@ -33,9 +33,9 @@ def test_a_small_intersection_is_refused_at_both_sides(text):
 
     def one(own):
         def party(session):
-            release = Release(Limits(minimum_intersection=6))
+            limits = Limits(minimum_intersection=6)
             with pytest.raises(DisclosureRefused):
-                MATCHING.run(session, parsed(text), own, BOTH, release)
+                run_analysis(MATCHING, session, parsed(text), own, BOTH, limits)
             refused.append(session.role)
 
         return party
@@ -122,7 +122,7 @@ def test_the_gate_stands_before_every_opening():
 
         def one(session, text=text, limits=limits):
             data = side(range(5))
-            MATCHING.run(session, parsed(text), data, BOTH, Release(limits, closed))
+            run_analysis(MATCHING, session, parsed(text), data, BOTH, limits, closed)
 
         with pytest.raises(RuntimeError):
             run_pair(one, one)

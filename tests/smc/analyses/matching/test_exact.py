@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.base import Column, Schema
-from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.runner import run_analysis
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
@@ -42,13 +42,12 @@ def numbers(*values):
     return {"id": Column(list(values), NUMBER)}
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=None):
+def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """Both outcomes and both traffics."""
 
     def side(data):
         def run(session):
-            release = Release(limits) if limits else None
-            outcome = MATCHING.run(session, parameters, data, recipients, release)
+            outcome = run_analysis(MATCHING, session, parameters, data, recipients, limits)
             return outcome, session.channel.traffic
 
         return run
@@ -118,8 +117,8 @@ def test_nothing_is_sent_where_the_own_keys_repeat(monkeypatch):
     monkeypatch.setattr(Channel, "send", lambda self, message: sent.append(message))
     with pytest.raises(DomainError):
         run_pair(
-            lambda s: MATCHING.run(s, parsed(), texts("a", "a"), BOTH),
-            lambda s: MATCHING.run(s, parsed(), texts("a", "a"), BOTH),
+            lambda s: run_analysis(MATCHING, s, parsed(), texts("a", "a"), BOTH, NO_LIMITS),
+            lambda s: run_analysis(MATCHING, s, parsed(), texts("a", "a"), BOTH, NO_LIMITS),
             timeout=5,
         )
     assert not sent
@@ -172,7 +171,7 @@ def test_sets_outside_the_limits_are_refused_before_anything_else(limits):
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                MATCHING.run(session, parsed(), data, BOTH, Release(limits))
+                run_analysis(MATCHING, session, parsed(), data, BOTH, limits)
             told.append(session.channel.traffic.sent)
 
         return run
@@ -190,7 +189,7 @@ def test_a_small_intersection_is_refused_and_a_large_one_is_not():
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                MATCHING.run(session, parsed(), data, BOTH, Release(Limits(minimum_intersection=3)))
+                run_analysis(MATCHING, session, parsed(), data, BOTH, Limits(minimum_intersection=3))
 
         return run
 
@@ -207,7 +206,7 @@ def test_the_gate_is_passed_before_masks_are_sent():
     def side(data):
         def run(session):
             with pytest.raises(StopError):
-                MATCHING.run(session, parsed(), data, BOTH, Release(gate=gate))
+                run_analysis(MATCHING, session, parsed(), data, BOTH, NO_LIMITS, gate)
             return session.channel.traffic.sent
 
         return run

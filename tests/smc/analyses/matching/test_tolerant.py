@@ -10,12 +10,13 @@ import pytest
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
 from smc.analyses.base import DAYS, Column, Schema
-from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.matching import places
 from smc.analyses.matching.linkage_plain import all_links, plain_links
 from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.runner import run_analysis
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
@@ -54,11 +55,12 @@ def tables(rows=60, common=45, bob_rows=None):
     return data[Role.ALICE], part(data[Role.BOB], order), truth
 
 
-def side(parsed, alice, bob, recipients=BOTH, limits=None, gate=None):
+def side(parsed, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def run(session):
         data = alice if session.role is Role.ALICE else bob
-        release = Release(limits or Limits(), gate or (lambda channel: None))
-        return TOLERANT.run(session, parsed, data, recipients, release)
+        return run_analysis(
+            TOLERANT, session, parsed, data, recipients, limits or Limits(), gate or (lambda channel: None)
+        )
 
     return run
 
@@ -228,7 +230,7 @@ def test_too_few_matches_are_not_opened(monkeypatch, mode):
     refused = []
 
     def run(session):
-        with pytest.raises(DisclosureRefused, match="fewer than"):
+        with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
             side(parsed, alice, bob, limits=Limits(minimum_intersection=rows + 1))(session)
         refused.append(session.role)
 
@@ -352,14 +354,14 @@ def test_columns_have_one_length():
 def test_impossible_words_are_refused(monkeypatch, mode, cheat):
     """A share that was changed opens to a number that no row has."""
     alice, bob, _ = tables(12, 8)
-    honest = Release.words
+    honest = Opener.ints
 
-    def words(self, session, shares, recipients):
-        if session.role is cheat:
-            shares = shares + np.uint64(1 << 40)
-        return honest(self, session, shares, recipients)
+    def ints(self, values, recipients):
+        if self.session.role is cheat:
+            values = values.from_shares(self.session, values.shares + np.uint64(1 << 40), values.bounds)
+        return honest(self, values, recipients)
 
-    monkeypatch.setattr(Release, "words", words)
+    monkeypatch.setattr(Opener, "ints", ints)
     run = side(parameters(mode), alice, bob, frozenset([cheat.other]))
     with pytest.raises(ProtocolViolation, match="opened word"):
         run_pair(run, run)

@@ -19,6 +19,7 @@ section 4.2; that a party can subtract its own part: `smc.analyses.disclosure.ta
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, or_
@@ -26,6 +27,8 @@ from operator import add, or_
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.opener import Opener
+from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.secret import gates, signs
 from smc.secret.bits import SecretBits, cost_and
@@ -62,6 +65,69 @@ class Way:
     def together(self) -> Way:
         """All clusters taken as one."""
         return self.of([count.sum().bounded(count.bounds) for count in self.counts])
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What is to be opened of k clusters; secret.
+
+    Attributes:
+        ways: of counting what each cluster is about; none where no group is too small.
+        figures: of each cluster, shape (k,) or (k, n), each with the value that stands for a withheld one.
+        whole: a figure about all clusters together, shape (1,), with the same.
+        labels: which rows lie in which cluster, shape (n, k); None where nobody is told.
+        parts: of the labels, with who gets them.
+    """
+
+    ways: Sequence[Way]
+    figures: Sequence[tuple[SecretInts, int]]
+    whole: tuple[SecretInts, int]
+    labels: SecretBits | None = None
+    parts: Sequence[tuple[slice, AbstractSet[Role]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedClusters:
+    """What came out, in the order of `Clusters`; None for a party that is not a recipient."""
+
+    figures: tuple[NDArray[np.int64] | None, ...]
+    whole: NDArray[np.int64] | None
+    parts: tuple[NDArray[np.bool_] | None, ...]
+
+
+def open_clusters(
+    opener: Opener, minimum: int, clusters: Clusters, recipients: AbstractSet[Role]
+) -> OpenedClusters:
+    """Open clusters, of which those that are too small stay closed.
+
+    Args:
+        opener: all opening goes through it.
+        minimum: the smallest group that may be shown.
+        clusters: what is to be opened.
+        recipients: who gets figures.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    figures, (whole, blank) = [values for values, _ in clusters.figures], clusters.whole
+    labels = clusters.labels
+    if minimum > 0:
+        hidden = withheld(clusters.ways, minimum)
+        for place, (values, mark) in enumerate(clusters.figures):
+            bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
+            figures[place] = select(bits, _constant(values, mark), values)
+        few = failing([way.together() for way in clusters.ways], minimum)
+        whole = select(few, _constant(whole, blank), whole)
+        labels = None if labels is None else labels & ~hidden.reshape(1, -1)
+    return OpenedClusters(
+        tuple(opener.ints(values, recipients) for values in figures),
+        opener.ints(whole, recipients),
+        tuple(opener.bits(labels[part], to) for part, to in clusters.parts) if labels is not None else (),
+    )
+
+
+def _constant(like: SecretInts, value: int) -> SecretInts:
+    return like * 0 + value
 
 
 def failing(ways: Sequence[Way], minimum: int) -> SecretBits:

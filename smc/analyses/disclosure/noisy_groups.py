@@ -8,14 +8,16 @@ as it follows from the noisy count.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from smc.analyses.statistics.rows import Ints
-from smc.analyses.statistics.statistic import Word
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import gates, signs
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
+
+Ints = NDArray[np.int64]
+Word = NDArray[np.uint64]
 
 
 def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:

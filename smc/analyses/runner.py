@@ -1,0 +1,42 @@
+"""The one way to run an analysis: in a release that knows the scope of the run, and is closed after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smc.analyses.base import Analysis, Data, Outcome
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.opener import Gate, open_gate
+from smc.analyses.disclosure.release import Release
+from smc.forms import Role
+from smc.protocols.session import Session
+
+
+def run_analysis(
+    analysis: Analysis,
+    session: Session,
+    parameters: Any,
+    data: Data,
+    recipients: frozenset[Role],
+    limits: Limits,
+    gate: Gate = open_gate,
+) -> Outcome:
+    """Run one side of a job.
+
+    Args:
+        analysis: of the job.
+        session: this party's side of the run.
+        parameters: as the analysis has parsed them.
+        data: this party's columns.
+        recipients: who gets the results.
+        limits: what both policies ask of results, the stricter of both.
+        gate: passed once, before anything is opened.
+
+    Raises:
+        DisclosureRefused: a limit stands against the result, or the analysis ended without consuming one.
+        DuettoError: whatever else the analysis raises.
+    """
+    release = Release(session, analysis.facts(parameters).scope, recipients, limits, gate)
+    outcome = analysis.run(session, parameters, data, recipients, release)
+    release.close()
+    return outcome
