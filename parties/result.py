@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parties.errors import ConfigError, JobError
+from parties.texts import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +65,19 @@ class Result:
 
     def _repr_html_(self) -> str:
         parts = [_html_table(name, columns) for name, columns in self.tables.items()]
-        parts += [f"<p>{html.escape(note)}</p>" for note in self.notes]
+        parts += [f"<p>{_escaped(note)}</p>" for note in self.notes]
         cost = ", ".join(f"{self.traffic[key]} {key}" for key in ("rounds", "sent", "received", "seconds"))
         return "".join([*parts, f"<p><small>{html.escape(cost)}</small></p>"])
 
 
 def _html_table(name: str, columns: Mapping[str, list[Any]]) -> str:
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    head = "".join(f"<th>{_escaped(column)}</th>" for column in columns)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>"
         for row in zip(*columns.values(), strict=True)
     )
-    return f"<table><caption>{html.escape(name)}</caption><tr>{head}</tr>{rows}</table>"
+    return f"<table><caption>{_escaped(name)}</caption><tr>{head}</tr>{rows}</table>"
+
+
+def _escaped(value: object) -> str:
+    return html.escape(visible(str(value)))

@@ -22,6 +22,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from parties import logs
 from parties.bench.analysis import AnalysisCase, Joint
 from parties.bench.case import Case, Setting
 from parties.bench.holdings import pack, unpack
@@ -336,7 +337,7 @@ def _leave_with_parent() -> None:
 
 def main() -> None:
     """Read the task, measure, tell the result."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    logs.start(logging.WARNING)
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from parties.texts import BLANKS, is_plain
 from parties.toml import StrictTable
 from smc.analyses.base import DAYS, Schema
 
@@ -55,6 +56,14 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
     """
     kind = table.choice("type", TYPES)
     schema = _schema(kind, table)
+    for text in (name, schema.unit, *schema.categories):
+        if not is_plain(text):
+            raise table.fail(
+                repr(text)[:60],
+                f"has characters that cannot be printed or seen, or more than {BLANKS} blanks in a row",
+                "Peers see names, units and labels: clean them here and in the source, or select them under "
+                "other names in a query.",
+            )
     max_length = table.integer("max_length", _LENGTH, least=1) if kind == "text" else _LENGTH
     if max_length > _MOST_LENGTH:
         raise table.fail("max_length", f"is above {_MOST_LENGTH}", "Lower it.")

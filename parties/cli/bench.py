@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.console import Console
 
 from parties.bench.case import Case, usual_modulus
 from parties.bench.measurement import measure
-from parties.cli.output import emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.errors import INTERNAL
 from smc.ciphers.keys import parse_size
 from smc.forms import ComparisonType
@@ -93,12 +92,12 @@ def comparison(
         timeout=timeout,
     )
     found = measure(case, talk)
-    emit(found, lambda console: _print(console, found), as_json=as_json)
+    emit(found, lambda out: _print(out, found), as_json=as_json)
     if found["wrong"]:
         raise SystemExit(INTERNAL)
 
 
-def _print(console: Console, found: Mapping[str, Any]) -> None:
+def _print(out: Screen, found: Mapping[str, Any]) -> None:
     link = [f"{found[name]:g} {unit}" for name, unit in (("rtt_ms", "ms"), ("mbit", "Mbit/s")) if found[name]]
     title = (
         f"{found['batch']} x {found['type']}, {found['bits']} bits, {found['key']}-bit keys, "
@@ -115,8 +114,8 @@ def _print(console: Console, found: Mapping[str, Any]) -> None:
         ("bytes Bob to Alice", found["bytes_bob_to_alice"], None),
         ("wrong results", found["wrong"], 0),
     ]
-    console.print(table(title, ("figure", "measured", "predicted"), rows))
-    console.print(f"engine {found['engine']}; route: {found['route']}", soft_wrap=True)
+    out.print(table(title, ("figure", "measured", "predicted"), rows))
+    out.print(f"engine {found['engine']}; route: {found['route']}")
 
 
 COMMANDS: tuple[click.Command, ...] = (bench,)

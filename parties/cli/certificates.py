@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from parties.certificates.program import program
 from parties.certificates.verification import (
@@ -19,7 +18,7 @@ from parties.certificates.verification import (
 )
 from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, talk
+from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party
 from parties.errors import why_unreadable
 from parties.ledger.accounting import described
@@ -51,7 +50,7 @@ def certificate(
                 "salt": got.salt,
             }
     if output is None:
-        emit(document, lambda out: out.print_json(json.dumps(document), indent=2), as_json=as_json)
+        emit(document, lambda out: out.json(document), as_json=as_json)
         return
     try:
         write_atomically(output, json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
@@ -59,7 +58,7 @@ def certificate(
         raise UsageError(f"{output} cannot be written: {type(problem).__name__}.", "Name a file.") from None
     emit(
         {"job_id": document["certificate"]["job_id"], "file": str(output), "with_result": with_result},
-        lambda out: out.print(f"Written to {output}.", soft_wrap=True),
+        lambda out: out.print(f"Written to {output}."),
         as_json=as_json,
     )
 
@@ -134,13 +133,13 @@ def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: b
     }
 
 
-def _print(out: Console, found: Certificate, confirmed: dict[str, bool], *, result_checked: bool) -> None:
+def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, result_checked: bool) -> None:
     body = found.body
     spec, run, made = body["contract"]["spec"], body["run"], body["program"]
     maker, peer = found.name(found.role), found.name(found.role.other)
 
     def say(text: str) -> None:
-        out.print(text, soft_wrap=True)
+        out.print(text)
 
     doubt = "" if confirmed[maker] else f", if the key in it is that of {maker}"
     say(f"The certificate of job {body['job_id']} by {maker} is valid{doubt}.")

@@ -105,7 +105,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
         raise next(iter(faults.values()))
     if faults:
         told = (f"{one!r}: {fault.what} {fault.mend}".strip() for one, fault in faults.items())
-        raise DataError(f"{len(faults)} data sets are not as declared.\n" + "\n".join(told))
+        raise DataError(f"{len(faults)} data sets are not as declared: {'; '.join(told)}")
 
 
 def _counts(loaded: Loaded) -> dict[str, Any]:

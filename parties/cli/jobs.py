@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
 from parties.cli import certificates
 from parties.cli import data as data_commands
 from parties.cli.data import local_examiner
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, table, talk
+from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
+from parties.cli.spreadsheet import harmless
 from parties.client import Job, Party, job_text
 from parties.config import load
 from parties.errors import REFUSED
@@ -51,26 +48,22 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
     verdict, overlap = report["verdict"], report["overlap"]
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         if not report["paired"]:
-            out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.", soft_wrap=True)
+            out.print(f"No peer {report['peer']!r} is paired; see `duetto pair`.")
         heads = ("column", "catalog column", "kind", "unit")
         columns = [(name, c["column"], c["kind"], c["unit"]) for name, c in report["columns"].items()]
-        out.print(
-            f"{report['analysis']} with {report['peer']}; this party is {report['role']}.", soft_wrap=True
-        )
+        out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
         loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
-        out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds", soft_wrap=True)
+        out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds")
         _print_leakage(out, report["leakage"], "would learn")
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
         if overlap is not None:
-            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}")
         for reason in () if verdict["allowed"] else verdict["reasons"]:
-            out.print(
-                f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}", soft_wrap=True
-            )
+            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}")
         _print_preview(out, report["preview"])
 
     emit(report, human, as_json=as_json)
@@ -97,7 +90,7 @@ def estimate(
     report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
     names = ("rows", "rounds", "sent", "received", "seconds", "network_seconds", "key_bits", "route")
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
@@ -142,12 +135,12 @@ def list_jobs(
     jobs, more = (page[:limit], len(page) > limit) if limit else (page, False)
     heads = ("job_id", "state", "analysis", "peer", "title")
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         out.print(
             table("", (*heads, "result"), [[*(j[head] for head in heads), _result_word(j)] for j in jobs])
         )
         if more:
-            out.print(f"There are older ones: duetto job list --before {jobs[-1]['job_id']}", soft_wrap=True)
+            out.print(f"There are older ones: duetto job list --before {jobs[-1]['job_id']}")
 
     emit({"jobs": jobs, "more": more}, human, as_json=as_json)
 
@@ -178,7 +171,10 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
 @job.command()
 @click.argument("job_id")
 @click.option(
-    "--csv", "folder", type=click.Path(path_type=Path), help="Also write the tables to this folder."
+    "--csv",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Also write the tables to this folder; texts that look like formulas get an apostrophe.",
 )
 @config_option
 @json_option
@@ -238,14 +234,11 @@ def _result_word(entry: dict[str, Any]) -> str:
 
 def _follow(found: Job) -> None:
     """Show progress on stderr until the job has ended; raise what ended it, unless it finished."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    console = Console(file=sys.stderr, markup=False, highlight=False)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(found.state.value, total=None)
+    with Bar(found.state.value) as bar:
 
         def show_progress(now: Job) -> None:
             stage, done, of = now.progress
-            bar.update(task, description=stage or now.state.value, completed=done, total=of or None)
+            bar.update(stage or now.state.value, done, of)
 
         found.wait(show_progress)
 
@@ -255,23 +248,21 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
     if contract:
         description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of")
         shown = [(name, value) for name, value in description.items() if name not in hidden and value]
         out.print(table("", ("job", found.id), shown[1:]))
         if description["error"]:
-            out.print(f"{description['error']['what']} {description['error']['mend']}", soft_wrap=True)
+            out.print(f"{description['error']['what']} {description['error']['mend']}")
         if contract:
-            out.print_json(json.dumps(description["contract"]["spec"]))
+            out.json(description["contract"]["spec"])
             for role, limits in description["contract"]["limits"].items():
                 out.print(f"limits of {role}: {'open yet' if limits is None else limits_text(limits)}")
             _print_facts(out, found.facts)
             if found.leakage and not found.facts:
                 _print_leakage(out, description["leakage"], "would learn")
         if found.state is State.WAITING_OWN:
-            out.print(
-                f"Decide with: duetto job approve {found.id}, or duetto job deny {found.id}", soft_wrap=True
-            )
+            out.print(f"Decide with: duetto job approve {found.id}, or duetto job deny {found.id}")
 
     emit(description, human, as_json=as_json)
 
@@ -287,27 +278,27 @@ def _print_result(got: Result, *, as_json: bool) -> None:
         "salt": got.salt,
     }
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         for name, columns in got.tables.items():
             rows = list(zip(*columns.values(), strict=True))
             out.print(table(name, list(columns), rows[:ROWS_SHOWN]))
             if len(rows) > ROWS_SHOWN:
-                out.print(f"... {len(rows) - ROWS_SHOWN} more rows; --csv DIR writes all.", soft_wrap=True)
+                out.print(f"... {len(rows) - ROWS_SHOWN} more rows; --csv DIR writes all.")
         if not got.tables:
-            out.print("This party gets no result, as the job says.", soft_wrap=True)
+            out.print("This party gets no result, as the job says.")
         for note in got.notes:
-            out.print(f"note: {note}", soft_wrap=True)
+            out.print(f"note: {note}")
         _print_facts(out, got.traffic | {"leakage": got.leakage})
 
     emit(document, human, as_json=as_json)
 
 
-def _print_facts(out: Console, facts: dict[str, Any]) -> None:
+def _print_facts(out: Screen, facts: dict[str, Any]) -> None:
     if not facts:
         return
-    out.print(f"cost: {_cost_text(facts)}; estimated: {_cost_text(facts['estimate'])}", soft_wrap=True)
+    out.print(f"cost: {_cost_text(facts)}; estimated: {_cost_text(facts['estimate'])}")
     if facts["route"]:
-        out.print(f"route: {facts['route']}", soft_wrap=True)
+        out.print(f"route: {facts['route']}")
     _print_leakage(out, facts["leakage"], "learned")
 
 
@@ -318,20 +309,20 @@ def _cost_text(cost: dict[str, Any]) -> str:
     )
 
 
-def _print_preview(out: Console, preview: dict[str, Any]) -> None:
+def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
     for note in preview["notes"]:
-        out.print(note, soft_wrap=True)
+        out.print(note)
     if refusal := preview["refusal"]:
-        out.print(f"The run would refuse these rows. {refusal['what']} {refusal['mend']}", soft_wrap=True)
+        out.print(f"The run would refuse these rows. {refusal['what']} {refusal['mend']}")
 
 
-def _print_leakage(out: Console, leakage: dict[str, list[str]], verb: str) -> None:
+def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> None:
     said = {who: "; ".join(leakage[who]) or "nothing" for who in ("alice", "bob")}
     if said["alice"] == said["bob"]:
         said = {"alice and bob": said["alice"]}
     for who, what in said.items():
-        out.print(f"{who} {verb}: {what}", soft_wrap=True)
-    out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}", soft_wrap=True)
+        out.print(f"{who} {verb}: {what}")
+    out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}")
 
 
 def _write_csv(got: Result, folder: Path) -> list[Path]:
@@ -342,8 +333,8 @@ def _write_csv(got: Result, folder: Path) -> list[Path]:
             path = folder / f"{got.job_id}-{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.csv"
             with path.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.writer(stream)
-                writer.writerow(columns)
-                writer.writerows(zip(*columns.values(), strict=True))
+                writer.writerow(map(harmless, columns))
+                writer.writerows(map(harmless, row) for row in zip(*columns.values(), strict=True))
             paths.append(path)
     except OSError as problem:
         raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None

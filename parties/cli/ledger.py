@@ -11,12 +11,11 @@ from typing import Any
 
 import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from rich.console import Console
 
 from parties.catalog.declaration import load_catalog
 from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, table
+from parties.cli.output import Screen, emit, json_option, table
 from parties.config import Config, load
 from parties.errors import REFUSED, ConfigError, DataError, why_unreadable
 from parties.jobs.reading import FILE, JobReader
@@ -122,14 +121,13 @@ def show(config_path: Path | None, as_json: bool) -> None:
         for entry in entries
     ]
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         for entry in unsigned:
             name = names_of_jobs.get(entry.job, entry.job[:16])
             out.print(
                 f"Entry {entry.sequence} ({entry.event}, {entry.time}, job {name}) lacks the signature of "
                 f"{entry.peer!r}: the session broke at the gate."
-                + (" That party had announced its own." if entry.signature else ""),
-                soft_wrap=True,
+                + (" That party had announced its own." if entry.signature else "")
             )
         if not entries:
             out.print("Nothing has been spent.")
@@ -155,12 +153,11 @@ def show(config_path: Path | None, as_json: bool) -> None:
             )
         )
         for total in totals:
-            out.print(total.words(), soft_wrap=True)
+            out.print(total.words())
         if len({total.account for total in totals}) > 1:
             out.print(
                 "Accounts are about different people, so each stands for itself; a person who is in two of "
-                "them has the sum. Declare such data sets with one population.",
-                soft_wrap=True,
+                "them has the sum. Declare such data sets with one population."
             )
 
     document = {
@@ -236,17 +233,14 @@ def verify(
         )
     head = entries[-1].hash if entries else ""
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         _print_verdict(out, party, len(entries), head, signed)
         for problem in wrong:
-            out.print(f"WRONG: {problem}", soft_wrap=True)
+            out.print(f"WRONG: {problem}")
         if not confirmed:
             out.print("Nobody has said whose key the seal is of: anybody can have made such a file.")
         if torn:
-            out.print(
-                f"Pieces that a crash cut off lie in {', '.join(torn)}; they were never in force.",
-                soft_wrap=True,
-            )
+            out.print(f"Pieces that a crash cut off lie in {', '.join(torn)}; they were never in force.")
 
     document = {
         "party": party,
@@ -298,7 +292,7 @@ def export(output: Path | None, form: str, config_path: Path | None, as_json: bo
         raise UsageError(f"{output} cannot be written: {why_unreadable(problem)}.", "Name a file.") from None
     emit(
         {"file": str(output), "format": form, "entries": len(entries)},
-        lambda out: out.print(f"{len(entries)} entries written to {output}.", soft_wrap=True),
+        lambda out: out.print(f"{len(entries)} entries written to {output}."),
         as_json=as_json,
     )
 
@@ -329,17 +323,13 @@ def _totals(config: Config, book: Ledger, entries: list[Entry]) -> list[_Total]:
     return found
 
 
-def _print_verdict(out: Console, party: str, count: int, head: str, signed: Countersignatures) -> None:
-    out.print(
-        f"{party}: {count} entries, each the successor of the one before. Head {head[:16] or 'none'}.",
-        soft_wrap=True,
-    )
-    out.print(f"Jobs with the peer's valid signature: {len(signed.valid)}.", soft_wrap=True)
+def _print_verdict(out: Screen, party: str, count: int, head: str, signed: Countersignatures) -> None:
+    out.print(f"{party}: {count} entries, each the successor of the one before. Head {head[:16] or 'none'}.")
+    out.print(f"Jobs with the peer's valid signature: {len(signed.valid)}.")
     if signed.missing:
         out.print(
             "Losses and exact releases without one, since their jobs ended at the gate: entries "
-            f"{', '.join(map(str, signed.missing))}.",
-            soft_wrap=True,
+            f"{', '.join(map(str, signed.missing))}."
         )
 
 

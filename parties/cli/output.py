@@ -1,5 +1,8 @@
 """How commands speak: data on stdout, talk on stderr, one form for errors, one table style.
 
+All that is meant for people goes through `Screen`, `talk` or `Bar`, which escape what is not printable: no
+text of a peer, a job or a file moves the cursor, changes colours or begins a line of its own.
+
 With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
 `{"success": false, "error": {"code", "what", "mend"}}`. The exit status is `parties.errors.exit_code`.
 """
@@ -12,14 +15,17 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, Self
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from parties.errors import INTERNAL, exit_code
+from parties.texts import json_visible, visible
 from smc.errors import DuettoError
 
 P = ParamSpec("P")
@@ -28,6 +34,8 @@ DEBUG_VARIABLE = "DUETTO_DEBUG"
 
 _FILE_WIDTH = 200
 _TITLE_WIDTH = 60
+_HANG = 4
+"""Blanks before the further lines of a text that is longer than the terminal is wide."""
 
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:
@@ -49,27 +57,76 @@ def json_option(function: Callable[P, None]) -> Callable[P, None]:
     return flag(guarded)
 
 
-def emit(data: Mapping[str, Any], human: Callable[[Console], None], *, as_json: bool) -> None:
+class Screen:
+    """What people see on stdout. Texts are taken as they are, without markup, and shown as `visible`.
+
+    On a terminal a line that is too long goes on further to the right, so that only what duetto says begins
+    at the left edge. Elsewhere lines are never broken, and tables are not cut to the width of a terminal,
+    unless `COLUMNS` says how wide they may be.
+    """
+
+    def __init__(self) -> None:
+        self._wraps = sys.stdout.isatty()
+        width = None if self._wraps or "COLUMNS" in os.environ else _FILE_WIDTH
+        self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
+
+    def print(self, *contents: str | Table) -> None:
+        """Print texts, each a line of its own, and tables."""
+        for content in contents:
+            if isinstance(content, Table):
+                self._console.print(content)
+            else:
+                self._line(visible(content))
+
+    def json(self, document: Any) -> None:
+        """Print plain JSON values, indented."""
+        for line in json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False).split("\n"):
+            self._line(json_visible(line))
+
+    def _line(self, text: str) -> None:
+        own = len(text) - len(text.lstrip(" "))
+        hang = " " * min(own + _HANG, self._console.width // 2)
+        if not self._wraps or cell_len(text) <= self._console.width:
+            self._console.print(Text(text), soft_wrap=True)
+            return
+        pieces = Text(text[own:]).wrap(self._console, max(1, self._console.width - len(hang)))
+        for number, piece in enumerate(pieces):
+            self._console.print(Text((hang if number else " " * own) + piece.plain.rstrip()), soft_wrap=True)
+
+
+class Bar:
+    """A progress bar on stderr, if that is a terminal; to be used in a `with` statement."""
+
+    def __init__(self, stage: str) -> None:
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
+        console = Console(file=sys.stderr, markup=False, highlight=False, emoji=False)
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._progress.add_task(visible(stage), total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def update(self, stage: str, done: int, of: int) -> None:
+        """Show that `done` of `of` is done in a stage; 0 if it is not known of how much."""
+        self._progress.update(self._task, description=visible(stage), completed=done, total=of or None)
+
+
+def emit(data: Mapping[str, Any], human: Callable[[Screen], None], *, as_json: bool) -> None:
     """Print the data of a command on stdout.
 
     Args:
         data: plain JSON values by stable names; printed with `success` before them.
-        human: prints the same for people on the console that it is given.
-        as_json: which of the two.
+        human: prints the same for people on the screen that it is given.
+        as_json: which of the two. JSON is exact: what is not printable stands in it as JSON's own escapes.
     """
     if as_json:
-        click.echo(json.dumps({"success": True, **data}, ensure_ascii=False, allow_nan=False))
+        _print_json({"success": True, **data})
     else:
-        human(console())
-
-
-def console() -> Console:
-    """The console of stdout. Texts are taken as they are, without markup; `NO_COLOR` is honoured.
-
-    What is not shown on a terminal is not cut to the width of one, unless `COLUMNS` says how wide it may be.
-    """
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _FILE_WIDTH
-    return Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
+        human(Screen())
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -81,10 +138,14 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         rows: as many cells a row as there are heads; None is shown as a dash, a float by six digits.
     """
     cells = [list(row) for row in rows]
-    shown = Table(title=title or None, title_justify="left", min_width=min(len(title), _TITLE_WIDTH) or None)
+    shown = Table(
+        title=Text(visible(title)) if title else None,
+        title_justify="left",
+        min_width=min(len(title), _TITLE_WIDTH) or None,
+    )
     for place, head in enumerate(columns):
         numeric = bool(cells) and all(isinstance(row[place], int | float | None) for row in cells)
-        shown.add_column(Text(head), justify="right" if numeric else "left")
+        shown.add_column(Text(visible(head)), justify="right" if numeric else "left")
     for row in cells:
         shown.add_row(*(Text(_shown(cell)) for cell in row))
     return shown
@@ -93,12 +154,13 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 def _shown(cell: object) -> str:
     if cell is None:
         return "-"
-    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.6g}" if isinstance(cell, float) else visible(str(cell))
 
 
-def talk(text: str) -> None:
+def talk(*lines: str) -> None:
     """Say something to a person, on stderr."""
-    click.echo(text, err=True)
+    for line in lines:
+        click.echo(visible(line), err=True)
 
 
 def fail(error: BaseException, *, as_json: bool) -> NoReturn:
@@ -128,7 +190,10 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
 def report_error(code: str, what: str, mend: str, *, as_json: bool) -> None:
     """Print an error in due form."""
     if as_json:
-        report = {"success": False, "error": {"code": code, "what": what, "mend": mend}}
-        click.echo(json.dumps(report, ensure_ascii=False))
+        _print_json({"success": False, "error": {"code": code, "what": what, "mend": mend}})
     else:
-        talk(f"error: {what}" + (f"\nmend:  {mend}" if mend else ""))
+        talk(f"error: {what}", *([f"mend:  {mend}"] if mend else []))
+
+
+def _print_json(document: Mapping[str, Any]) -> None:
+    click.echo(json_visible(json.dumps(document, ensure_ascii=False, allow_nan=False)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import threading
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from rich.console import Console
 
+from parties import logs
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.doctor import Finding, Verdict, examine_peer, examine_self
@@ -48,10 +47,9 @@ def init(name: str, *, address: str, listen: str | None, home: Path | None, key:
     emit(
         {"name": name, "home": str(folder), "pairing_file": str(file), "fingerprint": own.fingerprint},
         lambda out: out.print(
-            f"Party {name} is made in {folder}.\n"
-            f"Give {file} to the peer, and run `duetto pair` with the peer's file.\n"
+            f"Party {name} is made in {folder}.",
+            f"Give {file} to the peer, and run `duetto pair` with the peer's file.",
             f"Fingerprint to compare by phone:  {own.fingerprint}",
-            soft_wrap=True,
         ),
         as_json=as_json,
     )
@@ -76,7 +74,7 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
     elif not yes:
         if as_json:
             raise UsageError("With --json nobody can be asked.", "Give --fingerprint or --yes.")
-        talk(f"{found.identity.name} at {found.address}\nFingerprint:  {found.fingerprint}")
+        talk(f"{found.identity.name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
         question = "Does the peer read out the same with `duetto keys show`?"
         if not click.confirm(question, err=True):
             raise PairingError(
@@ -93,8 +91,7 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
         },
         lambda out: out.print(
             f"{peer.name} at {peer.address} is paired."
-            + (" Restart the daemon to take it up." if running else ""),
-            soft_wrap=True,
+            + (" Restart the daemon to take it up." if running else "")
         ),
         as_json=as_json,
     )
@@ -124,7 +121,7 @@ def show(config_path: Path | None, as_json: bool) -> None:
             "certificate_days": days,
         },
         lambda out: out.print(
-            f"{config.name}: {own.fingerprint}\nsigning key: {key_text(own.identity.signing)}", soft_wrap=True
+            f"{config.name}: {own.fingerprint}", f"signing key: {key_text(own.identity.signing)}"
         ),
         as_json=as_json,
     )
@@ -142,7 +139,7 @@ def start(config_path: Path | None, as_json: bool) -> None:
     """Run the daemon in the foreground until it is stopped."""
     from parties.daemon import Daemon
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logs.start()
     config = load(config_path)
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -171,11 +168,11 @@ def status(config_path: Path | None, as_json: bool) -> None:
     said = ask_daemon(config, pid)
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {config.listen}.")
-        out.print(f"jobs: {jobs}", soft_wrap=True)
+        out.print(f"jobs: {jobs}")
         if not said["ledger_whole"]:
-            out.print(f"The ledger is not whole: {said['ledger_problem']}", soft_wrap=True)
+            out.print(f"The ledger is not whole: {said['ledger_problem']}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
     emit({"name": config.name, **place, **said}, human, as_json=as_json)

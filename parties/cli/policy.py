@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from parties.catalog.declaration import load_catalog
 from parties.cli.data import local_examiner
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, table
+from parties.cli.output import Screen, emit, json_option, table
 from parties.client import job_text
 from parties.config import load
 from parties.disclosure.history import History
@@ -48,11 +47,11 @@ def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
     names = [rule.name for rule in rules.rules]
     count = f"{len(names)} {'rule' if len(names) == 1 else 'rules'}"
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         name = config.policy.name
-        out.print(f"{name}: {count}, in due form." if names else f"{name} allows nothing.", soft_wrap=True)
+        out.print(f"{name}: {count}, in due form." if names else f"{name} allows nothing.")
         for warning in warnings:
-            out.print(f"warning: {warning.what}. {warning.mend}", soft_wrap=True, markup=False)
+            out.print(f"warning: {warning.what}. {warning.mend}")
 
     emit({"rules": names, "warnings": [asdict(one) for one in warnings]}, human, as_json=as_json)
     if strict and warnings:
@@ -68,14 +67,12 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
     rules = [rule for rule in load_policy(load(config_path).policy).rules if name in (None, rule.name)]
     shown = [_document(rule) for rule in rules]
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         for entry in shown:
             cells = [(key, _cell(value)) for key, value in entry.items() if key != "name"]
             out.print(table(f"rule {entry['name']!r}", ("entry", "value"), cells))
         if not shown:
-            out.print(
-                "Nothing is allowed." if name is None else f"There is no rule {name!r}.", soft_wrap=True
-            )
+            out.print("Nothing is allowed." if name is None else f"There is no rule {name!r}.")
 
     emit({"rules": shown}, human, as_json=as_json)
 
@@ -90,22 +87,22 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     verdict, overlap = report["verdict"], report["overlap"]
     allowed = verdict["allowed"] and overlap is None
 
-    def human(out: Console) -> None:
+    def human(out: Screen) -> None:
         by_rule: dict[str, list[dict[str, Any]]] = {}
         for condition in verdict["conditions"]:
             by_rule.setdefault(condition["rule"], []).append(condition)
         named = {rule for rule, found in by_rule.items() if _is_met(found, "analyses")}
         for rule, found in by_rule.items():
             if named and rule not in named:
-                out.print(f"rule {rule!r}: {found[0]['what']}.", soft_wrap=True)
+                out.print(f"rule {rule!r}: {found[0]['what']}.")
                 continue
             rows = [(c["key"], "yes" if c["holds"] else "NO", c["what"]) for c in found]
             out.print(table(f"rule {rule!r}", ("condition", "holds", "how it stands"), rows))
             for condition in found:
                 if not condition["holds"]:
-                    out.print(f"{condition['key']}: {condition['mend']}", soft_wrap=True)
+                    out.print(f"{condition['key']}: {condition['mend']}")
         if overlap is not None:
-            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}", soft_wrap=True)
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}")
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
 
@@ -129,14 +126,14 @@ def history(config_path: Path | None, as_json: bool) -> None:
     )
 
 
-def print_verdict(out: Console, verdict: dict[str, Any]) -> None:
+def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
     """Say who decides on a job, and which limits go into its contract."""
     if not verdict["allowed"]:
-        out.print("No rule allows the job.", soft_wrap=True)
+        out.print("No rule allows the job.")
         return
     how = "a person has to approve it" if verdict["needs_person"] else "nobody has to approve it"
-    out.print(f"Allowed by rule {verdict['rule']!r}; {how}.", soft_wrap=True)
-    out.print(f"Own limits on results: {limits_text(verdict['limits'])}.", soft_wrap=True)
+    out.print(f"Allowed by rule {verdict['rule']!r}; {how}.")
+    out.print(f"Own limits on results: {limits_text(verdict['limits'])}.")
 
 
 def limits_text(limits: dict[str, Any] | None) -> str:

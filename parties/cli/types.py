@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
-from rich.console import Console
 
-from parties.cli.output import emit, json_option, table
+from parties.cli.output import Screen, emit, json_option, table
 from smc.ciphers.keys import parse_size
 from smc.forms import NAMED, ComparisonType, Role, all_types
 from smc.planning.cost import LAN, Network, estimate_seconds
@@ -67,7 +66,7 @@ def types(
             }
         )
     data = {"bits": bits, "key": size, "engine": engine, "modulus": modulus, "types": rows}
-    emit(data, lambda console: _print(console, data), as_json=as_json)
+    emit(data, lambda out: _print(out, data), as_json=as_json)
 
 
 def learns(kind: ComparisonType) -> dict[str, str]:
@@ -83,7 +82,7 @@ def _learners(learns: Mapping[str, str]) -> str:
     return ", ".join(role.capitalize() for role, what in learns.items() if what == "delta") or "nobody"
 
 
-def _print(console: Console, data: Mapping[str, Any]) -> None:
+def _print(out: Screen, data: Mapping[str, Any]) -> None:
     heads = ("type", "rounds", "bytes", "operations of Alice", "of Bob", "learn delta", "route")
     rows = [
         (
@@ -98,8 +97,8 @@ def _print(console: Console, data: Mapping[str, Any]) -> None:
         for row in data["types"]
     ]
     title = f"{len(rows)} types, {data['bits']} bits, {data['key']}-bit keys, engine {data['engine']}"
-    console.print(table(title, heads, rows))
-    console.print(
+    out.print(table(title, heads, rows))
+    out.print(
         f"x >= y gives delta = 1. Per comparison; * marks a mirrored step. {len(NAMED)} types have names."
     )
 

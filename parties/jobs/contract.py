@@ -265,6 +265,14 @@ def _parse_schema(entry: Any) -> Schema:
         raise ValueError
     if not all(bound is None or (type(bound) is int and bound.bit_length() <= 8192) for bound in bounds):
         raise ValueError
+    if (entry["lower"] is None) != (entry["upper"] is None):
+        raise ValueError
+    if entry["lower"] is not None and entry["lower"] > entry["upper"]:
+        raise ValueError
+    if entry["kind"] == "category" and bounds != [0, len(entry["categories"]) - 1]:
+        raise ValueError
+    if len({*entry["categories"]}) != len(entry["categories"]):
+        raise ValueError
     if entry["kind"] not in ("integer", "decimal", "category", "text", "share", "ciphertext"):
         raise ValueError
     return Schema(**(entry | {"categories": tuple(entry["categories"])}))

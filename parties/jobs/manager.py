@@ -339,7 +339,8 @@ class JobManager:
         while not self._stopping.wait(self._patience.ask_seconds):
             self.store.settle()
             for job in self.store.all(State.WAITING_PEER):
-                self._negotiation.ask(job.job_id)
+                with suppress(DuettoError):  # whatever is wrong with one job, the others are asked after
+                    self._negotiation.ask(job.job_id)
 
 
 def open_examiner(

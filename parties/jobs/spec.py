@@ -10,6 +10,7 @@ from typing import Any
 from parties.catalog.declaration import NAME
 from parties.errors import JobError, why_unreadable
 from parties.jobs import canonical
+from parties.texts import BLANKS, unfit
 from parties.toml import StrictTable, parse
 from smc.forms import Role
 
@@ -126,6 +127,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     Raises:
         JobError: it is wrong; says where and how to mend it.
     """
+    _check_texts(document, place)
     top = StrictTable(document, place, JobError)
     job = top.table("job")
     limits = top.table("limits", required=False)
@@ -151,6 +153,19 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     return spec
 
 
+def _check_texts(document: Any, place: str) -> None:
+    try:
+        found = unfit(document, place)
+    except RecursionError:
+        raise JobError(f"{place} is nested too deeply.", "Simplify it.") from None
+    if found:
+        raise JobError(
+            f"{found}: the text has characters that cannot be printed or seen, or more than {BLANKS} blanks "
+            "in a row.",
+            "Write letters, digits and signs in one line; leave out control, direction and fill characters.",
+        )
+
+
 def _name(table: StrictTable, key: str) -> str:
     name = table.text(key)
     if not NAME.fullmatch(name):
@@ -160,8 +175,8 @@ def _name(table: StrictTable, key: str) -> str:
 
 def _title(job: StrictTable) -> str:
     title = job.text("title", "")
-    if len(title) > 200 or (title and not title.isprintable()):
-        raise job.fail("title", "is over 200 characters or has unprintable ones", "Shorten it.")
+    if len(title) > 200:
+        raise job.fail("title", "is over 200 characters", "Shorten it.")
     return title
 
 
@@ -190,7 +205,7 @@ def _side(top: StrictTable, job: StrictTable, role: str) -> Side:
 
 
 def _is_column(name: str) -> bool:
-    return 0 < len(name) <= 128 and name.isprintable()
+    return 0 < len(name) <= 128
 
 
 def _check_parameters(value: Any, place: str) -> None:

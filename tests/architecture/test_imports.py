@@ -183,3 +183,15 @@ def test_the_outside_world_is_found(code: str) -> None:
 def test_a_call_of_eval_is_found() -> None:
     assert list(banned_calls("smc.values", ast.parse("eval(text)"), BANNED_CALLS))
     assert not list(banned_calls("smc.values", ast.parse("re.compile(text)"), BANNED_CALLS))
+
+
+def test_only_one_room_draws_on_the_terminal() -> None:
+    """What rich prints, it prints as it is; `parties.cli.output` escapes texts before."""
+    wrong = [
+        f"{m.name}:{line} imports {target}"
+        for m in modules("parties")
+        if m.name != "parties.cli.output"
+        for line, target in imports(m.tree)
+        if within(target, "rich")
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -92,7 +92,7 @@ class Statistics:
         """Recipients learn the results, the others nothing but what is withheld of exact ones."""
         if parameters.vertical is not None:
             return vertical_contract.leakage(parameters, parameters.vertical, recipients)
-        names = ", ".join(query.name for query in parameters.queries)
+        names = ", ".join(f'"{query.name}"' for query in parameters.queries)
         public: tuple[str, ...] = (
             "the queries, their bounds and bins",
             f"that each side has at most {parameters.max_rows} rows; not how many",

@@ -277,4 +277,6 @@ def _text(table: Mapping[str, Any], key: str, place: str, default: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or len(value) > _LONGEST_NAME or (key in table and not value.strip()):
         raise UsageError(f"{place}.{key} is not a name of 1 to {_LONGEST_NAME} characters.", "Correct it.")
+    if '"' in value:  # names stand in quotation marks where a person reads who would learn what
+        raise UsageError(f"{place}.{key} has a quotation mark in it.", "Leave it out.")
     return value

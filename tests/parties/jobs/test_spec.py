@@ -23,13 +23,14 @@ from parties.jobs.messages import (
     parse_notice,
 )
 from parties.jobs.spec import parse_spec, read_spec, spec_from_document
+from parties.texts import is_plain
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file
 
-TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8).filter(is_plain)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**80), 2**80) | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
@@ -165,7 +166,7 @@ VARIANTS = [
         contract(
             schemas={role: {"v": replace(Schema("integer", lower=0, upper=5), **change)} for role in Role}
         )
-        for change in ({"upper": 6}, {"unit": "g"}, {"kind": "decimal"}, {"scale": 1}, {"lower": None})
+        for change in ({"upper": 6}, {"unit": "g"}, {"kind": "decimal"}, {"scale": 1}, {"lower": 1})
     ),
 ]
 

@@ -1,0 +1,43 @@
+"""The daemon's log: one record is one line, whatever texts of others stand in it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Final
+
+from parties.texts import visible
+
+_FORM: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_FURTHER: Final = "    | "
+"""Begins the further lines of a record, those of a trace, so that none of them looks like a record."""
+
+
+class PlainFormatter(logging.Formatter):
+    """Escapes line ends and control characters of messages, and sets traces apart."""
+
+    def __init__(self) -> None:
+        super().__init__(_FORM)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name of the base class
+        """The line of a record."""
+        return visible(super().formatMessage(record))
+
+    def formatException(self, ei: object) -> str:  # noqa: N802
+        """A trace, its lines set apart."""
+        return _set_apart(super().formatException(ei))  # type: ignore[arg-type]
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802
+        """A stack, its lines set apart."""
+        return _set_apart(super().formatStack(stack_info))
+
+
+def start(level: int = logging.INFO) -> None:
+    """Log to stderr from now on, every library's records too."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PlainFormatter())
+    logging.basicConfig(level=level, handlers=[handler])
+
+
+def _set_apart(text: str) -> str:
+    return "\n".join(_FURTHER + visible(line) for line in text.split("\n"))
