@@ -7,18 +7,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import grpc
 import pytest
 from click.testing import CliRunner
 
 from parties.cli.jobs import job as commands
 from parties.client import Party
 from parties.config import Address
-from parties.jobs.control import add_control_service
+from parties.jobs.control import make_control_server
 from parties.pki import pairing
 from parties.pki.signing import key_text
 from tests.parties.jobs.joined import Pair, job_file
@@ -45,8 +43,7 @@ def made():
         home = folder / "north"
         (home / "duetto.toml").write_text(SETTINGS)
         (home / "run").mkdir()
-        server = grpc.server(ThreadPoolExecutor(4))
-        add_control_service(server, pair.north)
+        server = make_control_server(pair.north)
         server.add_insecure_port(f"unix:{home}/run/control.sock")
         server.start()
         with Party(home) as party:
