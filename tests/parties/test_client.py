@@ -509,7 +509,9 @@ def test_data_commands(served, command):
     assert "row 2 (line 3)" in command("data", "check", "numbers", code=65).stderr
     catalog = served.folder / "north" / "catalog.toml"
     declared = catalog.read_text()
-    catalog.write_text(declared + declared.replace("datasets.numbers", "datasets.more"))
+    alike = '[datasets.more]\npopulation = "numbers"'
+    more = declared.replace("[datasets.numbers]", alike).replace("datasets.numbers.", "datasets.more.")
+    catalog.write_text(declared + more)
     checked = command("data", "check", code=65)
     assert "'numbers': numbers.csv, row 2 (line 3)" in checked.stderr
     assert "'more': numbers.csv, row 2 (line 3)" in checked.stderr
