@@ -5,17 +5,23 @@ Numbers with a point arrive as `decimal.Decimal`, so no value that a person wrot
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from smc.errors import DuettoError
 
 _TEXT_BYTES = 1 << 20
+
+_SHORT: Final = re.compile(
+    r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,30}/[0-9]{1,30}"
+)
+"""What is made a fraction of: not an exponent that would fill the memory with digits."""
 
 
 def near(name: str, known: Sequence[str]) -> str:
@@ -43,6 +49,8 @@ def parse(text: str, place: str, error: type[DuettoError]) -> dict[str, Any]:
         return tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise error(f"{place} is not valid TOML: {problem}.", "Correct the line.") from None
+    except ValueError:
+        raise error(f"{place} has a number of thousands of digits.", "Shorten it.") from None
 
 
 def read(path: Path, error: type[DuettoError]) -> dict[str, Any]:
@@ -122,9 +130,13 @@ class StrictTable:
         try:
             if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
                 raise ValueError
+            if not _SHORT.fullmatch(str(value).strip()):
+                raise ValueError
             number = Fraction(value)
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise self.fail(key, "is not a number", 'Write it as "1/2" or "0.5".') from None
+        except (ValueError, ZeroDivisionError):
+            raise self.fail(
+                key, "is not a number of at most 30 digits", 'Write it as "1/2" or "0.5".'
+            ) from None
         if number < 0:
             raise self.fail(key, "is negative", "Write 0 or more.")
         return number

@@ -28,6 +28,7 @@ CONTRACT_BYTES = 192 << 10
 _DIGEST = b"duetto job contract v1\0"
 _SIGNATURE = b"duetto job contract signature v1\0"
 _HEX = re.compile(r"[0-9a-f]{64}")
+_PART = re.compile(r"[0-9]{1,7}(/[0-9]{1,7})?")
 
 Schemas = Mapping[str, Schema]
 """Schemas of one party's columns, by their names in the job."""
@@ -231,7 +232,7 @@ def _parse_limits(entry: Any) -> Limits | None:
 
 
 def _parse_part(text: Any) -> Fraction:
-    if not isinstance(text, str) or len(text) > 20:
+    if not isinstance(text, str) or not _PART.fullmatch(text):
         raise ValueError
     part = Fraction(text)
     if str(part) != text or part < 0 or max(part.numerator, part.denominator) > MOST:

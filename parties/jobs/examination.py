@@ -211,12 +211,12 @@ class Examiner:
                 _check_residues(side, name, column, task.role, moduli)
         return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers)
 
-    def judge(self, task: Task, rows: int | None) -> Verdict:
-        """The verdict of the own policy, with what has been spent and has run so far.
+    def judge(self, task: Task, data: Data | None) -> Verdict:
+        """The verdict of the local policy, with what has been spent and has run so far.
 
         Args:
             task: the job.
-            rows: rows of the own data, or None before they have been read.
+            data: the local columns, or None before they have been read.
 
         Raises:
             ConfigError: the policy is wrong.
@@ -232,7 +232,8 @@ class Examiner:
             columns=frozenset(task.side.columns.values()),
             recipients=frozenset("self" if role is task.role else "peer" for role in task.spec.recipients),
             facts=facts,
-            rows=rows,
+            rows=None if data is None else count_rows(data),
+            persons=None if data is None else count_persons(data),
             seconds=task.spec.seconds,
             spent=spent,
             runs=partial(self._ledger.runs, account, task.peer),
@@ -357,6 +358,11 @@ class Examiner:
 def count_rows(data: Data) -> int:
     """The number of rows of loaded columns; 0 without any."""
     return max((len(column) for column in data.values()), default=0)
+
+
+def count_persons(data: Data) -> int:
+    """The number of persons whom loaded columns are about; of rows where the data set declares no persons."""
+    return len(np.unique(data[PERSONS].array)) if PERSONS in data else count_rows(data)
 
 
 def _with_persons(data: Data, loaded: Loaded) -> Data:

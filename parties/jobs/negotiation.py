@@ -11,7 +11,7 @@ from typing import Any
 
 from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.contract import Contract, Schemas, check_signature, sign
-from parties.jobs.examination import Examiner, Task, count_rows
+from parties.jobs.examination import Examiner, Task
 from parties.jobs.messages import Answer, Decision, Word, parse_answer
 from parties.jobs.records import Record
 from parties.jobs.state import State
@@ -222,7 +222,7 @@ class Negotiation:
             task.role.other: int(self._peers.public(task.peer).paillier.n),
         }
         own = self._examiner.read(task, moduli)
-        verdict = self._examiner.judge(task, count_rows(own.columns))
+        verdict = self._examiner.judge(task, own.columns)
         verdict.require()
         self._examiner.check_overlap(task, own, verdict)
         self._examiner.preview(task, own, verdict.limits).require()

@@ -34,7 +34,7 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
     schemas = examiner.schemas(task)
     own = examiner.read(task)
     rows = count_rows(own.columns)
-    verdict = examiner.judge(task, rows)
+    verdict = examiner.judge(task, own.columns)
     return {
         "analysis": task.analysis.name,
         "title": task.spec.title,

@@ -95,7 +95,7 @@ class Run:
         own = self._examiner.read(task, self._moduli)
         data = own.columns
         rows = count_rows(data)
-        verdict = self._examiner.judge(task, rows)
+        verdict = self._examiner.judge(task, data)
         verdict.require()
         agreed = self._record.contract.agreed
         self._examiner.check_contract(task, self._record.contract, verdict)

@@ -15,7 +15,7 @@ EXAMPLE = """\
 # recipients = ["both"]              # who may get results: "self", "peer", or "both"
 # types = ["SS-SS-SS"]               # optional: comparison types, * for any form
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
-# minimum_rows = 50                  # of the own data set; 0 unless given
+# minimum_rows = 50                  # persons, or rows where the data set declares none; 0 unless given
 # runs_per_day = 10                  # optional
 # runs_total = 5                     # optional: runs on the same people with a peer, ever
 # max_seconds = 3600                 # 3600 unless given

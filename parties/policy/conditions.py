@@ -27,7 +27,8 @@ class JobView:
         columns: the own catalog columns in use.
         recipients: who gets results, among `self` and `peer`.
         facts: what the analysis says of the job.
-        rows: rows of the own data set; None before it has been read, which leaves that condition open.
+        rows: rows of the local data set; None before it has been read, which leaves that condition open.
+        persons: whom they are about; as many as rows where the data set declares no persons.
         seconds: deadline of the job.
         spent: what has been spent on the data set's account towards this peer.
         runs: earlier runs on the same people with this peer, by the name of the rule that allowed them.
@@ -41,6 +42,7 @@ class JobView:
     recipients: frozenset[str]
     facts: Facts
     rows: int | None
+    persons: int | None
     seconds: int
     spent: Spent
     runs: Callable[[str], Runs]
@@ -104,8 +106,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if kind is not None:
         yield from _type(rule, view.facts, kind)
     yield from _named_parameters(rule, view)
-    if view.dataset and view.rows is not None:
-        yield from _least_rows(rule, view, view.rows)
+    if view.dataset and view.rows is not None and view.persons is not None:
+        yield from _least_rows(rule, view, view.rows, view.persons)
     yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
     if rule.runs_per_day is not None:
         again = "Try again tomorrow."
@@ -168,15 +170,19 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield Condition(rule.name, "parameters", False, "policy", what, mend)
 
 
-def _least_rows(rule: Rule, view: JobView, rows: int) -> Iterator[Condition]:
-    """The least sizes, as far as they follow from the own rows alone."""
+def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[Condition]:
+    """The least sizes, as far as they follow from the local rows alone."""
     minimum_set = rule.limits.minimum_set if view.facts.matches else 0
-    for key, least in (("minimum_rows", rule.minimum_rows), ("minimum_set", minimum_set)):
-        if rows < least:
-            what = f"the data set has fewer than {least} rows"
-            yield Condition(rule.name, key, False, "policy", what, "Use more rows.")
+    unit = "rows" if persons == rows else "persons"
+    for key, count, least, what in (
+        ("minimum_rows", persons, rule.minimum_rows, unit),
+        ("minimum_set", rows, minimum_set, "rows"),
+    ):
+        if count < least:
+            text = f"the data set has fewer than {least} {what}"
+            yield Condition(rule.name, key, False, "policy", text, f"Use more {what}.")
         elif least:
-            yield Condition(rule.name, key, True, "policy", f"at least {least} rows")
+            yield Condition(rule.name, key, True, "policy", f"at least {least} {what}")
 
 
 def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:

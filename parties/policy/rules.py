@@ -13,6 +13,7 @@ from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
 from smc.analyses.disclosure.limits import MOST, Limits
+from smc.analyses.loss import MOST_TERM
 from smc.forms import Form
 
 APPROVALS: Final = ("auto", "person")
@@ -25,7 +26,7 @@ DOMINANCE: Final = "4/5"
 """The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
 group."""
 
-_POWER = re.compile(r"2\^-([0-9]{1,4})")
+_POWER = re.compile(r"2\^-([0-9]{1,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Rule:
         parameters: of some parameters of an analysis the values that a job may give, which must give one.
         per_job: the largest privacy loss of one job.
         budget: the largest privacy loss of a data set's population towards a peer, for ever.
-        minimum_rows: the least number of own rows.
+        minimum_rows: the least number of persons in the local data set, or of rows where it declares none.
         runs_per_day: runs of a data set with a peer in 24 hours, or None.
         runs_total: runs of a data set with a peer, ever, or None.
         max_seconds: the longest deadline of a job.
@@ -124,8 +125,8 @@ def _rule(table: StrictTable, number: int) -> Rule:
         recipients=frozenset(("self", "peer")) if "both" in recipients else recipients,
         types=_types(table),
         parameters=_parameters(table),
-        per_job=Budget(table.fraction("epsilon_per_job", "0"), _delta(table, "delta_per_job")),
-        budget=Budget(table.fraction("epsilon_total", "0"), _delta(table, "delta_total")),
+        per_job=Budget(_short(table, "epsilon_per_job", "0", MOST_TERM), _delta(table, "delta_per_job")),
+        budget=Budget(_short(table, "epsilon_total", "0", MOST_TERM), _delta(table, "delta_total")),
         minimum_rows=table.integer("minimum_rows", 0, least=0),
         runs_per_day=_optional(table, "runs_per_day"),
         runs_total=_optional(table, "runs_total"),
@@ -137,6 +138,11 @@ def _rule(table: StrictTable, number: int) -> Rule:
         limits=_limits(table, exact=exact_aggregates),
     )
     table.close()
+    for key, limit in (("runs_per_day", rule.runs_per_day), ("runs_total", rule.runs_total)):
+        if limit is not None and not table.has("name"):
+            raise table.fail(
+                key, "is counted by the name of the rule, which has none", 'Add name = "..." and keep it.'
+            )
     if rule.row_results and rule.runs_total is None:
         raise table.fail(
             "row_results",
@@ -165,7 +171,7 @@ def _delta(table: StrictTable, key: str) -> Fraction:
     if text is None:
         return DELTA_TOTAL
     power = _POWER.fullmatch(text.strip()) if isinstance(text, str) else None
-    delta = Fraction(1, 2 ** int(power[1])) if power else table.fraction(key)
+    delta = Fraction(1, 2 ** int(power[1])) if power else _short(table, key, "0", MOST_TERM)
     if delta >= 1:
         raise table.fail(key, "is not below 1", 'Write it as "2^-30".')
     return delta
@@ -196,10 +202,10 @@ def _least(table: StrictTable, key: str, default: int = 0) -> int:
     return value
 
 
-def _short(table: StrictTable, key: str, default: str) -> Fraction:
+def _short(table: StrictTable, key: str, default: str, most: int = MOST) -> Fraction:
     value = table.fraction(key, default)
-    if max(value.numerator, value.denominator) > MOST:
-        raise table.fail(key, "has too many digits", 'Write it as "0.8" or "4/5".')
+    if max(value.numerator, value.denominator) > most:
+        raise table.fail(key, f"has a numerator or denominator above {most}", 'Write it as "0.8" or "4/5".')
     return value
 
 

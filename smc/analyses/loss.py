@@ -13,6 +13,9 @@ from typing import Final
 
 from smc.errors import UsageError
 
+MOST_TERM: Final = 10**9
+"""The largest numerator and denominator of a number that people state a loss by, or a part of one."""
+
 _ROUNDED_UP: Final = Context(prec=60, rounding=ROUND_CEILING)
 _GRAIN: Final = Decimal("1e-12")
 

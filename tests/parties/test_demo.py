@@ -117,6 +117,7 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
             facts=analysis.facts(parameters),
             rows=count_rows(catalog.dataset(side.dataset)),
+            persons=1000,
             seconds=spec.seconds,
             spent=Spent(),
             runs=lambda rule: Runs(),

@@ -155,6 +155,7 @@ def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
             facts=analysis.facts(parameters),
             rows=1000,
+            persons=1000,
             seconds=spec.seconds,
             spent=Spent(),
             runs=lambda rule: Runs(),

@@ -12,7 +12,7 @@ from smc.analyses.matching.exact_parameters import ExactParameters, parse_keys
 from smc.analyses.matching.keys import ERROR
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import number
+from smc.analyses.statistics.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -143,7 +143,7 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     reject_unknown(parameters, known, f"{_PLACE} ({layout.value})")
     match = _match(parameters)
     columns = [_names(parameters, key) for key in lists]
-    epsilon = _positive(parameters, "epsilon")
+    epsilon = loss_term(parameters["epsilon"], f"{_PLACE}.epsilon") if "epsilon" in parameters else None
     if epsilon is not None and epsilon > MOST_EPSILON:
         raise UsageError(f"{_PLACE}.epsilon is above {MOST_EPSILON}.", "Nothing is private there; lower it.")
     given = "centres" in parameters
@@ -252,15 +252,6 @@ def _within(
     value = take(parameters, key, int, _PLACE, default)
     if not least <= value <= most:
         raise UsageError(f"{_PLACE}.{key} is not from {least} to {most}.", "Correct it.")
-    return value
-
-
-def _positive(parameters: Mapping[str, Any], key: str) -> Fraction | None:
-    if key not in parameters:
-        return None
-    value = number(parameters[key], f"{_PLACE}.{key}")
-    if value <= 0:
-        raise UsageError(f"{_PLACE}.{key} is not positive.", "Write a number above 0.")
     return value
 
 

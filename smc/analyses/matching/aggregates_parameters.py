@@ -21,7 +21,7 @@ from typing import Any, Final
 from smc.analyses.base import Schema
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import number
+from smc.analyses.statistics.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.declarations import MOST_SCALE, Declared
@@ -122,12 +122,11 @@ def parse_aggregates(parameters: Mapping[str, Any], *, substitutes: bool) -> Agg
         raise UsageError("parameters.values names a column twice.", "Name each once.")
     epsilon = None
     if "epsilon" in parameters:
-        epsilon = number(parameters["epsilon"], "parameters.epsilon")
-        if epsilon <= 0 or output == SHARES:
+        if output == SHARES:
             raise UsageError(
-                "parameters.epsilon is not positive, or the output is shares, which are not noisy.",
-                "Write a number above 0, or leave it out.",
+                "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
             )
+        epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
     return AggregateParameters(output, values, epsilon, substitutes)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
+from smc.analyses.loss import MOST_TERM
 from smc.errors import UsageError
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?|[+-]?[0-9]{1,30}/[0-9]{1,30}")
@@ -41,6 +42,20 @@ def positive(value: Any, place: str) -> Fraction:
     exact = number(value, place)
     if exact <= 0:
         raise UsageError(f"{place} is not positive.", "Write a number above 0.")
+    return exact
+
+
+def loss_term(value: Any, place: str) -> Fraction:
+    """As `positive`, for a number that a privacy loss is stated by: an epsilon, delta, rho or share.
+
+    Raises:
+        UsageError: it has too many digits: what many jobs lose together would soon have thousands.
+    """
+    exact = positive(value, place)
+    if max(exact.numerator, exact.denominator) > MOST_TERM:
+        raise UsageError(
+            f"{place} has a numerator or denominator above {MOST_TERM}.", 'Round it, as in "0.5" or "1/3".'
+        )
     return exact
 
 

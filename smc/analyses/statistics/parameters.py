@@ -10,7 +10,7 @@ from typing import Any, Final
 from smc.analyses.loss import Loss, rho_within
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import positive
+from smc.analyses.statistics.numbers import loss_term
 from smc.analyses.statistics.query import Query, check_keys, parse_query
 from smc.analyses.statistics.vertical_parameters import (
     HORIZONTAL,
@@ -138,7 +138,7 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
         reject_unknown(dict.fromkeys(given), {"epsilon"}, "parameters (laplace)")
         return Loss(_epsilon(parameters))
     if given == {"rho"}:
-        rho = positive(parameters["rho"], "parameters.rho")
+        rho = loss_term(parameters["rho"], "parameters.rho")
         if rho > MOST_EPSILON:
             raise UsageError(
                 f"parameters.rho is above {MOST_EPSILON}.", "Nothing is private there; lower it."
@@ -149,7 +149,7 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
             "Gaussian noise needs either parameters.rho, or parameters.epsilon and parameters.delta.",
             'Write rho = "1/100", or epsilon = "1" and delta = "1/1000000".',
         )
-    delta = positive(parameters["delta"], "parameters.delta")
+    delta = loss_term(parameters["delta"], "parameters.delta")
     if not MOST_DELTA < delta < 1:
         raise UsageError("parameters.delta is not between 2**-40 and 1.", "Write, say, 1/1000000.")
     return Loss(rho=rho_within(_epsilon(parameters), delta - MOST_DELTA))
@@ -158,7 +158,7 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
 def _epsilon(parameters: Mapping[str, Any]) -> Fraction:
     if "epsilon" not in parameters:
         raise UsageError("parameters.epsilon is missing.", 'Write the total, such as epsilon = "1.0".')
-    epsilon = positive(parameters["epsilon"], "parameters.epsilon")
+    epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
     if epsilon > MOST_EPSILON:
         raise UsageError(
             f"parameters.epsilon is above {MOST_EPSILON}.", "Nothing is private there; lower it."
@@ -184,7 +184,9 @@ def _shares(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[
             f"{missing}.share is missing while other queries state theirs.",
             "Give every query a share or none.",
         )
-    shares = [positive(table["share"], f"{place}.share") for table, place in zip(tables, places, strict=True)]
+    shares = [
+        loss_term(table["share"], f"{place}.share") for table, place in zip(tables, places, strict=True)
+    ]
     if sum(shares) != 1:
         raise UsageError("The shares of epsilon do not sum to 1.", "Correct the queries' shares.")
     return shares

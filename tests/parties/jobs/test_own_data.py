@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from parties.errors import DataError
+from parties.errors import DataError, PolicyError
 from parties.jobs.spec import parse_spec
 from smc.analyses.base import PERSONS
 from tests.parties.jobs.joined import CATALOG, Pair, job_file, wait_final
@@ -56,3 +56,14 @@ def test_rows_that_are_compared_by_position_are_not_left_out(pair):
     task = pair.north._examiner.understand(parse_spec(job_file()))
     with pytest.raises(DataError, match="by their position"):
         pair.north._examiner.read(task)
+
+
+def test_the_least_rows_are_persons(pair):
+    """Two rows of one person are one person for `minimum_rows`."""
+    declare(pair, "who,value\na,10\na,20\n")
+    path = pair.folder / "north" / "policy.toml"
+    path.write_text(path.read_text() + "minimum_rows = 2\n")
+    with pytest.raises(PolicyError, match="fewer than 2 persons"):
+        pair.north.submit(job_file())
+    declare(pair, "who,value\na,10\nb,20\n")
+    wait_final(pair.north, pair.north.submit(job_file()).job_id)

@@ -121,6 +121,7 @@ def test_a_spec_comes_back_from_its_document(parameters):
         ('epsilon = "0"', "epsilon = " + "[" * 12 + "]" * 12, "nested"),
         ('epsilon = "0"', "epsilon = " + "[" * 5000, "job file"),
         ("[job]", "[job", "not valid TOML"),
+        ('epsilon = "0"', "epsilon = " + "1" * 5000, "thousands of digits"),
     ],
 )
 def test_a_wrong_job_file_names_its_place(before, after, part):
@@ -245,6 +246,7 @@ def test_a_contract_with_any_part_of_another_type_or_missing_is_refused_or_keeps
         ("dominance", "0.8"),
         ("dominance", "1/0"),
         ("dominance", "1/1000001"),
+        ("dominance", "1e9999999999999"),
         ("dominance", "-1"),
         ("maximum_ratio", "1/2"),
         ("maximum_ratio", "1" * 3000),

@@ -58,6 +58,7 @@ VIEW = {
     "recipients": frozenset({"self", "peer"}),
     "facts": FACTS,
     "rows": 10,
+    "persons": 10,
     "seconds": 60,
     "spent": Spent() + Loss(Fraction(3, 2)),
     "runs": lambda rule: Runs(2, 7),
@@ -117,7 +118,7 @@ BREAKS = {
     "peer": "west",
     "dataset": "visits",
     "columns": frozenset({"age", "name"}),
-    "rows": 9,
+    "persons": 9,
     "seconds": 61,
     "runs": lambda rule: Runs(3, 7),
     "runs ever": lambda rule: Runs(0, 8),
@@ -197,6 +198,26 @@ def test_epsilon_is_zero_unless_given():
 
 def test_a_job_without_own_data_needs_no_data_set_or_rows():
     assert verdict([RULE], dataset="", columns=frozenset(), rows=0).allowed
+
+
+def test_least_rows_are_counted_by_persons():
+    """200 copies of one person are one person; sets that are matched are counted by rows."""
+    rule = RULE | {"minimum_rows": 100, "minimum_set": 150}
+    (reason,) = verdict([rule], rows=200, persons=1).reasons
+    assert (reason.key, reason.what) == ("minimum_rows", "the data set has fewer than 100 persons")
+    assert verdict([rule], rows=100, persons=100).allowed
+    assert verdict([rule], rows=200, persons=100, matches=True).allowed
+    (reason,) = verdict([rule], rows=100, persons=100, matches=True).reasons
+    assert (reason.key, reason.what) == ("minimum_set", "the data set has fewer than 150 rows")
+
+
+@pytest.mark.parametrize("key", ["runs_per_day", "runs_total"])
+def test_runs_are_counted_by_a_name_that_the_rule_has(key):
+    """The number of a rule is no name to count by: another rule before it would take its runs over."""
+    rule = {name: value for name, value in RULE.items() if name not in ("name", "runs_per_day", "runs_total")}
+    parse_policy({"rules": [rule]}, "policy.toml")
+    with pytest.raises(ConfigError, match=f"rule 1: {key} is counted by the name"):
+        parse_policy({"rules": [rule | {key: 5}]}, "policy.toml")
 
 
 def test_the_budget_reason_shows_asked_spent_and_left():
@@ -331,7 +352,14 @@ def test_every_condition_of_every_rule_is_told():
         ({"delta_per_job": "2^30"}, "not a number"),
         ({"dominance": "0"}, "dominance"),
         ({"dominance": "1.01"}, "dominance"),
-        ({"dominance": "0.12345678"}, "too many digits"),
+        ({"dominance": "0.12345678"}, "above 1000000"),
+        ({"epsilon_total": "1e400000"}, "epsilon_total is not a number of at most 30 digits"),
+        ({"epsilon_total": Decimal("1e400")}, "not a number of at most 30 digits"),
+        ({"epsilon_total": 10**40}, "not a number of at most 30 digits"),
+        ({"epsilon_per_job": "1/1000000001"}, "above 1000000000"),
+        ({"epsilon_total": "3.0000000001"}, "above 1000000000"),
+        ({"delta_per_job": "1e-99"}, "above 1000000000"),
+        ({"delta_total": "2^-4000"}, "not a number"),
         ({"maximum_ratio": "0.5"}, "maximum_ratio"),
         ({"minimum_group": 1_000_001}, "above 1000000"),
         ({"runs_total": -1}, "below 0"),

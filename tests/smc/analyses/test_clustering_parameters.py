@@ -62,6 +62,7 @@ def test_defaults():
         (BASE + 'layout = "vertical"\nalice_columns = ["x"]\nbob_columns = ["x"]', "a column twice"),
         (HORIZONTAL + 'epsilon = "0"', "epsilon is not positive"),
         (HORIZONTAL + 'epsilon = "101"', "epsilon is above 100"),
+        (HORIZONTAL + 'epsilon = "1/1000000001"', "numerator or denominator above"),
         (HORIZONTAL + "rows_per_person = 2", "for jobs with an epsilon"),
         (HORIZONTAL + 'epsilon = "1"\nrows_per_person = 0', "rows_per_person is not from 1"),
         (HORIZONTAL + 'epsilon = "1"\ntolerance = "0"', "does not go with epsilon"),

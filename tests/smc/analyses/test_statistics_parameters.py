@@ -68,6 +68,35 @@ def test_epsilon_is_exact_or_refused(text, value):
         assert read().loss.epsilon == value
 
 
+LONG = "100000000000000000001/200000000000000000009"
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        f'epsilon = "{LONG}"',
+        'epsilon = "1.0000000001"',
+        f'noise = "gaussian"\nrho = "{LONG}"',
+        'noise = "gaussian"\nepsilon = "1"\ndelta = "0.00000000010"',
+    ],
+)
+def test_a_loss_has_few_digits(budget):
+    """Sums of what many jobs lose would else be too long to be written."""
+    with pytest.raises(
+        UsageError, match=r"parameters\.(epsilon|rho|delta) has a numerator or denominator above"
+    ):
+        one('kind = "count"\ncolumn = "age"', budget)
+
+
+def test_a_share_has_few_digits():
+    text = 'epsilon = "1"\n' + "".join(
+        f'[[queries]]\nkind = "count"\ncolumn = "age"\nname = "{name}"\nshare = "{share}"\n'
+        for name, share in (("a", "1/3000000000"), ("b", "2999999999/3000000000"))
+    )
+    with pytest.raises(UsageError, match=r"share has a numerator or denominator above"):
+        STATISTICS.parse(tomllib.loads(text))
+
+
 def test_a_float_epsilon_comes_with_its_mend():
     with pytest.raises(UsageError, match=r'Quote it: "0\.5"'):
         one('kind = "count"\ncolumn = "age"', "epsilon = 0.5")
@@ -224,10 +253,10 @@ def test_what_could_wrap_is_refused(bound, rows, fits):
 
 
 def test_noise_that_could_wrap_is_refused():
+    wide = {"age": Schema("integer", lower=0, upper=10**9)}
+    asked = one('kind = "sum"\ncolumn = "age"', 'epsilon = "1/1000000000"\nmax_rows = 1000')
     with pytest.raises(UsageError, match="64-bit words"):
-        STATISTICS.check_schema(
-            one('kind = "sum"\ncolumn = "age"', 'epsilon = "1/10000000000000000000"'), SCHEMAS, SCHEMAS
-        )
+        STATISTICS.check_schema(asked, wide, wide)
 
 
 def test_an_epsilon_whose_delta_is_large_is_refused():

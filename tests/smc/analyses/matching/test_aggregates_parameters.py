@@ -43,6 +43,7 @@ from tests.smc.analyses.matching.aggregates_runs import (
         STATISTICS.replace('side = "bob"', 'side = "bob"\nmost = 1'),
         'epsilon = "0"\n' + SIZE,
         "epsilon = 0.5\n" + SIZE,
+        'epsilon = "1/1000000001"\n' + SIZE,
         'epsilon = "1"\n' + SHARES,
         "limit = 1\n" + SIZE,
         "values = [1]\n" + SIZE.replace("size", "shares"),
