@@ -12,8 +12,8 @@ from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
 from parties.lock import running_pid
-from parties.pki import Identity, PeerIdentity, certificate
-from parties.pki.home import check_config_file, load_identity, load_peer, socket_path
+from parties.pki import Identity, PeerIdentity, certificate, pairing
+from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
@@ -71,7 +71,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     except DuettoError as error:
         yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.mend)
         return
-    yield Finding(peer.name, "pairing", Verdict.OK, "its pairing file is the pinned one")
+    yield _paired(peer)
     yield _dates(peer.name, known.certificate)
     found = reach(peer.address, known, identity)
     steps = (
@@ -87,6 +87,18 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
             return
         yield Finding(peer.name, check, Verdict.OK, _GOOD[stage].format(address=peer.address))
     yield from _talk(config, identity, known, peer)
+
+
+def _paired(peer: Peer) -> Finding:
+    if pairing.read(peer.pairing).proven:
+        return Finding(peer.name, "pairing", Verdict.OK, "its pairing file is the pinned one")
+    return Finding(
+        peer.name,
+        "pairing",
+        Verdict.WARN,
+        "its pairing file is the pinned one, of an older release, and does not prove its Paillier key",
+        f"Ask {peer.name} for the file that `duetto keys renew-pairing` writes there, and pair again.",
+    )
 
 
 _GOOD: Final = {
@@ -153,6 +165,14 @@ def _configuration(config: Config) -> Finding:
 def _keys(config: Config) -> Finding:
     identity = load_identity(config)
     bits = identity.paillier.public.bits
+    if not own_pairing(config).proven:
+        return Finding(
+            "self",
+            "keys",
+            Verdict.WARN,
+            "private, and fit each other; the pairing file is of an older release",
+            "Run `duetto keys renew-pairing` and hand the new file to the peers.",
+        )
     return Finding("self", "keys", Verdict.OK, f"private, and fit each other; Paillier has {bits} bits")
 
 

@@ -21,7 +21,7 @@ from parties.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.lock import only_one, running_pid
 from parties.pki import certificate, pairing
-from parties.pki.home import add_peer, make, own_pairing, socket_path
+from parties.pki.home import add_peer, make, own_pairing, renew_pairing, socket_path
 from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import UsageError
@@ -122,6 +122,24 @@ def show(config_path: Path | None, as_json: bool) -> None:
         },
         lambda out: out.print(
             f"{config.name}: {own.fingerprint}", f"signing key: {key_text(own.identity.signing)}"
+        ),
+        as_json=as_json,
+    )
+
+
+@keys.command("renew-pairing")
+@config_option
+@json_option
+def renew(config_path: Path | None, as_json: bool) -> None:
+    """Write this party's pairing file anew, with the proof of its Paillier key."""
+    config = load(config_path)
+    renewed = renew_pairing(config)
+    path = config.home / f"{config.name}.pair"
+    emit(
+        {"name": config.name, "fingerprint": renewed.fingerprint, "pairing_file": str(path)},
+        lambda out: out.print(
+            f"{path} is written anew.\nFingerprint:  {renewed.fingerprint}\n"
+            "Peers that are paired keep what they have; hand it to those that ask for it.",
         ),
         as_json=as_json,
     )

@@ -9,7 +9,8 @@
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     pools/   what was prepared for later comparisons, see `parties.pools`; made, with its key, when needed
 
-Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`.
+Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`, and that
+`renew_pairing` writes the pairing file anew.
 """
 
 from __future__ import annotations
@@ -134,6 +135,20 @@ def own_pairing(config: Config) -> Pairing:
     return pairing.read(config.home / f"{config.name}.pair")
 
 
+def renew_pairing(config: Config) -> Pairing:
+    """Write the local pairing file anew, with the proof of the Paillier key; the address stays.
+
+    Peers that have paired already keep what they have; their copy stays valid.
+
+    Raises:
+        ConfigError: the keys cannot be read.
+        PairingError: the old file is damaged.
+    """
+    renewed = pairing.describe(load_identity(config), own_pairing(config).address)
+    write_atomically(config.home / f"{config.name}.pair", renewed.text.encode() + b"\n")
+    return renewed
+
+
 def load_peer(config: Config, peer: Peer) -> PeerIdentity:
     """Read the pairing file of a configured peer and check it against the pin.
 
@@ -158,8 +173,10 @@ def add_peer(config: Config, peer: Pairing) -> Peer:
     """Store a checked and confirmed pairing file, in place of an earlier one of the same name.
 
     Raises:
-        ConfigError: the peer has the own name.
+        ConfigError: the peer has the name of this party.
+        PairingError: the file does not prove the peer's Paillier key.
     """
+    pairing.require_proof(peer)
     name = peer.identity.name
     if name == config.name:
         raise ConfigError(

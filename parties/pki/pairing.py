@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -17,14 +18,21 @@ from parties.config import Address, check_name
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate
 from parties.pki.identity import Identity, PeerIdentity
+from smc.ciphers.key_proof import ROOTS, prove, verify
 from smc.ciphers.keys import PublicKey, check_public_key
 from smc.errors import KeyMaterialError
+from smc.numeric.modular import Integer
 
-VERSION: Final = 1
+VERSION: Final = 2
 MINIMUM_PAILLIER_BITS: Final = 2048
 
 _FILE_BYTES = 1 << 14
-_FIELDS = ("duetto_pairing", "name", "address", "certificate", "signing", "paillier")
+_FIELDS = {
+    1: ("duetto_pairing", "name", "address", "certificate", "signing", "paillier"),
+    2: ("duetto_pairing", "name", "address", "certificate", "signing", "paillier", "paillier_proof"),
+}
+"""By version. Files of version 1 do not prove the Paillier key; they count only where already pinned."""
+
 _MEND = "Ask the party for a new file made by `duetto init`."
 
 
@@ -35,11 +43,13 @@ class Pairing:
     Attributes:
         identity: its name and public keys, checked.
         address: where its daemon listens.
+        proven: whether the file proves that the Paillier modulus is square-free and prime to phi(N).
         text: the canonical form, of which `fingerprint` is made.
     """
 
     identity: PeerIdentity
     address: Address
+    proven: bool
     text: str = field(repr=False)
 
     @property
@@ -62,6 +72,7 @@ def describe(identity: Identity, address: Address) -> Pairing:
         "certificate": identity.certificate.decode(),
         "signing": key.hex(),
         "paillier": f"{int(identity.paillier.public.n):x}",
+        "paillier_proof": _encoded(prove(identity.paillier), identity.paillier.public),
     }
     return parse(_canonical(document))
 
@@ -99,17 +110,44 @@ def parse(text: str) -> Pairing:
     certificate.check(pem, name)
     signing = Ed25519PublicKey.from_public_bytes(bytes.fromhex(_hexadecimal(document, "signing", 64, 64)))
     modulus = int(_hexadecimal(document, "paillier", 1, 1024), 16)
+    proven = "paillier_proof" in document
     try:
-        check_public_key(modulus, MINIMUM_PAILLIER_BITS)
+        key = check_public_key(modulus, MINIMUM_PAILLIER_BITS)
+        if proven:
+            width = _width(key)
+            text = _hexadecimal(document, "paillier_proof", ROOTS * width, ROOTS * width)
+            verify(key.n, [int(text[i : i + width], 16) for i in range(0, len(text), width)])
     except KeyMaterialError as error:
         raise PairingError(f"The Paillier key of {name!r} is refused: {error.what}", _MEND) from None
-    identity = PeerIdentity(name, signing, PublicKey(modulus), pem)
-    return Pairing(identity, where, _canonical(document))
+    return Pairing(PeerIdentity(name, signing, key, pem), where, proven, _canonical(document))
 
 
 def same_fingerprint(one: str, other: str) -> bool:
     """Whether two texts are the same fingerprint, however they are grouped and cased."""
     return _letters(one) == _letters(other) and len(_letters(one)) == 32
+
+
+def require_proof(found: Pairing) -> None:
+    """Refuse a new pairing with a file that does not prove its Paillier key.
+
+    Raises:
+        PairingError: it has no proof.
+    """
+    if not found.proven:
+        name = found.identity.name
+        raise PairingError(
+            f"The pairing file of {name!r} is of an older release and does not prove its Paillier key.",
+            f"Ask {name!r} for the file that `duetto keys renew-pairing` of this release writes there.",
+        )
+
+
+def _encoded(roots: Iterable[Integer], key: PublicKey) -> str:
+    return "".join(f"{int(root):0{_width(key)}x}" for root in roots)
+
+
+def _width(key: PublicKey) -> int:
+    """Hexadecimal digits of a residue."""
+    return (key.bits + 3) // 4
 
 
 def _letters(text: str) -> str:
@@ -121,14 +159,17 @@ def _document(text: str) -> dict[str, Any]:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise PairingError("The pairing file is no JSON.", _MEND) from None
-    if not isinstance(document, dict) or set(document) != set(_FIELDS):
-        raise PairingError(f"The pairing file has to have exactly the fields {', '.join(_FIELDS)}.", _MEND)
-    version = document["duetto_pairing"]
-    if type(version) is not int or version != VERSION:
+    if not isinstance(document, dict):
+        raise PairingError("The pairing file is not a JSON object.", _MEND)
+    version = document.get("duetto_pairing")
+    if type(version) is not int or version not in _FIELDS:
         raise PairingError(
             f"The pairing file is not of version {VERSION}.", "Install the same release on both sides."
         )
-    for name in _FIELDS[1:]:
+    names = _FIELDS[version]
+    if set(document) != set(names):
+        raise PairingError(f"The pairing file has to have exactly the fields {', '.join(names)}.", _MEND)
+    for name in names[1:]:
         if not isinstance(document[name], str):
             raise PairingError(f"The pairing file's {name} is no text.", _MEND)
     return document

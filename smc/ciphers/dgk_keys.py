@@ -138,8 +138,8 @@ def generate_toy_dgk(random: Randomness) -> DgkPrivateKey:
 def check_dgk_key(key: DgkPublicKey) -> None:
     """Check a key that came from outside, as far as that goes without its factors.
 
-    Size, parity, small factors, primality and perfect powers of n; g and h have odd order in an honest key
-    and are therefore squares, so their Jacobi symbols must be 1; neither may be 1, or the other.
+    Size, parity, small and close factors, primality and perfect powers of n; g and h have odd order in an
+    honest key and are therefore squares, so their Jacobi symbols must be 1; neither may be 1, or the other.
 
     Raises:
         KeyMaterialError: the key fails a check, with the reason.

@@ -27,7 +27,10 @@ DEFAULT_BITS: Final = 3072
 PAPER_BITS: Final = 1024
 """The size behind the name `paper-1024`."""
 
-_SMALL_FACTORS = 1 << 16
+SMALL_FACTORS: Final = 1 << 20
+"""A modulus with a prime factor below this is refused."""
+
+_FERMAT_STEPS: Final = 1 << 15
 _NEW_KEY = "Make a new key with `duetto init`."
 
 
@@ -162,10 +165,11 @@ def generate_toy(bits: int, random: Randomness) -> PrivateKey:
 def check_public_key(n: Integer, minimum_bits: int = 2048) -> PublicKey:
     """Check a modulus that came from outside.
 
-    The checks find damaged, mistyped and carelessly made moduli: wrong size, even, prime, a perfect power,
-    a prime factor below 2**16. They cannot prove that n has exactly two prime factors, that these are
-    large, or that n is prime to phi(n); that would take a zero-knowledge proof. A party that lies about
-    its own key is outside the semi-honest model.
+    The checks find damaged, mistyped and carelessly made moduli in some 20 ms: wrong size, even, prime, a
+    perfect power, a prime factor below 2**20, two factors so close to each other that Fermat's method finds
+    them within 2**15 steps. That n is square-free and prime to phi(n) is proved at pairing, see
+    `smc.ciphers.key_proof`. Nothing shows that n has exactly two prime factors and that both are large: a
+    party that lies about that weakens the protection of its own secrets.
 
     Args:
         n: the modulus.
@@ -200,17 +204,36 @@ def check_modulus(n: mpz, minimum_bits: int, cipher: str) -> None:
         )
     if not n.is_odd():
         raise KeyMaterialError(f"The {cipher} modulus is even.", _NEW_KEY)
-    if gmpy2.gcd(n, _small_primes()) != 1:
-        raise KeyMaterialError(f"The {cipher} modulus has a prime factor below {_SMALL_FACTORS}.", _NEW_KEY)
+    if small_factor(n):
+        raise KeyMaterialError(f"The {cipher} modulus has a prime factor below {SMALL_FACTORS}.", _NEW_KEY)
     if gmpy2.is_power(n):
         raise KeyMaterialError(f"The {cipher} modulus is a perfect power.", _NEW_KEY)
     if gmpy2.is_prime(n):
         raise KeyMaterialError(f"The {cipher} modulus is prime.", _NEW_KEY)
+    if _close_factors(n):
+        raise KeyMaterialError(f"The factors of the {cipher} modulus are too close to each other.", _NEW_KEY)
+
+
+def small_factor(n: mpz) -> bool:
+    """Whether a prime below `SMALL_FACTORS` divides n, which is not 0; a millisecond."""
+    return bool(gmpy2.gcd(n, _small_primes()) != 1)
 
 
 @cache
 def _small_primes() -> mpz:
-    return gmpy2.primorial(_SMALL_FACTORS)
+    return gmpy2.primorial(SMALL_FACTORS - 1)
+
+
+def _close_factors(n: mpz) -> bool:
+    """Whether Fermat's method finds factors of the odd n: n = a**2 - b**2 with a just above its root."""
+    a = gmpy2.isqrt(n - 1) + 1
+    square = a * a - n
+    for _ in range(_FERMAT_STEPS):
+        if gmpy2.is_square(square):
+            return True
+        square += 2 * a + 1
+        a += 1
+    return False
 
 
 def _fingerprint(n: mpz) -> str:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import stat
 from dataclasses import replace
 from pathlib import Path
 
+import gmpy2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parties import doctor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError
 from parties.pki import Identity, certificate, home, pairing
 from parties.pki.files import check_private, read_private, write_atomically
+from smc.ciphers.keys import check_public_key
 from smc.errors import KeyMaterialError
 from smc.forms import Role
 from tests.parties.rpc.harness import NORTH, SOUTH
+from tests.smc.ciphers.test_key_proof import best_roots
 from tests.support import keys
 
 ADDRESS = Address("127.0.0.1", 7443)
@@ -163,6 +168,59 @@ def test_a_file_of_another_name(party):
         home.load_peer(config, replace(config.peer("south"), name="east"))
 
 
+def of_version_1(made: pairing.Pairing) -> str:
+    """A pairing file as releases before the proof wrote it."""
+    document = json.loads(made.text) | {"duetto_pairing": 1}
+    del document["paillier_proof"]
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def test_a_file_without_proof_is_no_new_pairing(party):
+    old = pairing.parse(of_version_1(south_file()))
+    assert not old.proven
+    with pytest.raises(PairingError, match="does not prove") as caught:
+        home.add_peer(party, old)
+    assert "renew-pairing" in caught.value.mend
+    assert not load(party.path).peers
+
+
+def test_a_home_that_was_paired_before_the_proof_starts_and_is_told_what_to_do(party):
+    """The pin is on the old file; a new one from the peer, made with its old keys, replaces it."""
+    home.add_peer(party, south_file())
+    stored = load(party.path).peer("south")
+    old = pairing.parse(of_version_1(south_file()))
+    stored.pairing.write_text(old.text)
+    text = party.path.read_text().replace(stored.pin, old.fingerprint)
+    party.path.write_text(text)
+    own = party.home / "north.pair"
+    own.write_text(of_version_1(pairing.read(own)))
+    config = load(party.path)
+    assert home.load_peer(config, config.peer("south")).paillier == SOUTH.paillier.public
+    findings = {(each.subject, each.check): each for each in doctor.examine_self(config)}
+    assert findings["self", "keys"].verdict is doctor.Verdict.WARN
+    first = next(iter(doctor.examine_peer(config, config.peer("south"))))
+    assert (first.check, first.verdict) == ("pairing", doctor.Verdict.WARN)
+    assert "renew-pairing" in first.mend
+    renewed = home.renew_pairing(config)
+    assert renewed.proven
+    assert home.own_pairing(config).text == renewed.text
+    assert renewed.address == ADDRESS
+    home.add_peer(config, south_file())
+    config = load(party.path)
+    assert home.load_peer(config, config.peer("south")).paillier == SOUTH.paillier.public
+
+
+def test_a_peer_whose_modulus_shares_a_factor_with_phi_cannot_be_paired():
+    """Its Paillier encryption does not decrypt, and masks under it do not reach the whole group."""
+    p = gmpy2.next_prime(gmpy2.mpz(3) << 899)
+    q = next(q for k in itertools.count(3 << 245, 2) if gmpy2.is_prime(q := k * p + 1))
+    n = p * q
+    key = check_public_key(n)  # which cannot see it
+    proof = pairing._encoded(best_roots(n, (p - 1) * (q - 1)), key)
+    with pytest.raises(PairingError, match="square-free and prime"):
+        pairing.parse(changed(paillier=f"{int(n):x}", paillier_proof=proof))
+
+
 def test_the_fingerprint():
     own = south_file()
     assert len(own.fingerprint.split("-")) == 8
@@ -188,7 +246,12 @@ def changed(**fields) -> str:
         "{}",
         "[" * 5000,
         changed(extra=1),
-        changed(duetto_pairing=2),
+        changed(duetto_pairing=1),
+        changed(duetto_pairing=3),
+        changed(paillier_proof=""),
+        changed(paillier_proof=json.loads(south_file().text)["paillier_proof"][::-1]),
+        changed(paillier_proof="0" * len(json.loads(south_file().text)["paillier_proof"])),
+        changed(paillier=f"{int(keys.real(Role.ALICE).public.n):x}"),
         changed(duetto_pairing=True),
         changed(name="South"),
         changed(name=3),
