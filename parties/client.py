@@ -119,6 +119,10 @@ class Party:
         request = pb.ListRequest(states=states, limit=limit, before=before)
         return [Job(self, message) for message in self.stream("List", request, CALL_SECONDS)]
 
+    def prune(self, older_than_days: int) -> int:
+        """Delete the results of jobs that finished longer ago; how many. Contracts and certificates stay."""
+        return int(self.call("Prune", pb.PruneRequest(older_than_days=older_than_days)).deleted)
+
     def job(self, job_id: str) -> Job:
         """A job by its name or the beginning of it.
 
@@ -325,6 +329,15 @@ class Job:
     def cancel(self) -> Job:
         """Give the job up; the peer is told."""
         self._message = self._party.call("Cancel", pb.JobName(job_id=self.id))
+        return self
+
+    def forget(self) -> Job:
+        """Delete the own result; contract, certificate and costs stay.
+
+        Raises:
+            JobError: the job has no result here.
+        """
+        self._message = self._party.call("Forget", pb.JobName(job_id=self.id))
         return self
 
     def approve(self) -> Job:

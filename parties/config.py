@@ -109,6 +109,7 @@ class Config:
         policy: the file of the policy.
         catalog: the file of the catalog.
         peers: the paired parties.
+        keep_results_days: how long results of jobs are kept after they finished; 0 is for ever.
     """
 
     path: Path
@@ -120,6 +121,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     keepalive: Keepalive = field(default_factory=Keepalive)
     peers: tuple[Peer, ...] = ()
+    keep_results_days: int = 0
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -184,6 +186,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     top = StrictTable(document, path.name, ConfigError)
     party = top.table("party")
     listen = top.table("listen")
+    jobs = top.table("jobs", required=False)
     config = Config(
         path=path,
         name=_checked(party, "name", check_name),
@@ -194,8 +197,9 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
         limits=_limits(top.table("limits", required=False)),
         keepalive=_keepalive(top.table("keepalive", required=False)),
         peers=_peers(top, path.parent),
+        keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
     )
-    for table in (party, listen, top):
+    for table in (party, listen, jobs, top):
         table.close()
     if any(peer.name == config.name for peer in config.peers):
         raise ConfigError(f"{path.name}: a peer has the own name {config.name!r}.", "Remove it.")

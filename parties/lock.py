@@ -9,13 +9,15 @@ from contextlib import contextmanager
 
 from parties.config import Config
 from parties.errors import ConfigError
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, sweep
 from parties.pki.home import pid_path
 
 
 @contextmanager
 def only_one(config: Config) -> Iterator[None]:
     """Hold the lock of the home, with the process id in its file, so that no second daemon starts.
+
+    Temporary files that an earlier one left over when it was killed are deleted.
 
     Raises:
         ConfigError: a daemon runs already, or the home is open to other users.
@@ -33,6 +35,7 @@ def only_one(config: Config) -> Iterator[None]:
             ) from None
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
+        sweep(config.home)
         yield
         os.ftruncate(descriptor, 0)
     finally:

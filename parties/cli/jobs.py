@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from parties.cli import certificates
+from parties.cli import certificates, retention
 from parties.cli import data as data_commands
 from parties.cli.data import local_examiner
 from parties.cli.options import config_option
@@ -219,7 +219,7 @@ def deny(job_id: str, reason: str, config_path: Path | None, as_json: bool) -> N
         _print_job(party.job(job_id).deny(reason), as_json=as_json)
 
 
-for _command in (certificates.certificate, certificates.verify):
+for _command in (certificates.certificate, certificates.verify, retention.forget, retention.prune):
     job.add_command(_command)
 
 COMMANDS: tuple[click.Command, ...] = (job, *data_commands.COMMANDS)

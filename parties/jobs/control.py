@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from enum import Enum
 from typing import Any, Final, TypeVar
 
@@ -213,6 +214,17 @@ class ControlService(control_pb2_grpc.ControlServicer):
     def Deny(self, request: pb.DenyRequest, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Refuse a job."""
         return self._job(self._manager.deny(request.job_id, request.reason[:500]))
+
+    @_guarded(Kind.QUICK)
+    def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+        """Delete the result of a job."""
+        store = self._manager.store
+        return self._job(store.forget(store.find(request.job_id).job_id))
+
+    @_guarded(Kind.WORK)
+    def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:  # noqa: N802, ARG002
+        """Delete old results."""
+        return pb.PruneReply(deleted=self._manager.store.prune(timedelta(days=request.older_than_days)))
 
     @_guarded(Kind.QUICK)
     def Status(  # noqa: N802

@@ -43,7 +43,6 @@ _SCHEMA: Final = (
         error_mend text not null default ''
     )""",
     "create index jobs_by_state on jobs (state)",
-    "create index jobs_by_dataset on jobs (dataset, peer, started)",
     """create table papers (
         job_id text primary key references jobs (job_id),
         contract blob not null,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from parties.certificates.program import program
@@ -84,6 +85,7 @@ class JobManager:
         self._negotiation = Negotiation(
             self.store, self._examiner, identity, peers, lambda job_id: self._work(job_id, self._dial)
         )
+        self._keep_days = config.keep_results_days
         self._given_up: set[str] = set()
         self._stopping = threading.Event()
         self._workers = ThreadPoolExecutor(config.limits.sessions, thread_name_prefix="duetto-job")
@@ -102,6 +104,7 @@ class JobManager:
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
         self.store.recover()
+        self._prune()
         with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
             begun = [job for job in self.store.all() if job.started]
             self.ledger.adopt((job.digest or job.job_id, job.dataset, job.peer) for job in reversed(begun))
@@ -337,10 +340,17 @@ class JobManager:
 
     def _ask_regularly(self) -> None:
         while not self._stopping.wait(self._patience.ask_seconds):
-            self.store.settle()
-            for job in self.store.all(State.WAITING_PEER):
-                with suppress(DuettoError):  # whatever is wrong with one job, the others are asked after
-                    self._negotiation.ask(job.job_id)
+            with suppress(DuettoError):  # a full disk, for one: the next time may do better
+                self.store.settle()
+                self._prune()
+                for job in self.store.all(State.WAITING_PEER):
+                    with suppress(DuettoError):  # whatever is wrong with one job, the others are asked after
+                        self._negotiation.ask(job.job_id)
+
+    def _prune(self) -> None:
+        """Delete the results that are older than the configuration keeps them."""
+        if self._keep_days and (deleted := self.store.prune(timedelta(days=self._keep_days))):
+            _LOG.info("deleted %d results older than %d days", deleted, self._keep_days)
 
 
 def open_examiner(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +16,14 @@ PRIVATE: Final = 0o600
 PUBLIC: Final = 0o644
 PRIVATE_FOLDER: Final = 0o700
 
+_ENDING: Final = ".new"
+_LEFT_SECONDS: Final = 60.0
+
 
 def write_atomically(path: Path, data: bytes, mode: int = PUBLIC) -> None:
     """Write a file so that a crash leaves the old one or the new one; both it and its folder are synced."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    descriptor, name = tempfile.mkstemp(_ENDING, f".{path.name}.", path.parent)
+    temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(file.fileno(), mode)
@@ -33,6 +39,25 @@ def write_atomically(path: Path, data: bytes, mode: int = PUBLIC) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Delete what a crash has left of files being written, in a folder and the folders in it.
+
+    What is younger than a minute stays: another process may be writing it.
+
+    Returns:
+        What was deleted.
+    """
+    before = time.time() - _LEFT_SECONDS
+    stale = [file for pattern in (f".*{_ENDING}", f"*/.*{_ENDING}") for file in folder.glob(pattern)]
+    deleted = []
+    for file in stale:
+        with suppress(OSError):
+            if file.lstat().st_mtime < before:
+                file.unlink()
+                deleted.append(file)
+    return deleted
 
 
 def check_private(path: Path) -> None:

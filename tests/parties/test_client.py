@@ -538,3 +538,31 @@ def test_jobs_come_in_pages_and_by_state(party):
     assert "runing" in caught.value.what
     with pytest.raises(JobError, match="There is no job"):
         party.jobs(before="0" * 16)
+
+
+def test_results_are_deleted_when_asked(served, party, command):
+    jobs = [party.submit(job_file()).wait(timeout=20) for _ in range(3)]
+    assert parsed(command("job", "prune", "--older-than", "1d", "--json"))["deleted"] == 0
+    assert "is deleted" in command("job", "forget", jobs[0].id).stdout
+    assert "deleted" in command("job", "list").stdout
+    assert command("job", "result", jobs[0].id, code=65).stderr.startswith("error: The result of job")
+    assert command("job", "result", jobs[1].id)
+    assert "no result here" in command("job", "forget", jobs[0].id, code=65).stderr
+    assert "Write it as 90d" in command("job", "prune", "--older-than", "90", code=2).stderr
+    served.north.store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    assert parsed(command("job", "prune", "--older-than", "90d", "--json"))["deleted"] == 2
+    for job in jobs:
+        assert parsed(command("job", "certificate", job.id, "--json"))["signature"]
+        assert parsed(command("job", "show", job.id, "--json"))["result_deleted"]
+
+
+def test_results_are_deleted_as_configured(served):
+    store = served.north.store
+    job_id = served.north.submit(job_file()).job_id
+    wait_final(served.north, job_id)
+    store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    served.north._prune()
+    assert store.summary(job_id).kept
+    served.north._keep_days = 90
+    served.north._prune()
+    assert store.summary(job_id).deleted

@@ -19,6 +19,8 @@ address = "0.0.0.0:7443"
 sessions = 3
 [keepalive]
 seconds = 30
+[jobs]
+keep_results_days = 90
 [policy]
 file = "rules/policy.toml"
 [[peers]]
@@ -48,6 +50,7 @@ def test_a_good_file(tmp_path):
     assert config.listen == Address("0.0.0.0", 7443)
     assert (config.limits.sessions, config.limits.job_seconds) == (3, 86400)
     assert config.keepalive.seconds == 30
+    assert config.keep_results_days == 90
     assert config.policy == tmp_path / "rules/policy.toml"
     assert config.catalog == tmp_path / "catalog.toml"
     assert config.peer("south").pairing == Path("/abs/south.pair")
@@ -68,6 +71,9 @@ def test_a_good_file(tmp_path):
         ("sessions = 3", "sessions = true", ["sessions", "integer"]),
         ("sessions = 3", 'sessions = "3"', ["sessions", "integer"]),
         ("seconds = 30", "seconds = 1", ["keepalive", "below 2"]),
+        ("keep_results_days = 90", "keep_results_days = -1", ["jobs", "below 0"]),
+        ("keep_results_days = 90", 'keep_results_days = "90d"', ["jobs", "integer"]),
+        ("keep_results_days = 90", "keep_result_days = 90", ["jobs", "'keep_results_days'"]),
         ('name = "north"', 'name = "North"', ["party", "'North'"]),
         ('name = "north"', "", ["party", "name is missing"]),
         ("0.0.0.0:7443", "0.0.0.0", ["listen", "address"]),

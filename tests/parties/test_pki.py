@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
+import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from parties import doctor
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError
+from parties.lock import only_one
 from parties.pki import Identity, certificate, home, pairing
 from parties.pki.files import check_private, read_private, write_atomically
 from smc.ciphers.keys import check_public_key
@@ -336,6 +338,25 @@ def test_atomic_writing(tmp_path, monkeypatch):
     check_private(path)
     with pytest.raises(ConfigError, match="longer"):
         read_private(path, 2)
+
+
+def test_what_a_kill_left_over_stands_in_nobodys_way(tmp_path, monkeypatch):
+    """In a container every daemon has the same process id."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    (tmp_path / ".heads.json.1.new").write_bytes(b"half")
+    write_atomically(tmp_path / "heads.json", b"whole", 0o600)
+    assert (tmp_path / "heads.json").read_bytes() == b"whole"
+
+
+def test_left_overs_are_swept_when_a_daemon_starts(made):
+    (made.home / "results").mkdir()
+    old, young = made.home / "results" / ".0123456789abcdef.json.x.new", made.home / ".heads.json.y.new"
+    for file in (old, young):
+        file.write_bytes(b"half")
+    os.utime(old, (1_600_000_000, 1_600_000_000))
+    kept = {path for path in made.home.rglob("*") if path.is_file()} - {old}
+    with only_one(made):
+        assert {path for path in made.home.rglob("*") if path.is_file()} - {home.pid_path(made)} == kept
 
 
 def test_a_socket_path_that_is_too_long(made):

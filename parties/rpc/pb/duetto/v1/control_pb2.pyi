@@ -114,6 +114,18 @@ class Report(_message.Message):
     json: str
     def __init__(self, json: _Optional[str] = ...) -> None: ...
 
+class PruneRequest(_message.Message):
+    __slots__ = ("older_than_days",)
+    OLDER_THAN_DAYS_FIELD_NUMBER: _ClassVar[int]
+    older_than_days: int
+    def __init__(self, older_than_days: _Optional[int] = ...) -> None: ...
+
+class PruneReply(_message.Message):
+    __slots__ = ("deleted",)
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    deleted: int
+    def __init__(self, deleted: _Optional[int] = ...) -> None: ...
+
 class StatusRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -89,6 +89,16 @@ class ControlStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
                 _registered_method=True)
+        self.Forget = channel.unary_unary(
+                '/duetto.v1.Control/Forget',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
+                _registered_method=True)
+        self.Prune = channel.unary_unary(
+                '/duetto.v1.Control/Prune',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneRequest.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneReply.FromString,
+                _registered_method=True)
         self.Status = channel.unary_unary(
                 '/duetto.v1.Control/Status',
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusRequest.SerializeToString,
@@ -173,6 +183,20 @@ class ControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Forget(self, request, context):
+        """Deletes the result of a finished job; its contract, certificate and costs stay.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Prune(self, request, context):
+        """Deletes the results of all jobs that finished so long ago.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Status(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -236,6 +260,16 @@ def add_ControlServicer_to_server(servicer, server):
                     servicer.Deny,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.SerializeToString,
+            ),
+            'Forget': grpc.unary_unary_rpc_method_handler(
+                    servicer.Forget,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.SerializeToString,
+            ),
+            'Prune': grpc.unary_unary_rpc_method_handler(
+                    servicer.Prune,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneRequest.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneReply.SerializeToString,
             ),
             'Status': grpc.unary_unary_rpc_method_handler(
                     servicer.Status,
@@ -540,6 +574,60 @@ class Control:
             '/duetto.v1.Control/Deny',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Forget(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/Forget',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Prune(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/Prune',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneRequest.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.PruneReply.FromString,
             options,
             channel_credentials,
             insecure,
