@@ -11,6 +11,7 @@ import math
 import pytest
 
 from parties.jobs.state import State
+from parties.ledger.entries import SPENT
 from tests.parties.jobs.institutions import job
 
 LABELS = {"type": "category", "values": ["control", "treated", "other"]}
@@ -115,8 +116,8 @@ def test_noisy(measured, loss):
         else:
             assert math.isfinite(float(value))
     assert {*done.tables("north")} == {*done.plain_tables("north")}
-    spent = measured.north.ledger.entries()[0].loss
-    assert (spent.rho > 0) is (loss["noise"] == "gaussian")
+    (spent,) = (entry for entry in measured.north.ledger.entries() if entry.event == SPENT)
+    assert (spent.loss.rho > 0) is (loss["noise"] == "gaussian")
     assert "neither party knows" in done.details("north")["mechanism"]
 
 

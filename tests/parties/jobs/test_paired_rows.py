@@ -11,6 +11,8 @@ import pytest
 from parties.errors import DataError, PeerRefused
 from parties.jobs.state import State
 from smc.analyses.base import Data, Outcome, Table
+from smc.analyses.disclosure.figures import Shares
+from smc.analyses.disclosure.release import Release
 from smc.channel.vectors import ExpectedWords, Words
 from smc.protocols.session import Session
 from tests.parties.jobs.joined import ROLES, Addition, Pair, Total, job_file, wait_final
@@ -23,9 +25,9 @@ class Products(Addition):
     """The sum of x_i * y_i over rows of the same position; in the clear, for tests."""
 
     def run(
-        self, session: Session, parameters: Any, data: Data, recipients: Any, release: Any = None
+        self, session: Session, parameters: Any, data: Data, recipients: Any, release: Release
     ) -> Outcome:
-        release.pass_gate(session)
+        release.admit(Shares())
         own = np.array(data["v"].integers, np.uint64)
         session.channel.send(Total(Words(own)))
         theirs = session.channel.recv(Total, ExpectedWords(len(own)))

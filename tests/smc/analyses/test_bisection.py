@@ -10,6 +10,8 @@ import pytest
 from smc.analyses.base import Column, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.bisection import found, jobs_to_find
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.runner import run_analysis
 from smc.forms import ComparisonType, Form, Role, all_types
 from smc.pair import run_pair
 
@@ -39,7 +41,12 @@ def joint(values: list[int]) -> ANSWER:
         sides = ({"y": Column(thresholds, schema)}, {"x": Column(values, schema)})
         alice = frozenset({Role.ALICE})
         outcome, _ = run_pair(
-            *(lambda session, data=data: COMPARISON.run(session, parameters, data, alice) for data in sides)
+            *(
+                lambda session, data=data: run_analysis(
+                    COMPARISON, session, parameters, data, alice, NO_LIMITS
+                )
+                for data in sides
+            )
         )
         return [int(cell) for cell in outcome.tables[0].columns["delta"]]
 
