@@ -68,6 +68,23 @@ class Shown:
     cells: Ints = field(repr=False)
     equations: NDArray[np.bool_] = field(repr=False)
 
+    def encoded(self) -> bytes:
+        """The table as whole words of 8 bytes: persons, cells, then the equations' bits, padded."""
+        bits = np.packbits(self.equations.reshape(-1)).tobytes()
+        padding = bytes(-len(bits) % 8)
+        return self.persons.astype("<u8").tobytes() + self.cells.astype("<u8").tobytes() + bits + padding
+
+    @classmethod
+    def decoded(cls, data: bytes, entries: int, cells: int, equations: int) -> Shown:
+        """What `encoded` has made of a table of this shape."""
+        words = np.frombuffer(data[: 16 * entries], dtype="<u8")
+        bits = np.unpackbits(np.frombuffer(data[16 * entries :], dtype=np.uint8), count=equations * cells)
+        return cls(
+            words[:entries].astype(np.uint64),
+            words[entries:].astype(np.int64),
+            bits.astype(np.bool_).reshape(equations, cells),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class System:

@@ -5,9 +5,8 @@ releases exact figures the set of own persons is kept, as hashes under a secret 
 for the same people and peer is refused if its set differs from an earlier one in 1 to m - 1 persons. Equal
 sets are allowed: they tell of nobody more, and are counted as runs.
 
-The file is append-only and holds one record a job: a line of JSON, then the hashes, 8 bytes each, unless an
-earlier record of the same set has them. A record is on disk before results are opened; what a crash leaves of
-a shorter one is no record, and nothing was opened for it.
+The file (`parties.disclosure.log`) holds one record a job with the hashes, 8 bytes each, unless an earlier
+record of the same set has them.
 
 What this cannot see: the other party may vary its own rows between two jobs, and several earlier jobs may
 together give away what none of them does. Against both there are noise and `runs_total`.
@@ -18,23 +17,24 @@ disclosure control, 2012, section 4.4 (differencing).
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parties.errors import ConfigError, PolicyError
+from parties.disclosure.equations import Shown, System
+from parties.disclosure.log import WORD_BYTES, HistoryError, Piece, SealedLog, damaged, opened
+from parties.errors import PolicyError
 from parties.ledger.accounting import Account
-from parties.pki.files import PRIVATE, read_private, write_atomically
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
 
 SECRET_BYTES: Final = 32
 PERSON_BYTES: Final = 8
@@ -42,19 +42,11 @@ PERSON_BYTES: Final = 8
 Persons = NDArray[np.uint64]
 """Hashes of persons, sorted, each once; shape (n,)."""
 
-_HEAD_BYTES: Final = 1 << 12
-
 
 class OverlapError(PolicyError):
     """An exact job is about almost the same persons as an earlier one; add noise or use the same rows."""
 
     code = "overlap"
-
-
-class HistoryError(PolicyError):
-    """The record of earlier exact jobs cannot be trusted or written; exact jobs are refused."""
-
-    code = "history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +57,12 @@ class Record:
         job: name of the job.
         time: when its results were about to be opened, RFC 3339 in UTC; for people.
         account: the population.
-        dataset: the own data set.
+        dataset: this party's data set.
         peer: the other party.
         key: which secret made the hashes, hexadecimal.
         persons: how many took part.
         digest: of the hashes, hexadecimal.
-        stored: how many hashes follow the line.
-        seal: a checksum of all the above, hexadecimal, so that damage is not taken for the trace of a crash.
+        stored: how many hashes follow the line; 0 where an earlier record has the same.
     """
 
     job: str
@@ -83,12 +74,40 @@ class Record:
     persons: int
     digest: str
     stored: int
-    seal: str = ""
 
-    def sealed(self) -> Record:
-        """The record with its checksum."""
-        content = json.dumps(asdict(self) | {"seal": ""}, sort_keys=True).encode()
-        return replace(self, seal=hashlib.blake2b(content, digest_size=8).hexdigest())
+
+@dataclass(frozen=True, slots=True)
+class TableRecord:
+    """One exact table that was opened to the other party, see `parties.disclosure.equations.Shown`.
+
+    Attributes:
+        job: name of the job.
+        account: the population.
+        dataset: this party's data set.
+        peer: the other party.
+        key: which secret made the hashes, hexadecimal.
+        table: digest of what follows the line, hexadecimal.
+        entries: how many entries there are.
+        cells: how many cells.
+        equations: how many opened numbers.
+        stored: how many words of 8 bytes follow: the persons, the cells, and the equations' bits, padded; 0
+            where an earlier record has the same.
+    """
+
+    job: str
+    account: str
+    dataset: str
+    peer: str
+    key: str
+    table: str
+    entries: int
+    cells: int
+    equations: int
+    stored: int
+
+
+def _kinds(record: type[Record | TableRecord]) -> dict[str, type]:
+    return {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(record)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +121,8 @@ class Attendance:
         peer: the other party.
         persons: who takes part.
         minimum: the least number of persons in which it differs from any other, unless in none.
-        known: the digests of the sets about which the ledger says that exact figures were released; a record
-            has to be there of each.
+        known: how often the ledger says that exact figures were released about each set, by its digest; as
+            many records have to be there.
     """
 
     job: str
@@ -112,7 +131,7 @@ class Attendance:
     peer: str
     persons: Persons
     minimum: int
-    known: frozenset[str] = frozenset()
+    known: Counter[str] = field(default_factory=Counter)
 
 
 def persons_of(identities: NDArray[np.void] | None) -> Persons:
@@ -148,7 +167,7 @@ class History:
 
     def __init__(self, home: Path, clock: Callable[[], str] = utc_now) -> None:
         self.path = home / "exact-jobs.log"
-        self._secret_path = home / "keys" / "exact-jobs.key"
+        self.secret_file: Final = Secret(home, self.path)
         self._clock = clock
 
     def secret(self) -> bytes:
@@ -158,8 +177,8 @@ class History:
             HistoryError: it is lost while records need it.
             ConfigError: the file is open to others.
         """
-        with self._locked():
-            return self._secret()
+        with self._open():
+            return self.secret_file.read()
 
     def records(self) -> tuple[Record, ...]:
         """All jobs, the oldest first.
@@ -167,8 +186,8 @@ class History:
         Raises:
             HistoryError: the file is damaged.
         """
-        with self._locked(), self._open() as file:
-            return tuple(record for record, _ in _records(file))
+        with self._open() as log:
+            return tuple(Record(**piece.head) for piece in log.pieces() if "persons" in piece.head)
 
     def check(self, attendance: Attendance) -> None:
         """Check a job against the earlier ones; nothing is written.
@@ -177,8 +196,8 @@ class History:
             OverlapError: it differs from one in too few persons.
             HistoryError: the file or its secret is damaged, or lacks a set that the ledger names.
         """
-        with self._locked(), self._open() as file:
-            self._compare(file, attendance)
+        with self._open() as log:
+            self._compare(log, attendance)
 
     def record(self, attendance: Attendance) -> str:
         """Check a job once more and keep its persons, as one operation; on return they are on disk.
@@ -191,164 +210,180 @@ class History:
             HistoryError: the file or its secret is damaged, lacks a set that the ledger names, or cannot be
                 written.
         """
-        with self._locked(), self._open() as file:
-            known = self._compare(file, attendance)
+        with self._open() as log:
+            known = self._compare(log, attendance)
             hashes = attendance.persons.astype("<u8").tobytes()
             digest = hashlib.sha256(hashes).hexdigest()
+            count = len(attendance.persons)
             record = Record(
                 attendance.job,
                 self._clock(),
                 attendance.account.name,
                 attendance.dataset,
                 attendance.peer,
-                _fingerprint(self._secret()),
-                len(attendance.persons),
+                self.secret_file.fingerprint(),
+                count,
                 digest,
-                0 if digest in known else len(attendance.persons),
-            ).sealed()
-            file.write(json.dumps(asdict(record), sort_keys=True).encode() + b"\n")
-            file.write(hashes if record.stored else b"")
-            file.flush()
-            os.fsync(file.fileno())
+                0 if digest in known else count,
+            )
+            log.append(asdict(record), hashes if record.stored else b"")
         return digest
 
-    def _compare(self, file: BinaryIO, attendance: Attendance) -> set[str]:
-        """Compare with all earlier sets; returns the digests of those that are stored.
+    def allows(self, attendance: Attendance, table: Shown) -> bool:
+        """Whether a table may be opened to the other party after all that it has seen.
 
-        The file is left at its end, without what a crash may have left there.
+        Args:
+            attendance: of the job.
+            table: what would be opened.
+
+        Raises:
+            HistoryError: the file or its secret is damaged.
         """
-        own = hashlib.sha256(attendance.persons.astype("<u8").tobytes()).hexdigest()
-        earlier: dict[str, Record] = {}
-        places: dict[str, tuple[int, int]] = {}
-        end = 0
-        for record, start in _records(file):
+        with self._open() as log:
+            return not self._tables(log, attendance, table).pins_down(attendance.minimum)
+
+    def record_table(self, attendance: Attendance, table: Shown) -> None:
+        """Check a table once more and keep it, as one operation; on return it is on disk.
+
+        Raises:
+            OverlapError: another job has opened one meanwhile, with which it would pin down a group.
+            HistoryError: the file or its secret is damaged, or cannot be written.
+        """
+        with self._open() as log:
+            if self._tables(log, attendance, table).pins_down(attendance.minimum):
+                raise OverlapError(
+                    f"Together with earlier exact tables the results would tell about fewer than "
+                    f"{attendance.minimum} persons.",
+                    "Use the same groups and edges as before, or add noise to the job (epsilon).",
+                )
+            content = table.encoded()
+            digest = hashlib.sha256(content).hexdigest()
+            known = {piece.head.get("table") for piece in log.pieces()}
+            record = TableRecord(
+                attendance.job,
+                attendance.account.name,
+                attendance.dataset,
+                attendance.peer,
+                self.secret_file.fingerprint(),
+                digest,
+                len(table.persons),
+                table.equations.shape[1],
+                len(table.equations),
+                0 if digest in known else len(content) // WORD_BYTES,
+            )
+            log.append(asdict(record), content if record.stored else b"")
+
+    def _tables(self, log: SealedLog, attendance: Attendance, table: Shown) -> System:
+        """The tables that the peer has seen of a population, each once, and another one."""
+        found, stored = {}, {}
+        for piece in log.pieces():
+            if "table" not in piece.head:
+                continue
+            record = TableRecord(**piece.head)
             if record.stored:
-                places[record.digest] = (start, record.stored)
+                stored[record.table] = piece
             alike = attendance.account.covers(record.account, record.dataset)
             if alike and record.peer == attendance.peer:
-                self._check_key(record)
+                self.secret_file.check(record.key)
+                found[record.table] = record
+        tables = []
+        for digest, record in found.items():
+            data = _verified(self.path, log, stored.get(digest), digest)
+            tables.append(Shown.decoded(data, record.entries, record.cells, record.equations))
+        return System([*tables, table])
+
+    def _compare(self, log: SealedLog, attendance: Attendance) -> set[str]:
+        """Compare with all earlier sets; returns the digests of those that are stored."""
+        own = hashlib.sha256(attendance.persons.astype("<u8").tobytes()).hexdigest()
+        earlier: dict[str, Record] = {}
+        stored: dict[str, Piece] = {}
+        there: Counter[str] = Counter()
+        for piece in log.pieces():
+            if "persons" not in piece.head:
+                continue
+            record = Record(**piece.head)
+            if record.stored:
+                stored[record.digest] = piece
+            alike = attendance.account.covers(record.account, record.dataset)
+            if alike and record.peer == attendance.peer:
+                self.secret_file.check(record.key)
                 earlier.setdefault(record.digest, record)
-            end = start + record.stored * PERSON_BYTES
-        if lost := len(attendance.known - set(earlier)):
+                there[record.digest] += 1
+        if lost := (attendance.known - there).total():
             raise HistoryError(
-                f"{self.path.name} lacks {lost} sets of persons: the ledger says that exact figures about "
-                f"them were released to {attendance.peer!r} (account {attendance.account.name!r}).",
-                f"Restore {self.path.name} and keys/{self._secret_path.name} from a backup as new as the "
+                f"{self.path.name} lacks {lost} records: the ledger says that exact figures about these sets "
+                f"of persons were released to {attendance.peer!r} (account {attendance.account.name!r}).",
+                f"Restore {self.path.name} and keys/{self.secret_file.path.name} from a backup as new as the "
                 "ledger. Until then only jobs with noise (epsilon) run.",
             )
         for digest, record in earlier.items():
             sizes = abs(record.persons - len(attendance.persons))
             if digest == own or sizes >= attendance.minimum:
                 continue
-            if 0 < difference(_stored(file, places, record), attendance.persons) < attendance.minimum:
+            hashes = np.frombuffer(_verified(self.path, log, stored.get(digest), digest), dtype="<u8")
+            if 0 < difference(hashes.astype(np.uint64), attendance.persons) < attendance.minimum:
                 raise OverlapError(
                     f"Its own persons differ from those of job {record.job} in fewer than "
                     f"{attendance.minimum}; both results together would tell about these few.",
                     "Add noise to the job (epsilon), or use the same rows as before.",
                 )
-        file.seek(end)
-        file.truncate()
-        return set(places)
+        return set(stored)
 
-    def _check_key(self, record: Record) -> None:
-        if record.key != _fingerprint(self._secret()):
+    def _open(self) -> AbstractContextManager[SealedLog]:
+        return opened(self.path, (_kinds(Record), _kinds(TableRecord)))
+
+
+class Secret:
+    """The secret under which persons are hashed for all records of a home.
+
+    Args:
+        home: the party's folder.
+        needed_by: a file that is worth nothing without the secret.
+    """
+
+    def __init__(self, home: Path, needed_by: Path) -> None:
+        self.path = home / "keys" / "exact-jobs.key"
+        self._needed_by = needed_by
+
+    def read(self) -> bytes:
+        """The secret, 32 bytes; made on first use.
+
+        Raises:
+            HistoryError: it is lost while records need it, or damaged.
+            ConfigError: the file is open to others.
+        """
+        if not self.path.exists():
+            if self._needed_by.exists() and self._needed_by.stat().st_size:
+                raise HistoryError(
+                    f"{self.path.name} is lost, and with it the means to compare with earlier jobs.",
+                    "Restore it from a backup.",
+                )
+            self.path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+            write_atomically(self.path, os.urandom(SECRET_BYTES), PRIVATE)
+        secret = read_private(self.path)
+        if len(secret) != SECRET_BYTES:
+            raise HistoryError(f"{self.path.name} is damaged.", "Restore it from a backup.")
+        return secret
+
+    def fingerprint(self) -> str:
+        """What records say of the secret they were written with, hexadecimal."""
+        return hashlib.blake2b(b"duetto exact jobs", key=self.read(), digest_size=8).hexdigest()
+
+    def check(self, fingerprint: str) -> None:
+        """Check that a record was written with this secret.
+
+        Raises:
+            HistoryError: it was not, or the secret is lost or damaged.
+        """
+        if fingerprint != self.fingerprint():
             raise HistoryError(
-                f"{self._secret_path.name} is not the secret that {self.path.name} was written with.",
+                f"{self.path.name} is not the secret that {self._needed_by.name} was written with.",
                 "Restore both from the same backup.",
             )
 
-    def _secret(self) -> bytes:
-        if not self._secret_path.exists():
-            if self.path.exists() and self.path.stat().st_size:
-                raise HistoryError(
-                    f"{self._secret_path.name} is lost, and with it the means to compare with earlier jobs.",
-                    "Restore it from a backup.",
-                )
-            write_atomically(self._secret_path, os.urandom(SECRET_BYTES), PRIVATE)
-        secret = read_private(self._secret_path)
-        if len(secret) != SECRET_BYTES:
-            raise HistoryError(f"{self._secret_path.name} is damaged.", "Restore it from a backup.")
-        return secret
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        try:
-            self._secret_path.parent.mkdir(mode=0o700, exist_ok=True)
-            lock = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT, PRIVATE)
-        except OSError as problem:
-            raise self._unusable(problem) from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
-        except OSError as problem:
-            raise self._unusable(problem) from None
-        finally:
-            os.close(lock)
-
-    @contextmanager
-    def _open(self) -> Iterator[BinaryIO]:
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
-        with os.fdopen(file, "r+b") as stream:
-            if os.fstat(stream.fileno()).st_mode & 0o077:
-                raise ConfigError(f"{self.path} is open to other users.", f"Run `chmod 600 {self.path}`.")
-            yield stream
-
-    def _unusable(self, problem: OSError) -> HistoryError:
-        return HistoryError(
-            f"The record of exact jobs {self.path.name} cannot be used: "
-            f"{problem.strerror or type(problem).__name__}.",
-            "Check the disk and the rights of the file.",
-        )
-
-
-def _records(file: BinaryIO) -> Iterator[tuple[Record, int]]:
-    """The whole records and where their hashes start; a piece at the end is left out."""
-    size = file.seek(0, os.SEEK_END)
-    place = 0
-    while place < size:
-        file.seek(place)
-        line = file.readline(_HEAD_BYTES)
-        if not line.endswith(b"\n"):
-            if place + len(line) == size:
-                return
-            raise _damaged(place)
-        record = _parse(line, place)
-        start = place + len(line)
-        place = start + record.stored * PERSON_BYTES
-        if place > size:
-            return
-        yield record, start
-
-
-def _parse(line: bytes, place: int) -> Record:
-    try:
-        content = json.loads(line)
-        record = Record(**content)
-        kinds = {field.name: int if field.name in ("persons", "stored") else str for field in fields(Record)}
-        if any(type(content[name]) is not kind for name, kind in kinds.items()):
-            raise ValueError
-        if record.stored not in (0, record.persons) or record.persons < 0 or record != record.sealed():
-            raise ValueError
-    except (ValueError, TypeError, RecursionError):
-        raise _damaged(place) from None
-    return record
-
-
-def _stored(file: BinaryIO, places: dict[str, tuple[int, int]], record: Record) -> Persons:
-    start, count = places.get(record.digest, (0, 0))
-    file.seek(start)
-    data = file.read(count * PERSON_BYTES)
-    if hashlib.sha256(data).hexdigest() != record.digest:
-        raise _damaged(start)
-    return np.frombuffer(data, dtype="<u8").astype(np.uint64)
-
-
-def _fingerprint(secret: bytes) -> str:
-    return hashlib.blake2b(b"duetto exact jobs", key=secret, digest_size=8).hexdigest()
-
-
-def _damaged(place: int) -> HistoryError:
-    return HistoryError(
-        f"The record of exact jobs is damaged near byte {place}.",
-        "Restore it from a backup; without it no exact job can be compared with earlier ones.",
-    )
+def _verified(path: Path, log: SealedLog, piece: Piece | None, digest: str) -> bytes:
+    data = b"" if piece is None else log.read(piece)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise damaged(path.name, 0 if piece is None else piece.start)
+    return data

@@ -279,7 +279,7 @@ class Examiner:
             peer=task.peer,
             persons=persons_of(own.identities),
             minimum=minimum,
-            known=frozenset(self._ledger.exact(account, task.peer)),
+            known=self._ledger.exact(account, task.peer),
         )
 
     def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:

@@ -10,7 +10,8 @@ import grpc
 
 import parties.errors
 import smc.errors
-from parties.disclosure.history import HistoryError, OverlapError
+from parties.disclosure.history import OverlapError
+from parties.disclosure.log import HistoryError
 from parties.errors import (
     BAD_DATA,
     CONFIG,

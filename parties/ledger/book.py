@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ class Ledger:
         with self._file.locked():
             return self._runs(account, peer, rule)
 
-    def exact(self, account: Account, peer: str) -> dict[str, Entry]:
+    def exact(self, account: Account, peer: str) -> Counter[str]:
         """About which sets of persons exact figures were released, see `Tally.exact`. Raises as `entries`."""
         with self._file.locked():
             return self._file.read().tally.exact(account, peer)

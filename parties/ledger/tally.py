@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,7 @@ class _Sums:
     """What the entries about the same people and peer come to."""
 
     spent: Spent = field(default_factory=Spent)
-    exact: dict[str, Entry] = field(default_factory=dict)
+    exact: Counter[str] = field(default_factory=Counter)
     runs: list[Entry] = field(default_factory=list)
 
 
@@ -68,7 +68,7 @@ class Tally:
             if entry.event == SPENT:
                 sums.spent += entry.loss
             elif entry.event == EXACT:
-                sums.exact.setdefault(entry.persons, entry)
+                sums.exact[entry.persons] += 1
             else:
                 sums.runs.append(entry)
         if entry.event in RELEASES:
@@ -81,13 +81,13 @@ class Tally:
         """What has been spent on an account towards a peer; towards all peers if it is None."""
         return sum((sums.spent for sums in self._of(account, peer)), Spent())
 
-    def exact(self, account: Account, peer: str) -> dict[str, Entry]:
+    def exact(self, account: Account, peer: str) -> Counter[str]:
         """The sets of persons about whom exact figures were released to a peer.
 
         Returns:
-            The first entry of each by the digest of its set.
+            How many releases there were of each, by the digest of the set.
         """
-        return {digest: entry for sums in self._of(account, peer) for digest, entry in sums.exact.items()}
+        return sum((sums.exact for sums in self._of(account, peer)), Counter())
 
     def runs(self, account: Account, peer: str) -> list[Entry]:
         """The runs on an account with a peer, in no particular order."""

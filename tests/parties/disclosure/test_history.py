@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog.persons import identities
+from parties.disclosure.equations import Shown
 from parties.disclosure.history import (
     PERSON_BYTES,
     Attendance,
     History,
-    HistoryError,
     OverlapError,
     difference,
     persons_of,
 )
+from parties.disclosure.log import HistoryError
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account
 
@@ -224,20 +226,75 @@ def test_a_set_that_the_ledger_names_and_the_file_lacks_is_noticed(history):
     first = history.record(job(history, range(5)))
     second = history.record(job(history, range(5, 15)))
     whole = history.path.read_bytes()
-    asked = replace(job(history, range(20, 40)), known=frozenset({first, second}))
+    asked = replace(job(history, range(20, 40)), known=Counter({first: 1, second: 1}))
     history.check(asked)
     for spoilt in (b"", whole[: whole.index(b"\n") + 1 + 5 * PERSON_BYTES]):
         history.path.write_bytes(spoilt)
         for use in (history.check, history.record):
-            with pytest.raises(HistoryError, match=r"lacks [12] sets") as caught:
+            with pytest.raises(HistoryError, match=r"lacks [12] records") as caught:
                 use(asked)
             assert "backup" in caught.value.mend
         assert history.path.read_bytes() == spoilt
     history.path.unlink()
-    with pytest.raises(HistoryError, match="lacks 2 sets"):
+    with pytest.raises(HistoryError, match="lacks 2 records"):
         history.check(asked)
     history.path.write_bytes(whole)
     history.check(asked)
     # Jobs about other people are not held up.
     history.path.write_bytes(b"")
     history.check(job(history, range(20, 40)))
+
+
+def test_an_older_copy_with_the_same_set_is_noticed(history):
+    first = history.record(job(history, range(5)))
+    older = history.path.read_bytes()
+    assert history.record(job(history, range(5))) == first
+    asked = replace(job(history, range(5)), known=Counter({first: 2}))
+    history.check(asked)
+    history.path.write_bytes(older)
+    with pytest.raises(HistoryError, match="lacks 1 records"):
+        history.check(asked)
+
+
+def shown(history, cells, people=None):
+    persons = np.arange(len(cells), dtype=np.uint64) if people is None else np.array(people, dtype=np.uint64)
+    count = max(cells) + 1
+    return Shown(persons, np.array(cells), np.eye(count, dtype=bool))
+
+
+def test_tables_are_kept_and_compared_with_all_that_the_peer_has_seen(history, tmp_path):
+    mine = replace(job(history, range(40)), minimum=5)
+    first, same, shifted = ([0] * 20 + [1] * 20, [1] * 20 + [0] * 20, [0] * 22 + [1] * 18)
+    assert history.allows(mine, shown(history, first))
+    history.record_table(mine, shown(history, first))
+    for again in (History(tmp_path), history):
+        assert again.allows(mine, shown(history, same))
+        assert not again.allows(mine, shown(history, shifted))
+        assert again.allows(replace(mine, peer="west"), shown(history, shifted))
+        assert again.allows(replace(mine, minimum=2), shown(history, shifted))
+    size = history.path.stat().st_size
+    history.record_table(mine, shown(history, first))
+    assert history.path.stat().st_size - size < 400  # the same table is not stored twice
+    with pytest.raises(OverlapError, match="fewer than 5 persons"):
+        history.record_table(mine, shown(history, shifted))
+    history.check(replace(mine, minimum=0))
+    assert len(history.records()) == 0
+
+
+def test_a_damaged_table_is_noticed(history):
+    mine = replace(job(history, range(40)), minimum=5)
+    history.record_table(mine, shown(history, [0] * 40))
+    whole = history.path.read_bytes()
+    history.path.write_bytes(whole[:-300] + b"\x01" + whole[-299:])
+    with pytest.raises(HistoryError, match="damaged"):
+        history.allows(mine, shown(history, [0] * 40))
+
+
+def test_tables_survive_their_encoding():
+    table = Shown(np.array([5, 1, 5], dtype=np.uint64), np.array([0, 2, 1]), np.eye(3, dtype=bool)[:2])
+    data = table.encoded()
+    assert len(data) % 8 == 0
+    back = Shown.decoded(data, 3, 3, 2)
+    assert back.persons.tolist() == [5, 1, 5]
+    assert back.cells.tolist() == [0, 2, 1]
+    assert back.equations.tolist() == table.equations.tolist()

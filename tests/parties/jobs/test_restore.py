@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from parties.disclosure.history import HistoryError, OverlapError
+from parties.disclosure.history import OverlapError
+from parties.disclosure.log import HistoryError
 from parties.errors import BudgetError, PolicyError
 from parties.jobs.reports import check_report
 from parties.jobs.state import State
