@@ -5,11 +5,14 @@ releases exact figures the set of own persons is kept, as hashes under a secret 
 for the same people and peer is refused if its set differs from an earlier one in 1 to m - 1 persons. Equal
 sets are allowed: they tell of nobody more, and are counted as runs.
 
-The file (`parties.disclosure.log`) holds one record a job with the hashes, 8 bytes each, unless an earlier
-record of the same set has them.
+Exact tables are compared more closely: each stands in the file with the cells of every person, and all that a
+peer has seen of a population are one system of equations (`parties.disclosure.equations`).
 
-What this cannot see: the other party may vary its own rows between two jobs, and several earlier jobs may
-together give away what none of them does. Against both there are noise and `runs_total`.
+The file (`parties.disclosure.log`) holds one record a job with the hashes, 8 bytes each, and one record a
+table, unless an earlier record has the same.
+
+What this cannot see: the other party may vary its rows between two jobs, and of sums over intersections and
+of clusters nobody knows which persons they are about. Against both there are noise and `runs_total`.
 
 Reference: Denning, Denning and Schwartz, The tracker, ACM TODS 4, 1979; Hundepohl et al., Statistical
 disclosure control, 2012, section 4.4 (differencing).
@@ -140,11 +143,13 @@ def persons_of(identities: NDArray[np.void] | None) -> Persons:
     The first half of each is kept: two of a million persons coincide with a probability below 2**-24 and then
     count as one.
     """
-    if identities is None:
-        return np.empty(0, dtype=np.uint64)
-    halves = np.ascontiguousarray(identities).view("<u8").reshape(-1, 2)[:, 0]
-    found: Persons = np.unique(halves.astype(np.uint64))
+    found: Persons = np.empty(0, np.uint64) if identities is None else np.unique(halves(identities))
     return found
+
+
+def halves(identities: NDArray[np.void]) -> Persons:
+    """The first half of each of these hashes, in their order."""
+    return np.ascontiguousarray(identities).view("<u8").reshape(-1, 2)[:, 0].astype(np.uint64)
 
 
 def difference(one: Persons, other: Persons) -> int:

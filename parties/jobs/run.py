@@ -12,6 +12,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.document import SALT_BYTES, certify
+from parties.disclosure.auditor import TableAuditor
 from parties.jobs.contract import Schemas
 from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.records import Progress, Record
@@ -118,7 +119,12 @@ class Run:
         )
         gate = make_gate(self._ledger, releasing) if passes_gate(task) else open_gate
         start = time.monotonic()
-        outcome = run_analysis(task.analysis, session, task.parameters, data, spec.recipients, agreed, gate)
+        auditor = None
+        if attendance is not None and own.identities is not None:
+            auditor = TableAuditor(self._examiner.history, attendance, own.identities)
+        outcome = run_analysis(
+            task.analysis, session, task.parameters, data, spec.recipients, agreed, gate, auditor
+        )
         outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
         schemas = {name: column.schema for name, column in data.items() if name != PERSONS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from smc.analyses.base import Analysis, Data, Outcome
+from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
@@ -20,6 +21,7 @@ def run_analysis(
     recipients: frozenset[Role],
     limits: Limits,
     gate: Gate = open_gate,
+    auditor: Auditor | None = None,
 ) -> Outcome:
     """Run one side of a job.
 
@@ -31,12 +33,13 @@ def run_analysis(
         recipients: who gets the results.
         limits: what both policies ask of results, the stricter of both.
         gate: passed once, before anything is opened.
+        auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
 
     Raises:
         DisclosureRefused: a limit stands against the result, or the analysis ended without consuming one.
         DuettoError: whatever else the analysis raises.
     """
-    release = Release(session, analysis.facts(parameters).scope, recipients, limits, gate)
+    release = Release(session, analysis.facts(parameters).scope, recipients, limits, gate, auditor)
     outcome = analysis.run(session, parameters, data, recipients, release)
     release.close()
     return outcome

@@ -23,6 +23,7 @@ from typing import Any, Final, ParamSpec, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.clusters import Clusters, OpenedClusters, open_clusters
 from smc.analyses.disclosure.figures import About, Count, Groups, Noisy, Rows, Shares, Size, Sum
 from smc.analyses.disclosure.limits import Limits
@@ -61,6 +62,7 @@ class Release:
         recipients: who gets the results of the job.
         limits: what both policies ask, the stricter of both.
         gate: passed once, before the first opening.
+        auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
     """
 
     def __init__(
@@ -70,11 +72,13 @@ class Release:
         recipients: AbstractSet[Role],
         limits: Limits,
         gate: Gate = open_gate,
+        auditor: Auditor | None = None,
     ) -> None:
         self._scope = scope
         self._recipients = recipients
         self._limits = limits
         self._opener = Opener(session, gate)
+        self._auditor = auditor
         self._sets = False
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
@@ -224,7 +228,16 @@ class Release:
         self._address(recipients)
         self._claim(Kind.GROUPS)
         self.test()
-        found = open_table(self._opener, self._limits, cells, recipients, margins=margins, zeros=zeros)
+        heard = self._opener.session.role.other in recipients
+        found = open_table(
+            self._opener,
+            self._limits,
+            cells,
+            recipients,
+            margins=margins,
+            zeros=zeros,
+            auditor=self._auditor if heard else None,
+        )
         self._admitted = True
         return found
 

@@ -13,9 +13,9 @@ their sum as well.
 Zeros are shown unless asked otherwise: they tell of nobody who is in the data. With a smallest group of 2 a
 small cell is known to be of one person; ask for 3 or more.
 
-Tables are protected one by one. Several tables about the same persons, with bins that differ in little or
-with and without a condition, may together tell of a few persons; in one job and over several, whoever allows
-exact tables has to look at them side by side.
+Several tables about the same persons, with bins that differ in little or with and without a condition, may
+together tell about a few persons: once it is settled what will be opened, the auditors of both sides are
+asked (`smc.analyses.disclosure.audit`), and both parties learn whether one refuses, a bit.
 
 References: as of `smc.analyses.disclosure.suppression`; the dominance rule is the (1, k) rule of Hundepohl et
 al., section 4.2.
@@ -33,12 +33,15 @@ from typing import Final
 
 import numpy as np
 
+from smc.analyses.disclosure.audit import Auditor, Members, ShownTable
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opened import Ints, OpenedTable, Totals, suppression_notes
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.disclosure.suppression import Mask, Suppression, choose, roomy_from
-from smc.errors import UsageError
+from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
+from smc.protocols.agreement import agree
+from smc.protocols.session import Session
 from smc.secret.bits import SecretBits
 from smc.secret.ints import SecretInts, concatenate
 
@@ -48,7 +51,8 @@ Parts = Sequence[SecretInts]
 
 PATTERN: Final = (
     "of tables under limits: which cells are withheld, for being small, for being dominated by one person, "
-    "or to protect such cells; which others reach twice the smallest group; whether totals can be opened"
+    "or to protect such cells; which others reach twice the smallest group; whether totals can be opened; "
+    "whether earlier exact tables stand against this one"
 )
 """What both parties learn from an opening with limits, whoever gets the table: for leakage statements."""
 
@@ -69,12 +73,14 @@ class GroupTable:
         largest: the largest contribution of one of the side's persons to each cell of a further table, by its
             name, in the same scale. The rule of dominance holds for tables that are named here; they are not
             negative.
+        members: this party's rows in the cells, for its auditor.
     """
 
     counts: Parts
     persons: Sequence[Parts]
     values: Mapping[str, Parts] = field(default_factory=dict)
     largest: Mapping[str, Parts] = field(default_factory=dict)
+    members: Members | None = field(default=None, repr=False)
 
 
 def open_table(
@@ -85,6 +91,7 @@ def open_table(
     *,
     margins: bool,
     zeros: bool,
+    auditor: Auditor | None,
 ) -> OpenedTable | None:
     """Open a table as far as the limits allow; both parties give the same public arguments.
 
@@ -95,11 +102,14 @@ def open_table(
         recipients: who gets it.
         margins: whether totals are to be opened: of rows, of columns and of all cells.
         zeros: whether cells where a side has no persons are withheld as well.
+        auditor: remembers what earlier tables have shown to the peer; None where nothing is remembered, or
+            the peer gets nothing.
 
     Returns:
         The table, or None for a party that is not a recipient.
 
     Raises:
+        DisclosureRefused: the auditor of one side does not allow it; at both sides, and no cell was opened.
         UsageError: shapes or names do not fit, or a dominated table could be negative; nothing was opened.
         DomainError: a total could leave 63 bits by its bounds.
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -109,7 +119,24 @@ def open_table(
     found = choose(primary, roomy, limits.minimum_group, margins=margins, zeros=zeros)
     if len(found.thresholds) and not opener.pattern(_fits(sides, found, limits)).all():
         found = found.without_room()
+    _audited(opener.session, cells.members, found, auditor, margins=margins)
     return _opened(opener, sides, found, recipients, margins=margins)
+
+
+def _audited(
+    session: Session, members: Members | None, found: Suppression, auditor: Auditor | None, *, margins: bool
+) -> None:
+    """Ask the auditors of both sides, and let this one remember what will be opened."""
+    shown = None if auditor is None or members is None else ShownTable.of(members, found, margins=margins)
+    allowed = auditor is None or (shown is not None and auditor.allows(shown))
+    if not agree(session, answer=allowed):
+        raise DisclosureRefused(
+            "Together with exact tables that were released before, this one would tell about fewer persons "
+            "than the policies allow" + (", or that could not be checked." if not allowed else "."),
+            "Use the same groups and edges as before, or add noise to the job (epsilon).",
+        )
+    if auditor is not None and shown is not None:
+        auditor.record(shown)
 
 
 @dataclass(frozen=True, slots=True)

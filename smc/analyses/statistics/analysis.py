@@ -227,6 +227,7 @@ def run_cost(
     if parameters.is_exact:
         total = Cost()
         for tables in _tables(parameters, schemas):
+            total += tables.agreement_cost
             for length in tables.opened_lengths:
                 total += opening.cost(length, recipients)
         return total

@@ -8,12 +8,13 @@ withheld before anything is opened, see `smc.analyses.disclosure.tables`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from smc.analyses.base import Schema
+from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.plain import plain_table
@@ -30,7 +31,9 @@ from smc.analyses.statistics.statistic import Result, Statistic
 from smc.analyses.statistics.tables import Cells
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.protocols.agreement import AGREEMENT_COST
 from smc.protocols.session import Session
+from smc.protocols.spec import Cost
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -48,6 +51,7 @@ class Tabulated:
         sums: of the values' distances from their lower bound; None where the query is about rows.
         largest: what one person contributes most to each sum; None like `sums`.
         span: the largest distance of a value; 0 where the query is about rows.
+        members: the rows in the cells.
     """
 
     counts: Ints
@@ -55,6 +59,7 @@ class Tabulated:
     sums: Ints | None
     largest: Ints | None
     span: int
+    members: Members = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,11 @@ class Tables:
         columns = len(self.groups)
         length = 2 * columns + 2 if self._margins else 1
         return [length] * (1 if self.clamp is None else 2)
+
+    @property
+    def agreement_cost(self) -> Cost:
+        """The exact cost of asking both auditors about each table."""
+        return sum([AGREEMENT_COST] * (len(self.groups) if isinstance(self.statistic, Cells) else 1), Cost())
 
     @property
     def _margins(self) -> bool:
@@ -227,20 +237,22 @@ def _tabulated(
     """Add up the rows by cell; those in cell -1 are in none."""
     inside = cells >= 0
     cells, persons = cells[inside], persons[inside]
+    members = Members(persons, cells)
     size = int(np.prod(shape))
     counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
     people = int(persons.max()) + 1 if len(persons) else 1
     pairs, which = np.unique(cells * people + persons, return_inverse=True)
     crowd = np.bincount(pairs // people, minlength=size).astype(np.int64).reshape(shape)
     if values is None:
-        return Tabulated(counts, crowd, None, None, 0)
+        return Tabulated(counts, crowd, None, None, 0, members)
     column, clamp = values
     above = np.clip(column[inside], clamp.lower, clamp.upper) - clamp.lower
     sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))
     np.add.at(sums, cells, above)
     np.add.at(shares, which, above)
     np.maximum.at(largest, pairs // people, shares)
-    return Tabulated(counts, crowd, sums.reshape(shape), largest.reshape(shape), clamp.upper - clamp.lower)
+    span = clamp.upper - clamp.lower
+    return Tabulated(counts, crowd, sums.reshape(shape), largest.reshape(shape), span, members)
 
 
 def _named(parts: Sequence[Ints | None]) -> dict[str, list[Ints]]:
@@ -270,5 +282,7 @@ def _open(
     if own.sums is not None and own.largest is not None:
         values["sum"] = parts(own.sums, max_rows * own.span)
         largest["sum"] = parts(own.largest, max_rows * own.span)
-    cells = GroupTable(parts(own.counts, max_rows), [parts(own.persons, max_rows)], values, largest)
+    cells = GroupTable(
+        parts(own.counts, max_rows), [parts(own.persons, max_rows)], values, largest, own.members
+    )
     return release.table(cells, recipients, margins=margins)

@@ -1,0 +1,49 @@
+"""Whether both parties go on: one bit of each, before something that either may refuse.
+
+    Alice (yes or no)    -- Agreement -->    Bob (yes or no)
+                         <-- Agreement --    at the same time
+
+Inputs: a bit at each side.
+Outputs: whether both are 1, at both sides.
+Learns: each party the other's bit.
+Assumes: nothing.
+Cost: 1 round, 1 byte each way.
+Reference: none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.errors import ProtocolViolation
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement(Message, kind="agreement"):
+    """Whether the sender goes on: 0 or 1."""
+
+    answer: Rows
+
+
+def agree(session: Session, *, answer: bool) -> bool:
+    """Whether both parties go on; the peer calls it at the same time.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than a bit.
+    """
+    session.channel.send(Agreement(Rows(np.array([[answer]], dtype=np.uint8))))
+    (theirs,) = session.channel.recv(Agreement, ExpectedRows(1, 1)).reshape(-1).tolist()
+    if theirs not in (0, 1):
+        raise ProtocolViolation("The peer neither agreed nor refused.")
+    return answer and theirs == 1
+
+
+AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
+"""The cost of `agree`."""
