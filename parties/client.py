@@ -21,6 +21,7 @@ import tomli_w
 
 from parties.config import Config, load
 from parties.errors import DaemonUnavailable, JobError, PeerBusy, why_unreadable
+from parties.jobs.decisions import own_person
 from parties.jobs.faults import METADATA, from_code, unpack
 from parties.jobs.state import State
 from parties.pki.home import socket_path
@@ -242,6 +243,11 @@ class Job:
         return document
 
     @property
+    def shown(self) -> str:
+        """The digest of the contract as it stands, hexadecimal: what an approval is about."""
+        return self._whole.shown
+
+    @property
     def contract(self) -> dict[str, Any]:
         """What was, or is to be, signed."""
         document: dict[str, Any] = json.loads(self._whole.contract_json)
@@ -326,10 +332,9 @@ class Job:
         """
         return _document(self._party.call("Certificate", pb.JobName(job_id=self.id)))
 
-    def cancel(self) -> Job:
-        """Give the job up; the peer is told."""
-        self._message = self._party.call("Cancel", pb.JobName(job_id=self.id))
-        return self
+    def cancel(self, name: str = "") -> Job:
+        """Give the job up; the peer is told. The name is as of `approve`."""
+        return self._decide("Cancel", name)
 
     def forget(self) -> Job:
         """Delete the own result; contract, certificate and costs stay.
@@ -340,14 +345,26 @@ class Job:
         self._message = self._party.call("Forget", pb.JobName(job_id=self.id))
         return self
 
-    def approve(self) -> Job:
-        """Allow the job, where the own policy asks for a person."""
-        self._message = self._party.call("Approve", pb.JobName(job_id=self.id))
-        return self
+    def approve(self, name: str = "", shown: str = "") -> Job:
+        """Allow the job, where the own policy asks for a person.
 
-    def deny(self, reason: str = "") -> Job:
-        """Refuse the job, where the own policy asks for a person; the reason stays at home."""
-        self._message = self._party.call("Deny", pb.DenyRequest(job_id=self.id, reason=reason))
+        Args:
+            name: who decides, for the ledger; the own account's if empty.
+            shown: the digest of what that person has looked at; that of this object's contract if empty.
+
+        Raises:
+            JobError: the contract is another one (code `shown`), or the job does not wait for a person.
+        """
+        return self._decide("Approve", name, shown=shown or self.shown)
+
+    def deny(self, reason: str = "", name: str = "") -> Job:
+        """Refuse the job, where the own policy asks for a person. Reason and name stay at home."""
+        return self._decide("Deny", name, reason=reason)
+
+    def _decide(self, verb: str, name: str, **further: str) -> Job:
+        person = own_person(name)
+        decision = pb.Decision(job_id=self.id, actor=person.name, uid=person.uid, **further)
+        self._message = self._party.call(verb, decision)
         return self
 
 

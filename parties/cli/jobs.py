@@ -188,35 +188,50 @@ def result(job_id: str, folder: Path | None, config_path: Path | None, as_json: 
     _print_result(got, as_json=as_json)
 
 
+as_option = click.option(
+    "--as", "name", metavar="NAME", default="", help="Who decides, for the ledger; else the own account."
+)
+
+
 @job.command()
 @click.argument("job_id")
+@as_option
 @config_option
 @json_option
-def cancel(job_id: str, config_path: Path | None, as_json: bool) -> None:
+def cancel(job_id: str, name: str, config_path: Path | None, as_json: bool) -> None:
     """Give a job up, whatever it is doing, and tell the peer."""
     with Party(config_path) as party:
-        _print_job(party.job(job_id).cancel(), as_json=as_json)
+        _print_job(party.job(job_id).cancel(name), as_json=as_json)
 
 
 @job.command()
 @click.argument("job_id")
+@as_option
+@click.option("--digest", default="", help="What you have looked at, as `duetto job show` names it.")
 @config_option
 @json_option
-def approve(job_id: str, config_path: Path | None, as_json: bool) -> None:
-    """Allow a job that waits for a person here."""
+def approve(job_id: str, name: str, digest: str, config_path: Path | None, as_json: bool) -> None:
+    """Allow a job that waits for a person here.
+
+    Without --digest the job is shown once more, and what is shown is approved.
+    """
     with Party(config_path) as party:
-        _print_job(party.job(job_id).approve(), as_json=as_json)
+        found = party.job(job_id)
+        if not digest and not as_json:
+            _print_job(found, as_json=False, contract=True)
+        _print_job(found.approve(name, digest), as_json=as_json, contract=as_json)
 
 
 @job.command()
 @click.argument("job_id")
+@as_option
 @click.option("--reason", default="", help="Kept at home; the peer learns only that the job was denied.")
 @config_option
 @json_option
-def deny(job_id: str, reason: str, config_path: Path | None, as_json: bool) -> None:
+def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json: bool) -> None:
     """Refuse a job that waits for a person here."""
     with Party(config_path) as party:
-        _print_job(party.job(job_id).deny(reason), as_json=as_json)
+        _print_job(party.job(job_id).deny(reason, name), as_json=as_json)
 
 
 for _command in (certificates.certificate, certificates.verify, retention.forget, retention.prune):
@@ -247,6 +262,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
     description: dict[str, Any] = found.describe()
     if contract:
         description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
+        description["shown"] = found.shown
 
     def human(out: Screen) -> None:
         hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of")
@@ -262,7 +278,10 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
             if found.leakage and not found.facts:
                 _print_leakage(out, description["leakage"], "would learn")
         if found.state is State.WAITING_OWN:
-            out.print(f"Decide with: duetto job approve {found.id}, or duetto job deny {found.id}")
+            out.print(
+                f"Decide with: duetto job approve {found.id} --digest {found.shown}, or duetto job deny "
+                f"{found.id}"
+            )
 
     emit(description, human, as_json=as_json)
 

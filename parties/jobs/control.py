@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 import grpc
 
 from parties.errors import PeerBusy
+from parties.jobs.decisions import Person
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.jobs.records import Summary
@@ -110,6 +111,10 @@ def _guarded_stream(kind: Kind) -> Callable[[Verb[Iterator[R]]], Verb[Iterator[R
     return guard
 
 
+def _person(request: pb.Decision) -> Person:
+    return Person(request.actor, request.uid)
+
+
 class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
@@ -201,19 +206,19 @@ class ControlService(control_pb2_grpc.ControlServicer):
         return pb.Report(json=json.dumps(self._manager.certificate(request.job_id)))
 
     @_guarded(Kind.QUICK)
-    def Cancel(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Give a job up."""
-        return self._job(self._manager.cancel(request.job_id))
+        return self._job(self._manager.cancel(request.job_id, _person(request)))
 
     @_guarded(Kind.QUICK)
-    def Approve(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Allow a job."""
-        return self._job(self._manager.approve(request.job_id))
+        return self._job(self._manager.approve(request.job_id, _person(request), request.shown))
 
     @_guarded(Kind.QUICK)
-    def Deny(self, request: pb.DenyRequest, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
+    def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Refuse a job."""
-        return self._job(self._manager.deny(request.job_id, request.reason[:500]))
+        return self._job(self._manager.deny(request.job_id, _person(request), request.reason[:500]))
 
     @_guarded(Kind.QUICK)
     def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
@@ -275,6 +280,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         """All that is said of a job."""
         papers = self._manager.store.papers(job.job_id)
         whole = self._summary(job)
+        whole.shown = self._manager.store.digest(job.job_id).hex()
         whole.contract_json = papers.contract
         whole.facts_json = papers.facts
         whole.leakage_json = json.dumps(self._manager.leakage(job))

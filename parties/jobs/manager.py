@@ -17,6 +17,7 @@ from parties.config import Config
 from parties.disclosure.history import History
 from parties.errors import JobError, PeerBusy, PeerUnreachable
 from parties.jobs.contract import parse_contract
+from parties.jobs.decisions import Decisions, Person
 from parties.jobs.examination import Examiner
 from parties.jobs.messages import Decision, Word, encode_notice, parse_decision, parse_notice
 from parties.jobs.negotiation import Negotiation
@@ -27,7 +28,7 @@ from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
-from parties.ledger.entries import LedgerError
+from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
 from parties.session.ports import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
@@ -82,8 +83,14 @@ class JobManager:
         self.store = JobStore(config.home)
         self.ledger = ledger or open_ledger(config.home)
         self._examiner = open_examiner(config, self.ledger, analyses)
+        self._decisions = Decisions(self.ledger)
         self._negotiation = Negotiation(
-            self.store, self._examiner, identity, peers, lambda job_id: self._work(job_id, self._dial)
+            self.store,
+            self._examiner,
+            identity,
+            peers,
+            self._decisions,
+            lambda job_id: self._work(job_id, self._dial),
         )
         self._keep_days = config.keep_results_days
         self._given_up: set[str] = set()
@@ -148,19 +155,20 @@ class JobManager:
         bits = self._identity.paillier.public.bits
         return estimate_report(self._examiner, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
 
-    def approve(self, job_id: str) -> Summary:
+    def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
-        return self._negotiation.approve(job_id)
+        return self._negotiation.approve(job_id, person, shown)
 
-    def deny(self, job_id: str, reason: str) -> Summary:
+    def deny(self, job_id: str, person: Person, reason: str = "") -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
-        return self._negotiation.deny(job_id, reason)
+        return self._negotiation.deny(job_id, person, reason)
 
-    def cancel(self, job_id: str) -> Summary:
+    def cancel(self, job_id: str, person: Person) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.
 
         Raises:
             JobError: it has ended already.
+            LedgerError: it is given up, but that cannot be written.
         """
         record = self.store.find(job_id)
         self._mark_cancelled(record.job_id, "The job was cancelled at home.")
@@ -170,6 +178,7 @@ class JobManager:
             notice.start()
             notice.join(_NOTICE_SECONDS)
         self._interrupt(record.job_id)
+        self._decisions.of_person(CANCELLED, self.store.digest(record.job_id), record.peer, person)
         return self.store.summary(record.job_id)
 
     def result(self, job_id: str) -> str:

@@ -11,11 +11,13 @@ from typing import Any
 
 from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.contract import Contract, Schemas, check_signature, sign
+from parties.jobs.decisions import Decisions, Person, check_shown
 from parties.jobs.examination import Examiner, Task
 from parties.jobs.messages import Answer, Decision, Word, parse_answer
 from parties.jobs.records import Record
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
+from parties.ledger.entries import APPROVED, DENIED
 from parties.pki.identity import Identity
 from parties.policy.verdict import Verdict
 from parties.session.ports import PeerPort
@@ -47,6 +49,7 @@ class Negotiation:
         examiner: the own checks.
         identity: the own keys.
         peers: the way to the peers.
+        decisions: where approvals are written.
         agreed: called with the name of an own job as soon as both have signed.
     """
 
@@ -56,12 +59,14 @@ class Negotiation:
         examiner: Examiner,
         identity: Identity,
         peers: PeerPort,
+        decisions: Decisions,
         agreed: Callable[[str], None],
     ) -> None:
         self._store = store
         self._examiner = examiner
         self._identity = identity
         self._peers = peers
+        self._decisions = decisions
         self._agreed = agreed
         self._random = Randomness()
         self._deciding = threading.RLock()
@@ -80,6 +85,8 @@ class Negotiation:
         limits = {task.role: examined.verdict.limits, task.role.other: None}
         contract = Contract(task.spec, task.role, self._random.bytes(32).hex(), keys, schemas, limits)
         state = State.WAITING_OWN if examined.verdict.needs_person else State.PROPOSED
+        if not examined.verdict.needs_person:
+            self._decisions.of_rule(contract, task.peer, examined.verdict.rule)
         return self._store.insert(contract, task.role, task.peer, state, outgoing=True)
 
     def propose(self, job_id: str) -> None:
@@ -168,20 +175,29 @@ class Negotiation:
 
     # For people at home
 
-    def approve(self, job_id: str) -> Record:
+    def approve(self, job_id: str, person: Person, shown: str) -> Record:
         """A person at home allows a job that waits for it.
 
+        Args:
+            job_id: the job.
+            person: who.
+            shown: digest of the contract that this person was shown, hexadecimal.
+
         Raises:
-            JobError: it does not wait for that.
+            JobError: it does not wait for that, or another contract was shown.
             DuettoError: the checks fail by now, and the job stays as it is; or the proposal failed.
         """
         record = self._waiting(job_id)
+        check_shown(record, shown)
         examined = self._examine(self._examiner.understand(record.contract.spec))
+        if not record.outgoing:
+            self._examiner.check_contract(examined.task, record.contract, examined.verdict)
         with self._deciding:
+            self._waiting(record.job_id)
+            self._decisions.of_person(APPROVED, record.contract.digest, record.peer, person)
             if record.outgoing:
                 self._store.move(record.job_id, State.PROPOSED)
             else:
-                self._examiner.check_contract(examined.task, record.contract, examined.verdict)
                 self._sign(record)
         if record.outgoing:
             self.propose(record.job_id)
@@ -189,17 +205,19 @@ class Negotiation:
             self._tell(record, Word.APPROVED, self._store.get(record.job_id).own_signature)
         return self._store.get(record.job_id)
 
-    def deny(self, job_id: str, reason: str) -> Record:
-        """A person at home refuses a job that waits for it; the reason stays at home.
+    def deny(self, job_id: str, person: Person, reason: str) -> Record:
+        """A person at home refuses a job that waits for it; name and reason stay at home.
 
         Raises:
             JobError: it does not wait for that.
+            LedgerError: it is refused, but that cannot be written.
         """
         record = self._waiting(job_id)
         error = PolicyError(f"Denied at home: {reason or 'no reason given'}.", code="denied")
         self._store.fail(record.job_id, error, State.DENIED)
         if not record.outgoing:
             self._tell(record, Word.DENIED)
+        self._decisions.of_person(DENIED, record.contract.digest, record.peer, person)
         return self._store.get(record.job_id)
 
     def of_peer(self, peer: str, job_id: str) -> Record:
@@ -257,6 +275,7 @@ class Negotiation:
         self._sign(record, peer_signature=signature)
 
     def _sign(self, record: Record, **changes: Any) -> None:
+        self._decisions.require(record)
         signature = sign(record.contract, record.role, self._identity.signing)
         self._store.move(record.job_id, State.APPROVED, own_signature=signature, **changes)
         _LOG.info("job %s: approved", record.job_id)
@@ -293,6 +312,7 @@ class Negotiation:
                 return self._store.get(contract.job_id)
             _LOG.info("job %s: proposed by %s", record.job_id, peer)
             if not examined.verdict.needs_person:
+                self._decisions.of_rule(contract, peer, examined.verdict.rule)
                 self._sign(record)
         return self._store.get(record.job_id)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from parties.errors import JobError
-from parties.jobs.contract import parse_contract
+from parties.jobs.contract import digest_of, parse_contract
 from parties.jobs.database import Database
 from parties.jobs.records import Papers, Record, Summary
 from parties.jobs.results import ResultFolder
@@ -116,6 +116,14 @@ class JobReader:
             raise _unknown(job_id)
         contract = bytes(rows[0]["contract"]).decode("utf-8", "replace")
         return Papers(contract=contract, facts=rows[0]["facts"], certificate=rows[0]["certificate"])
+
+    def digest(self, job_id: str) -> bytes:
+        """The digest of a job's contract as it stands, complete or not, 32 bytes: what a person decides on.
+
+        Raises:
+            JobError: there is no such job (code `unknown-job`).
+        """
+        return digest_of(self.papers(job_id).contract.encode())
 
     def outcome(self, job_id: str) -> str:
         """The result of a finished job, JSON.

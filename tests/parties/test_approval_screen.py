@@ -26,7 +26,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.institutions import Institutions, job
-from tests.parties.jobs.joined import ROLES
+from tests.parties.jobs.joined import ROLES, approve
 from tests.support import terminal
 
 FORGED = (
@@ -177,7 +177,7 @@ def test_lists_checks_and_certificates(served, monkeypatch, tmp_path):
         exact = show(served, "list", "--json")
         assert json.loads(exact.raw)["jobs"][0]["title"] == hostile["job"]["title"]
         assert b"\x1b" not in exact.raw
-        served.south.approve(job_id)
+        approve(served.south, job_id)
         served.ended(job_id)
         for words in (["certificate", job_id], ["result", job_id], ["show", job_id]):
             assert b"\x1b[2J" not in show(served, *words).raw

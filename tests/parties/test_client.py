@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import tempfile
@@ -38,7 +39,7 @@ from parties.ledger.entries import LedgerError
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
-from tests.parties.jobs.joined import Pair, job_file, wait_final, wait_state
+from tests.parties.jobs.joined import Pair, approve, job_file, wait_final, wait_state
 
 CONFIG = """
 [party]
@@ -136,8 +137,10 @@ def test_forty_who_wait_lock_nobody_out(served, file):
         assert (len(held), refused) == (40, [])
         assert len(list(south._stub.List(pb.ListRequest(), timeout=5))) == 2
         assert south.status(5)["jobs"] == {"waiting-own-approval": 2}
-        assert south.call("Cancel", pb.JobName(job_id=other), 5).state == "cancelled"
-        assert south.call("Approve", pb.JobName(job_id=job_id), 5).state == "approved"
+        given_up = pb.Decision(job_id=other, actor="Ann", uid=1000)
+        assert south.call("Cancel", given_up, 5).state == "cancelled"
+        approved = pb.Decision(job_id=job_id, actor="Ann", uid=1000, shown=south.job(job_id).shown)
+        assert south.call("Approve", approved, 5).state == "approved"
         for call in held:
             *_, last = call
             assert last.state == "finished"
@@ -154,7 +157,7 @@ def test_watchers_beyond_the_room_are_told_and_can_wait_all_the_same(served, fil
         with pytest.raises(JobError) as caught:
             job.wait(timeout=0.2)
         assert caught.value.stable_code == "timeout"
-        threading.Timer(0.2, served.south.approve, [job_id]).start()
+        threading.Timer(0.2, approve, [served.south, job_id]).start()
         assert job.wait(timeout=20).state is State.FINISHED
 
 
@@ -366,12 +369,35 @@ def test_approve_deny_and_cancel_commands(served, command, file):
     ):
         served.allow("south", approval="person")
         job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
-        words = ["job", verb, job_id, "--json"] + (["--reason", "no"] if verb == "deny" else [])
-        parsed(command(*words, name="south"))
+        words = ["job", verb, job_id, "--json", "--as", "Ann"]
+        parsed(command(*words, *(["--reason", "no"] if verb == "deny" else []), name="south"))
+        events = [(entry.event, entry.actor, entry.uid) for entry in served.south.ledger.entries()]
+        assert (state.replace("finished", "approved"), "Ann", os.getuid()) in events
         wait_final(served.north, job_id)
         assert served.north.store.get(job_id).state.value == state
         done = command("job", "watch", job_id, "--json", code=code)
         assert json.loads(done.stdout)["success"] is (code == 0)
+
+
+def test_what_job_show_names_is_what_is_approved(served, command, file):
+    served.allow("south", approval="person")
+    job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
+    shown = command("job", "show", job_id, name="south").stdout
+    decide = re.search(r"duetto (job approve \S+ --digest [0-9a-f]{64})", " ".join(shown.split()))
+    words = decide[1].split()
+    done = command(*words[:-1], "00" * 32, name="south", code=65)
+    assert "is not the contract" in done.stderr
+    command(*words, name="south")
+    wait_final(served.south, job_id)
+    (entry,) = (entry for entry in served.south.ledger.entries() if entry.event == "approved")
+    assert (entry.job, entry.uid) == (words[-1], os.getuid())
+    assert "name" in command("job", "cancel", job_id, "--as", "=1+1", code=2).stderr
+
+
+def test_an_approval_without_digest_shows_what_it_approves(served, command, file):
+    served.allow("south", approval="person")
+    job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
+    assert "would learn: the sum" in command("job", "approve", job_id, name="south").stdout
 
 
 def test_errors_of_commands(served, command, file):

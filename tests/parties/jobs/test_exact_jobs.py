@@ -8,7 +8,7 @@ from parties.disclosure.history import OverlapError
 from parties.errors import JobError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
 from parties.jobs.state import State
-from tests.parties.jobs.joined import job_file, wait_final
+from tests.parties.jobs.joined import approve, job_file, wait_final
 
 EXACT = 'exact_aggregates = true\nminimum_group = 3\napproval = "auto"'
 
@@ -143,9 +143,9 @@ def test_a_policy_that_became_stricter_ends_a_waiting_job(pair):
     path = pair.folder / "south" / "policy.toml"
     path.write_text(path.read_text().replace("minimum_group = 3", "minimum_group = 4"))
     with pytest.raises(JobError, match="stricter limits") as caught:
-        pair.south.approve(record.job_id)
+        approve(pair.south, record.job_id)
     assert caught.value.stable_code == "contract"
     path.write_text(path.read_text().replace("minimum_group = 4", "minimum_group = 2"))
-    pair.south.approve(record.job_id)
+    approve(pair.south, record.job_id)
     assert wait_final(pair.north, record.job_id).state is State.FINISHED
     assert pair.north.store.get(record.job_id).contract.agreed.minimum_group == 3

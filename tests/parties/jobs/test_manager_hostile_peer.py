@@ -16,7 +16,7 @@ from parties.session.ports import SessionHeader
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
 from smc.forms import Role
-from tests.parties.jobs.joined import job_file
+from tests.parties.jobs.joined import ANN, approve, job_file
 
 
 def pending(pair):
@@ -33,7 +33,7 @@ def test_a_session_needs_both_signatures_and_the_right_header(pair):
     with pytest.raises(JobError, match="not ready"):
         pair.south.accept_session("north", good)
     pair.network.down = True
-    pair.south.approve(record.job_id)
+    approve(pair.south, record.job_id)
     with pytest.raises(JobError, match="not ready"):
         pair.south.accept_session("north", good)
     signature = sign(
@@ -112,7 +112,7 @@ def test_a_repeated_proposal_gets_the_same_answer(pair):
     first = pair.south.propose("north", draft)
     assert pair.south.propose("north", draft) == first
     assert len(pair.south.store.all()) == 1
-    pair.south.deny(record.job_id, "")
+    pair.south.deny(record.job_id, ANN, "")
     with pytest.raises(PolicyError) as caught:
         pair.south.propose("north", draft)
     assert caught.value.stable_code == "denied"

@@ -15,7 +15,7 @@ from parties.jobs.reports import check_report
 from parties.jobs.state import State
 from parties.ledger.accounting import RunLimits
 from parties.ledger.entries import LedgerError
-from tests.parties.jobs.joined import job_file, wait_final
+from tests.parties.jobs.joined import approve, job_file, wait_final
 from tests.parties.jobs.test_exact_jobs import EXACT, exact, finished, rows
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "ledger.md"
@@ -160,10 +160,11 @@ def test_a_job_does_not_run_twice_though_the_store_was_restored(pair):
     pair.stop("south")
     home = pair.folder / "south"
     copy = shutil.copytree(home, pair.folder / "copy")
-    pair.start("south").approve(record.job_id)
+    approve(pair.start("south"), record.job_id)
     assert wait_final(pair.north, record.job_id).state is State.FINISHED
     digest = pair.south.store.get(record.job_id).digest
-    assert len(pair.south.ledger.of_job(digest)) == 3
+    events = [entry.event for entry in pair.south.ledger.of_job(digest)]
+    assert events == ["approved", "run", "exact", "countersigned"]
     account = pair.south._examiner.account(pair.south._examiner.understand(record.contract.spec))
     pair.stop("south")
     shutil.copy(copy / "jobs.sqlite", home / "jobs.sqlite")

@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.cli.ledger import ledger as commands
 from parties.config import Address
 from parties.errors import DataError
-from parties.ledger.accounting import Account, Budget
+from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
-from parties.ledger.entries import COUNTERSIGNED, GENESIS, check_chain, parse_line
+from parties.ledger.entries import APPROVED, COUNTERSIGNED, DENIED, GENESIS, check_chain, parse_line
 from parties.ledger.export import check_countersignatures, read_export, write_csv, write_export
 from parties.ledger.heads import Heads, open_heads
 from parties.pki import pairing
@@ -267,6 +267,39 @@ def test_a_release_without_the_peers_signature_is_listed(home):
     assert "Entry 4 (exact" in call("show", "--config", home)
     report = json.loads(call("verify", "--config", home, "--json"))
     assert (report["countersignatures"]["missing"], report["problems"]) == ([4], [])
+
+
+def test_runs_exact_releases_and_decisions_are_shown_exported_and_verified(home, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    fill(home, 1)
+    book = Ledger(home / "ledger.jsonl")
+    people = Account("people", frozenset({"d"}))
+    book.decide(APPROVED, "ab" * 32, "south", actor="Ann", uid=7)
+    book.begin("ab" * 32, people, "d", "south", RunLimits("tables"))
+    book.release("ab" * 32, people, "d", "south", "cd" * 32)
+    book.decide(DENIED, "ef" * 32, "south", rule="sums")
+    shown = json.loads(call("show", "--config", home, "--json"))
+    assert shown["runs"] == [{"account": "people", "peer": "south", "rule": "tables", "began": 1}]
+    assert shown["exact"] == [{"account": "people", "peer": "south", "jobs": 1}]
+    text = call("show", "--config", home)
+    assert "released without noise" in text
+    assert "tables" in text
+    log = call("log", "--config", home)
+    for said in ("Ann (account 7)", "rule 'sums'", "people: rule 'tables'", "entry 0 of the peer", "exact"):
+        assert said in log
+    listed = json.loads(call("log", "--config", home, "--json"))["entries"]
+    assert [entry["event"] for entry in listed] == [
+        *("spent", "countersigned", "approved", "run", "exact", "denied")
+    ]
+    export = home / "all.export"
+    call("export", "--config", home, "--output", export)
+    report = json.loads(call("verify", "--export", export, "--any-key", "--json"))
+    assert (report["entries"], report["countersignatures"]["missing"]) == (6, [4])
+    rows = list(csv.DictReader(io.StringIO(call("export", "--config", home, "--format", "csv"))))
+    assert [(row["event"], row["actor"], row["rule"]) for row in rows[2:4]] == [
+        ("approved", "Ann", ""),
+        ("run", "", "tables"),
+    ]
 
 
 def test_losses_with_odd_denominators_are_shown(home):

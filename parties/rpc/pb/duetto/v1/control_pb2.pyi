@@ -40,13 +40,19 @@ class JobName(_message.Message):
     job_id: str
     def __init__(self, job_id: _Optional[str] = ...) -> None: ...
 
-class DenyRequest(_message.Message):
-    __slots__ = ("job_id", "reason")
+class Decision(_message.Message):
+    __slots__ = ("job_id", "reason", "actor", "uid", "shown")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    ACTOR_FIELD_NUMBER: _ClassVar[int]
+    UID_FIELD_NUMBER: _ClassVar[int]
+    SHOWN_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     reason: str
-    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    actor: str
+    uid: int
+    shown: str
+    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ..., actor: _Optional[str] = ..., uid: _Optional[int] = ..., shown: _Optional[str] = ...) -> None: ...
 
 class Failure(_message.Message):
     __slots__ = ("code", "what", "mend")
@@ -59,7 +65,7 @@ class Failure(_message.Message):
     def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "format", "older_release", "result_deleted")
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "format", "older_release", "result_deleted", "shown")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +86,7 @@ class Job(_message.Message):
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     OLDER_RELEASE_FIELD_NUMBER: _ClassVar[int]
     RESULT_DELETED_FIELD_NUMBER: _ClassVar[int]
+    SHOWN_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     digest: str
     state: str
@@ -100,7 +107,8 @@ class Job(_message.Message):
     format: int
     older_release: bool
     result_deleted: str
-    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ...) -> None: ...
+    shown: str
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ..., shown: _Optional[str] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("data",)

@@ -76,17 +76,17 @@ class ControlStub:
                 _registered_method=True)
         self.Cancel = channel.unary_unary(
                 '/duetto.v1.Control/Cancel',
-                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
                 _registered_method=True)
         self.Approve = channel.unary_unary(
                 '/duetto.v1.Control/Approve',
-                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
                 _registered_method=True)
         self.Deny = channel.unary_unary(
                 '/duetto.v1.Control/Deny',
-                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.SerializeToString,
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
                 _registered_method=True)
         self.Forget = channel.unary_unary(
@@ -166,7 +166,8 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Cancel(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Decisions of people; each becomes an entry of the ledger.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -248,17 +249,17 @@ def add_ControlServicer_to_server(servicer, server):
             ),
             'Cancel': grpc.unary_unary_rpc_method_handler(
                     servicer.Cancel,
-                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.FromString,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.SerializeToString,
             ),
             'Approve': grpc.unary_unary_rpc_method_handler(
                     servicer.Approve,
-                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.FromString,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.SerializeToString,
             ),
             'Deny': grpc.unary_unary_rpc_method_handler(
                     servicer.Deny,
-                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.FromString,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.SerializeToString,
             ),
             'Forget': grpc.unary_unary_rpc_method_handler(
@@ -518,7 +519,7 @@ class Control:
             request,
             target,
             '/duetto.v1.Control/Cancel',
-            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
             options,
             channel_credentials,
@@ -545,7 +546,7 @@ class Control:
             request,
             target,
             '/duetto.v1.Control/Approve',
-            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.JobName.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
             options,
             channel_credentials,
@@ -572,7 +573,7 @@ class Control:
             request,
             target,
             '/duetto.v1.Control/Deny',
-            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.DenyRequest.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Decision.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.Job.FromString,
             options,
             channel_credentials,

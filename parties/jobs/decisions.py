@@ -1,0 +1,132 @@
+"""Who decided on a job, as entries of the ledger; nothing is signed without an approval in it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from parties.errors import JobError
+from parties.jobs.contract import Contract
+from parties.jobs.records import Record
+from parties.ledger.book import Ledger
+from parties.ledger.entries import APPROVED, Entry
+from parties.texts import is_plain
+from smc.errors import UsageError
+
+NAME_LENGTH: Final = 80
+_NAME = re.compile(rf"\w[\w .,'@()-]{{0,{NAME_LENGTH - 1}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody at home who decides.
+
+    Attributes:
+        name: as that person says; whoever can use the control socket can say any.
+        uid: the number of the account at this machine, as the person's program says.
+
+    Raises:
+        UsageError: the name is not one that can be written into the ledger.
+    """
+
+    name: str
+    uid: int
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or not is_plain(self.name) or self.uid < 0:
+            raise UsageError(
+                "The name of the person who decides is not valid.",
+                f"Give up to {NAME_LENGTH} letters, digits, spaces and .,'@()- with --as, a letter first.",
+            )
+
+
+def own_person(name: str = "") -> Person:
+    """The person who runs this process: by its account, unless a name is given."""
+    uid = os.getuid()
+    try:
+        return Person(name or pwd.getpwuid(uid).pw_name, uid)
+    except KeyError:
+        return Person(str(uid), uid)
+
+
+class Decisions:
+    """Writes decisions and looks for them.
+
+    Args:
+        ledger: the own ledger.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def of_person(self, event: str, digest: bytes, peer: str, person: Person) -> Entry:
+        """Write what a person decided.
+
+        Args:
+            event: `approved`, `denied` or `cancelled`.
+            digest: of the contract as it stands, 32 bytes.
+            peer: the other party.
+            person: who decided.
+
+        Raises:
+            LedgerError: it cannot be written.
+        """
+        return self._ledger.decide(event, digest.hex(), peer, actor=person.name, uid=person.uid)
+
+    def of_rule(self, contract: Contract, peer: str, rule: str) -> Entry:
+        """Write that a rule approves a contract, so that nobody is asked.
+
+        Raises:
+            LedgerError: it cannot be written.
+        """
+        return self._ledger.decide(APPROVED, contract.digest.hex(), peer, rule=rule)
+
+    def require(self, record: Record) -> None:
+        """Do nothing if the contract of a job is approved here; an approval of its draft is carried over.
+
+        Raises:
+            JobError: nobody has approved it.
+            LedgerError: the ledger cannot be read or written.
+        """
+        job = record.contract.digest.hex()
+        if self._approval(job) is not None:
+            return
+        draft = self._approval(record.contract.draft.digest.hex()) if record.outgoing else None
+        if draft is None:
+            raise JobError(
+                f"Job {record.job_id} has no approval in the ledger.", "Submit it again.", code="approval"
+            )
+        self._ledger.decide(
+            APPROVED,
+            job,
+            record.peer,
+            actor=draft.actor,
+            uid=draft.uid,
+            rule=draft.rule,
+            subject=draft.hash,
+        )
+
+    def _approval(self, job: str) -> Entry | None:
+        found = self._ledger.decision(job)
+        return found if found is not None and found.event == APPROVED else None
+
+
+def check_shown(record: Record, shown: str) -> None:
+    """Check that a person who decides was shown the contract as it stands.
+
+    Args:
+        record: the job.
+        shown: digest of what was shown, hexadecimal.
+
+    Raises:
+        JobError: it was another one.
+    """
+    if shown != record.contract.digest.hex():
+        raise JobError(
+            f"What was shown is not the contract of job {record.job_id} as it stands.",
+            f"Look at it with `duetto job show {record.job_id}`, and give the digest that is named there.",
+            code="shown",
+        )
