@@ -16,7 +16,6 @@ from smc.planning.route import plan_comparison
 from smc.protocols.spec import Modulus, Parameters, parse_modulus
 
 _WORD_BITS = 64
-_SPARE_BITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,7 @@ class Case:
         key_bits: size of both Paillier keys.
         engine: one of `smc.planning.registry.ENGINES`.
         modulus: of the shares of x and y, where these are shared.
+        delta_modulus: of the shares of delta, where it is shared; 2 is XOR.
         rtt_ms: emulated round-trip time; 0 is that of loopback.
         mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
         repeat: runs in the same session.
@@ -59,6 +59,7 @@ class Case:
     key_bits: int
     engine: str
     modulus: Modulus
+    delta_modulus: Modulus = 2
     rtt_ms: float = 0.0
     mbit: float = 0.0
     repeat: int = 1
@@ -79,11 +80,6 @@ class Case:
         """The link that the planner is told of; loopback counts as a local network."""
         return Network(self.rtt_ms or LAN.rtt_ms, self.mbit or LAN.mbit)
 
-    @property
-    def modulus_name(self) -> str:
-        """The modulus as `smc.protocols.spec.parse_modulus` reads it."""
-        return self.modulus.value if isinstance(self.modulus, Role) else str(self.modulus)
-
     def plan(self) -> Plan:
         """The route.
 
@@ -98,6 +94,7 @@ class Case:
             network=self.network,
             x_modulus=self.modulus,
             y_modulus=self.modulus,
+            delta_modulus=self.delta_modulus,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -108,7 +105,8 @@ class Case:
             "batch": self.batch,
             "key_bits": self.key_bits,
             "engine": self.engine,
-            "modulus": self.modulus_name,
+            "modulus": modulus_name(self.modulus),
+            "delta_modulus": modulus_name(self.delta_modulus),
             "rtt_ms": self.rtt_ms,
             "mbit": self.mbit,
             "repeat": self.repeat,
@@ -118,8 +116,8 @@ class Case:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Case:
         """The case that `to_json` wrote."""
-        kind, modulus = ComparisonType.parse(fields["type"]), parse_modulus(fields["modulus"])
-        return cls(**{**fields, "type": kind, "modulus": modulus})
+        moduli = {name: parse_modulus(fields[name]) for name in ("modulus", "delta_modulus")}
+        return cls(**{**fields, "type": ComparisonType.parse(fields["type"]), **moduli})
 
     @property
     def digest(self) -> bytes:
@@ -128,10 +126,14 @@ class Case:
         return hashlib.sha256(b"duetto bench\0" + text.encode()).digest()
 
 
+def modulus_name(modulus: Modulus) -> str:
+    """A modulus as `smc.protocols.spec.parse_modulus` reads it."""
+    return modulus.value if isinstance(modulus, Role) else str(modulus)
+
+
 def usual_modulus(engine: str, bits: int) -> Modulus:
     """The modulus of shared inputs where nobody names one.
 
-    Alice's Paillier N for the engine of the thesis; for the others 2**64, if the numbers leave room in it.
+    Alice's Paillier N for the engine of the thesis; for the others 2**64, if it holds the numbers.
     """
-    fits = bits <= _WORD_BITS - _SPARE_BITS
-    return 1 << _WORD_BITS if engine != DEFAULT_ENGINE and fits else Role.ALICE
+    return 1 << _WORD_BITS if engine != DEFAULT_ENGINE and bits <= _WORD_BITS else Role.ALICE

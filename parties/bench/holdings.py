@@ -83,21 +83,23 @@ class Dealer:
     def deal(self, values: Sequence[int], form: Form, modulus: Modulus) -> Holdings:
         """What each party holds of `values`; `modulus` is for shares."""
         if form is Form.SS:
-            n = int(self.keys[modulus].public.n) if isinstance(modulus, Role) else modulus
+            n = self._number(modulus)
             alice = self.random.below(n, len(values))
             bob = [(value - share) % n for value, share in zip(values, alice, strict=True)]
             return {Role.ALICE: Share(alice, n), Role.BOB: Share(bob, n)}
         return {role: self._holding(values, form.holding(role), role) for role in Role}
 
-    def open(self, form: Form, holdings: Holdings) -> list[int]:
-        """The values of results.
+    def open(self, form: Form, holdings: Holdings, modulus: Modulus) -> list[int]:
+        """The values of results; `modulus` is what shares must have.
 
         Raises:
             DuettoError: the parties do not hold what the form says, or plain results differ.
         """
         if form is Form.SS:
             alice, bob = holdings[Role.ALICE], holdings[Role.BOB]
-            if not isinstance(alice, Share) or not isinstance(bob, Share) or alice.modulus != bob.modulus:
+            if not isinstance(alice, Share) or not isinstance(bob, Share):
+                raise _not_in(form)
+            if not alice.modulus == bob.modulus == self._number(modulus):
                 raise _not_in(form)
             return [(a + b) % alice.modulus for a, b in zip(alice.values, bob.values, strict=True)]
         seen = [values for role in Role if (values := self._seen(form, role, holdings[role])) is not None]
@@ -127,6 +129,9 @@ class Dealer:
             case (Holding.SECRET_KEY, KeyHolder()) | (Holding.NOTHING, Nothing()):
                 return None
         raise _not_in(form)
+
+    def _number(self, modulus: Modulus) -> int:
+        return int(self.keys[modulus].public.n) if isinstance(modulus, Role) else modulus
 
     def _cipher(self, owner: Role) -> OwnPaillier:
         return OwnPaillier(self.keys[owner], self.random, self.pool)

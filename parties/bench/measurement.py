@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import parties
-from parties.bench.case import Case
+from parties.bench.case import Case, modulus_name
 from parties.bench.holdings import Dealer, make_pairs, pack, plain_results, unpack
 from parties.pki import certificate
 from smc.ciphers.keys import PrivateKey, generate
@@ -206,7 +206,7 @@ def _count_wrong(
             role: unpack(found[role]["runs"][number]["delta"], dealer.keys[role.other].public)
             for role in Role
         }
-        results = dealer.open(case.type.delta, holdings)
+        results = dealer.open(case.type.delta, holdings, case.delta_modulus)
         wrong += sum(a != b for a, b in zip(results, expected, strict=True))
     return wrong
 
@@ -220,7 +220,8 @@ def _describe(case: Case) -> dict[str, Any]:
         "key": case.key_bits,
         "engine": plan.engine,
         "engine_asked": case.engine,
-        "modulus": case.modulus_name,
+        "modulus": modulus_name(case.modulus),
+        "delta_modulus": modulus_name(case.delta_modulus),
         "rtt_ms": case.rtt_ms,
         "mbit": case.mbit,
         "repeat": case.repeat,

@@ -40,7 +40,13 @@ def bench() -> None:
 @click.option(
     "--modulus",
     help="Of shared inputs: alice, bob (their Paillier N), 2^64 or a number. Unless given: alice with engine "
-    f"{DEFAULT_ENGINE} or beyond 62 bits, else 2^64.",
+    f"{DEFAULT_ENGINE} or beyond 64 bits, else 2^64.",
+)
+@click.option(
+    "--delta-modulus",
+    default="2",
+    show_default=True,
+    help="Of shared results: 2 (XOR shares), alice, bob, 2^64 or a number.",
 )
 @click.option("--rtt-ms", default=0.0, type=click.FloatRange(0, 10_000), help="Emulated round-trip time.")
 @click.option(
@@ -64,6 +70,7 @@ def comparison(
     key: str,
     engine: str,
     modulus: str | None,
+    delta_modulus: str,
     rtt_ms: float,
     mbit: float,
     repeat: int,
@@ -86,6 +93,7 @@ def comparison(
         key_bits=parse_size(key),
         engine=engine,
         modulus=parse_modulus(modulus) if modulus else usual_modulus(engine, bits),
+        delta_modulus=parse_modulus(delta_modulus),
         rtt_ms=rtt_ms,
         mbit=mbit,
         repeat=repeat,

@@ -67,7 +67,7 @@ class ExpectedResidues:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResidueWords:
-    """Demands `count` integers in [0, modulus), 2 < modulus <= 2**64, as an array."""
+    """Demands `count` integers in [0, modulus), 2 <= modulus <= 2**64, as an array."""
 
     modulus: int
     count: int
@@ -75,7 +75,7 @@ class ExpectedResidueWords:
     @property
     def size(self) -> int:
         """Bytes."""
-        return byte_width(self.modulus) * self.count
+        return residues_bytes(self.modulus, self.count)
 
     def decode(self, data: bytes) -> NDArray[np.uint64]:
         """The integers, shape (count,).
@@ -83,6 +83,8 @@ class ExpectedResidueWords:
         Raises:
             ProtocolViolation: one lies outside [0, modulus).
         """
+        if self.modulus == 2:
+            return ExpectedBits(self.count).decode(data).astype(np.uint64)
         padded = np.zeros((self.count, 8), dtype=np.uint8)
         width = byte_width(self.modulus)
         padded[:, 8 - width :] = np.frombuffer(data, dtype=np.uint8).reshape(-1, width)

@@ -15,6 +15,7 @@ from smc.protocols.comparison import (
     shared,
     silent,
     tree,
+    wrapping,
 )
 from smc.protocols.conversion import (
     bit_to_encrypted,
@@ -29,6 +30,7 @@ from smc.protocols.conversion import (
     plain_to_shared,
     shared_to_encrypted,
     shared_to_plain,
+    shared_to_shared,
     told,
 )
 from smc.protocols.spec import Spec
@@ -48,6 +50,9 @@ COMPARISONS: Final[tuple[Spec, ...]] = (
     encrypted.SPEC,
     packed.SPEC,
     shared.SPEC,
+    wrapping.SPEC,
+    wrapping.SPEC_X_KNOWN,
+    wrapping.SPEC_Y_KNOWN,
     bunn_ostrovsky.SPEC,
     gentry.SPEC,
     veugen.SPEC,
@@ -58,6 +63,7 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     shared_to_plain.SPEC,
     shared_to_plain.SPEC_BOTH,
     shared_to_encrypted.SPEC,
+    shared_to_shared.SPEC,
     encrypted_to_shared.SPEC,
     packed_to_shared.SPEC,
     bit_to_encrypted.SPEC,

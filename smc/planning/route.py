@@ -102,7 +102,8 @@ class _Search:
                 f"{self._kind} with {self._parameters.bits} bits has no route with engine {self._engine!r} "
                 "and these share moduli.",
                 "Shares of x and y need one common modulus, either a party's Paillier N or a number from "
-                f"2**{self._parameters.bits + 1} to 2**256.",
+                f"2**{self._parameters.bits} to 2**256; engines such as 'oblivious' also take two different "
+                f"ones, each a party's N or at least 2**{self._parameters.bits + 1}.",
             )
         return min(plans, key=self._price)
 

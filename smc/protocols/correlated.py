@@ -11,7 +11,7 @@ the seed of 64 bits more than M has, which are reduced: numbers modulo M within 
 Learns: neither party anything; a correction is masked by the pad that the chooser did not choose.
 Assumes: semi-honest parties, `smc.oblivious.extension`; SHAKE128 as a random oracle where seeds are expanded,
 with a salt that the sender draws for every span, so that no work against one seed serves another batch.
-Cost: `steps`.
+Cost: `cost`.
 Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4; correlated transfers: Asharov,
 Lindell, Schneider and Zohner, CCS 2013.
 """
@@ -33,11 +33,13 @@ from smc.channel.vectors import (
     ExpectedRows,
     Residues,
     Rows,
-    byte_width,
+    residues_bytes,
 )
 from smc.oblivious.bitmatrix import LANES, Bit, Word
 from smc.oblivious.cost import Step, matrix_bytes, spans
 from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters
+from smc.protocols.transfer_costs import cost_of
 from smc.values import of_array
 
 Numbers = NDArray[Any]
@@ -89,7 +91,7 @@ def reduced(sums: Numbers, modulus: int) -> Numbers:
     return rest
 
 
-def numbers(values: Sequence[int] | Bit, modulus: int) -> Numbers:
+def numbers(values: Sequence[int] | Bit | Numbers, modulus: int) -> Numbers:
     """The type in which numbers modulo M are reckoned with, from integers in [0, M)."""
     return np.array(values, dtype=np.uint64 if fits_words(modulus) else object)
 
@@ -105,7 +107,7 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
     Args:
         session: the own side of the run.
         factors: the numbers modulo M, shape (n,).
-        modulus: M, at least 3.
+        modulus: M, at least 2.
 
     Returns:
         Own shares of bit times number modulo M, shape (n,).
@@ -115,7 +117,7 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
     """
     whole = np.uint64(modulus % _WORD) if fits_words(modulus) else modulus
     results: list[Numbers] = []
-    for part in _spans(len(factors), byte_width(modulus)):
+    for part in _spans(len(factors), residues_bytes(modulus, LANES)):
         seeds = session.oblivious.send_blocks(part.stop - part.start)
         salt = b"" if fits_words(modulus) else session.random.bytes(SALT_BYTES)
         zero, one = (_as_numbers(pads, modulus, salt) for pads in seeds)
@@ -135,7 +137,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
     Args:
         session: the own side of the run.
         choices: bits, shape (n,).
-        modulus: M, at least 3.
+        modulus: M, at least 2.
 
     Returns:
         Own shares of bit times number modulo M, shape (n,).
@@ -144,7 +146,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     results: list[Numbers] = []
-    for part in _spans(len(choices), byte_width(modulus)):
+    for part in _spans(len(choices), residues_bytes(modulus, LANES)):
         count = part.stop - part.start
         pads = session.oblivious.receive_blocks(choices[part])
         corrections: Numbers
@@ -161,24 +163,23 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
     return np.concatenate(results)
 
 
-def steps(count: int, number_bytes: int, *, seeded: bool) -> tuple[Step, ...]:
-    """What `send` and `choose` exchange; the sender is the first party.
-
-    Args:
-        count: transfers.
-        number_bytes: of a number modulo M.
-        seeded: whether pads are expanded: M does not `fits_words`.
-    """
-    result: list[Step] = []
-    for part in _spans(count, number_bytes):
+def cost(parameters: Parameters) -> Cost:
+    """The cost of one transfer for each value, which Alice sends, modulo the modulus that comes out."""
+    modulus, count = parameters.modulus_out, parameters.count
+    seeded = not (isinstance(modulus, int) and fits_words(modulus))
+    steps: list[Step] = []
+    for part in _spans(count, parameters.share_bytes(modulus, LANES)):
         size = part.stop - part.start
-        corrections = number_bytes * size + (SALT_BYTES if seeded else 0)
-        result += [Step(0, matrix_bytes(size)), Step(corrections, 0)]
-    return tuple(result)
+        corrections = parameters.share_bytes(modulus, size) + (SALT_BYTES if seeded else 0)
+        steps += [Step(0, matrix_bytes(size)), Step(corrections, 0)]
+    total = cost_of(steps)
+    work = {"ot": count, "ot_expand": count} if seeded else {"ot": count}
+    return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)
 
 
-def _spans(count: int, number_bytes: int) -> Iterator[slice]:
-    return spans(count, matrix_bytes(LANES) + LANES * number_bytes)
+def _spans(count: int, lane_bytes: int) -> Iterator[slice]:
+    """Spans of a batch of which 64 corrections take so many bytes."""
+    return spans(count, matrix_bytes(LANES) + lane_bytes)
 
 
 def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:

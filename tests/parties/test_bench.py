@@ -56,6 +56,19 @@ def silent(text: str) -> None:
     "words",
     [
         ("--type", "SS-SS-SS", "--engine", "oblivious", "--batch", "300", "--repeat", "2"),
+        ("--type", "PN-NP-SS", "--engine", "oblivious", "--batch", "300", "--delta-modulus", "2^64"),
+        (
+            "--type",
+            "SS-NP-SS",
+            "--engine",
+            "silent",
+            "--bits",
+            "64",
+            "--batch",
+            "9",
+            "--delta-modulus",
+            "alice",
+        ),
         ("--type", "type 3", "--key", "paper-1024", "--bits", "4", "--batch", "3"),
         ("--type", "type 8", "--key", "paper-1024", "--bits", "3", "--batch", "2"),
         ("--type", "PN-NP-PP", "--engine", "oblivious", "--rtt-ms", "4", "--mbit", "100", "--batch", "40"),
@@ -109,6 +122,7 @@ def test_wrong_results_are_counted(capsys, monkeypatch: pytest.MonkeyPatch) -> N
         (("--type", "XX-SS-SS"), 2, "usage"),
         (("--modulus", "5"), 2, "no-route"),
         (("--modulus", "carol"), 2, "usage"),
+        (("--delta-modulus", "1"), 2, "usage"),
         (("--key", "512"), 78, "key"),
         (("--batch", "0"), 2, "usage"),
         (("--engine", "magic"), 2, "usage"),
@@ -223,7 +237,7 @@ def test_dealt_holdings_survive_the_way_and_open(form: Form, modulus) -> None:
         dealt = dealer.deal([0, 1, 1, 0], form, modulus)
         sent = {role: json.loads(json.dumps(pack(value))) for role, value in dealt.items()}
         arrived = {role: unpack(fields, KEYS[role.other].public) for role, fields in sent.items()}
-        assert dealer.open(form, arrived) == [0, 1, 1, 0]
+        assert dealer.open(form, arrived, modulus) == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -231,6 +245,7 @@ def test_dealt_holdings_survive_the_way_and_open(form: Form, modulus) -> None:
     [
         (Form.PP, Plain([1]), Plain([0])),
         (Form.SS, Share([1], 2), Share([1], 3)),
+        (Form.SS, Share([1], 3), Share([1], 3)),
         (Form.SS, Plain([1]), Plain([1])),
         (Form.ES, Plain([1]), Plain([1])),
         (Form.PN, Plain([1]), Plain([1])),
@@ -238,13 +253,13 @@ def test_dealt_holdings_survive_the_way_and_open(form: Form, modulus) -> None:
 )
 def test_what_is_not_in_the_form_is_not_opened(form: Form, alice, bob) -> None:
     with ThreadPoolExecutor(1) as pool, pytest.raises(DuettoError, match="not the holdings"):
-        Dealer(KEYS, pool).open(form, {Role.ALICE: alice, Role.BOB: bob})
+        Dealer(KEYS, pool).open(form, {Role.ALICE: alice, Role.BOB: bob}, 2)
 
 
 def test_the_usual_modulus() -> None:
     assert usual_modulus("paillier", 32) is Role.ALICE
-    assert usual_modulus("oblivious", 62) == 1 << 64
-    assert usual_modulus("oblivious", 63) is Role.ALICE
+    assert usual_modulus("oblivious", 64) == 1 << 64
+    assert usual_modulus("oblivious", 65) is Role.ALICE
 
 
 def test_no_secret_is_shown() -> None:

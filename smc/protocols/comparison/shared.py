@@ -67,6 +67,11 @@ def _split(modulus: int, x: Share, y: Share) -> tuple[NDArray[np.uint8], NDArray
     return bits, differences & np.uint64(modulus // 2 - 1)
 
 
+def _differences(modulus: int, x: Share, y: Share) -> list[int]:
+    """The own difference modulo any M; words of an array would wrap modulo 2**64 instead."""
+    return [(int(a) - int(b)) % modulus for a, b in zip(x.values, y.values, strict=True)]
+
+
 def _with_tops(tops: NDArray[np.uint8], low: Share) -> Share:
     return Share(of_array(tops ^ np.asarray(low.values, dtype=np.uint8)), 2)
 
@@ -80,7 +85,7 @@ def alice(session: Session, parameters: Parameters, x: Share, y: Share, inner: I
         tops, lows = _split(modulus, x, y)
         points = np.uint64(modulus // 2 - 1) - lows
         return _with_tops(tops, inner(within, Plain(of_array(points)), Nothing(len(x))))
-    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
+    differences = _differences(modulus, x, y)
     if _is_power_of_two(modulus):
         half = modulus // 2
         low = inner(within, Plain([half - 1 - d % half for d in differences]), Nothing(len(x)))
@@ -97,7 +102,7 @@ def bob(session: Session, parameters: Parameters, x: Share, y: Share, inner: Inn
     if _fits_words(modulus):
         tops, lows = _split(modulus, x, y)
         return _with_tops(tops, inner(within, Nothing(len(x)), Plain(of_array(lows))))
-    differences = [(a - b) % modulus for a, b in zip(x.values, y.values, strict=True)]
+    differences = _differences(modulus, x, y)
     if _is_power_of_two(modulus):
         half = modulus // 2
         low = inner(within, Nothing(len(x)), Plain([d % half for d in differences]))

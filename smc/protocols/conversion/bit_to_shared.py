@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from smc.forms import Form
 from smc.protocols import correlated
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Parameters, Sharing, Spec
-from smc.protocols.transfer_costs import TRANSFERS, cost_of
+from smc.protocols.spec import Parameters, Sharing, Spec
+from smc.protocols.transfer_costs import TRANSFERS
 from smc.values import Share
 
 
@@ -70,22 +70,13 @@ def _share(sums: correlated.Numbers, modulus: int) -> Share:
     return Share(correlated.integers(correlated.reduced(sums, modulus)), modulus)
 
 
-def cost(parameters: Parameters) -> Cost:
-    """One correlated transfer per bit, which Alice sends."""
-    modulus, count = parameters.modulus_out, parameters.count
-    seeded = not (isinstance(modulus, int) and correlated.fits_words(modulus))
-    total = cost_of(correlated.steps(count, parameters.share_bytes(modulus, 1), seeded=seeded))
-    work = {"ot": count, "ot_expand": count} if seeded else {"ot": count}
-    return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)
-
-
 SPEC: Final = Spec(
     name="bit-to-shared",
     inputs=(Form.SS,),
     output=Form.SS,
     alice=alice,
     bob=bob,
-    cost=cost,
+    cost=correlated.cost,
     learns="Nobody learns anything.",
     security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
     "statistical distance 2**-64 per bit for moduli that are no power of two.",

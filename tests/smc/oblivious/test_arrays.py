@@ -73,6 +73,22 @@ def test_shares_of_words(bits, width, arrays):
     assert [i ^ j for i, j in zip(a.values, b.values, strict=True)] == (x >= y).tolist()
 
 
+@pytest.mark.parametrize("modulus", [10**9 + 7, (1 << 64) - 59])
+@pytest.mark.parametrize("arrays", [True, False])
+def test_shares_modulo_a_prime_do_not_wrap_modulo_a_word(modulus, arrays):
+    x, y = numbers(20, 300)
+
+    def shares(values):
+        own = RANDOM.below(modulus, 300)
+        both = (own, [(value - part) % modulus for value, part in zip(values.tolist(), own, strict=True)])
+        return tuple(
+            Share(of_array(np.array(part, dtype=np.uint64)) if arrays else part, modulus) for part in both
+        )
+
+    a, b = compared("SS-SS-SS", 20, shares(x), shares(y), x_modulus=modulus, y_modulus=modulus)
+    assert [i ^ j for i, j in zip(a.values, b.values, strict=True)] == (x >= y).tolist()
+
+
 def test_a_protocol_that_wants_lists_gets_them():
     x, y = numbers(20, 50)
     a, _ = compared("PN-NP-PN", 20, (Plain(of_array(x)), Nothing(50)), (Nothing(50), Plain(of_array(y))))

@@ -59,8 +59,9 @@ def convert(
 
 @pytest.mark.parametrize(("spec", "taken", "gives"), CASES)
 def test_conversion(spec: Spec, taken: Modulus | None, gives: Modulus | None) -> None:
-    bits = min(
-        8, *(int(modulus).bit_length() - 1 for modulus in (taken, gives) if isinstance(modulus, int)), 8
+    held = min((m.bit_length() - 1 for m in (taken, gives) if isinstance(m, int)), default=8)
+    bits = max(
+        b for b in range(1, min(held, 8) + 1) if spec.applies(Parameters(1, b, 512, 512, taken, gives))
     )
     values = [0, 1] if bits == 1 else sorted({0, 1, 2, (1 << bits) - 2, (1 << bits) - 1})
     assert convert(spec, values, bits, taken, gives, TOY) == values
