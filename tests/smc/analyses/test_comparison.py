@@ -216,7 +216,7 @@ def test_share_columns_of_different_moduli_do_not_fit() -> None:
             {"x": Schema("share", modulus="2^64")},
             {"x": Schema("share", modulus="2^32"), "y": INTEGER},
         )
-    small = Schema("share", modulus="2^8")
+    small = Schema("share", modulus="2^7")
     with pytest.raises(UsageError, match="no route"):
         COMPARISON.check_schema(parsed, {"x": small}, {"x": small, "y": INTEGER})
 
