@@ -151,7 +151,7 @@ def plain_aggregates(
     for value in parameters.values:
         side = list(Role).index(value.side)
         column = data[side][value.column]
-        every.append(declared(value, column.schema))
+        every.append(declared(value, column.schema, clamped=parameters.epsilon is not None))
         chosen = column.array[numbers[side][pairs[:, side]]]
         bounded = parameters.epsilon is not None
         values.append(np.clip(chosen, every[-1].lower, every[-1].upper) if bounded else chosen)
@@ -202,7 +202,7 @@ def _exchanged(session: Session, parameters: AggregateParameters, data: Data) ->
     if not parameters.values:
         return []
     own = [
-        declared(value, data[value.column].schema)
+        declared(value, data[value.column].schema, clamped=parameters.epsilon is not None)
         for value in parameters.values
         if value.side is session.role
     ]
