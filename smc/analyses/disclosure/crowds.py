@@ -8,11 +8,15 @@ have: each of these numbers has to be 0 or a group, as the number of all has.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+APART: Final = 3
+"""How many numbers of persons a sum is tested for beside that of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,20 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int]
         persons_of(cells[apart], persons[apart], size)
         for apart in (values != reference[cells] for reference in references)
     ]
+
+
+def differing(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
+    """Of rows that each are a person: 1 where a value is not the lower bound, the upper, or the commonest.
+
+    Args:
+        values: of all rows, shape (n,).
+        bounds: lower and upper.
+
+    Returns:
+        `APART` arrays of shape (n,).
+    """
+    common = _commonest(np.zeros_like(values), values, 1)[0]
+    return [(values != reference).astype(np.int64) for reference in (*bounds, common)]
 
 
 def persons_of(cells: Ints, persons: Ints, size: int) -> Ints:
