@@ -1,12 +1,12 @@
 """What a policy gives away that its rules do not say in so many words, for whoever writes them.
 
-A rule is looked at by itself, as far as results go to the peer; what several rules or peers give away
-together is not.
+Rules are looked at as far as results go to the peer: comparisons of a column by all rules together, all else
+by each rule alone. What several peers could do together is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,26 +57,43 @@ def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
         policy: the rules.
         declared: the columns of the local catalog; comparisons are judged by their bounds.
     """
-    return tuple(
-        risk for rule in policy.rules if "peer" in rule.recipients for risk in _risks(rule, declared)
-    )
+    told = [rule for rule in policy.rules if "peer" in rule.recipients]
+    reaches = [_Reach(rule, _reachable(rule, declared) if rule.row_results else {}) for rule in told]
+    return tuple(risk for reach in reaches for risk in _risks(reach, reaches))
 
 
-def _risks(rule: Rule, declared: Declared) -> Iterator[Risk]:
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """A rule, and how many values each column can have that the peer can bisect by it."""
+
+    rule: Rule
+    columns: Mapping[str, int]
+
+    def shares(self, other: _Reach) -> bool:
+        """Whether a peer can use both rules on a column."""
+        peers, theirs = self.rule.peers, other.rule.peers
+        return bool(peers & theirs or "*" in peers | theirs) and not self.columns.keys().isdisjoint(
+            other.columns
+        )
+
+
+def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
+    rule, limits = reach.rule, reach.rule.limits
+    exact, by_row = rule.exact_aggregates, rule.row_results
     peers = "any peer" if "*" in rule.peers else " and ".join(sorted(rule.peers)) or "nobody"
-    limits, exact, by_row = rule.limits, rule.exact_aggregates, rule.row_results
-    reachable = _reachable(rule, declared) if by_row else {}
-    bisected = _bisected(reachable, rule.runs_total or 0)
-    names = " or ".join(reachable)
+    helping = [other for other in every if other is not reach and reach.shares(other)]
+    also = " and ".join(repr(other.rule.name) for other in helping)
+    bisected = _bisected(reach.columns, [reach, *helping])
+    names = " or ".join(reach.columns)
     candidates = (
         (
             bool(bisected),
             "runs_total",
-            f"lets {peers} {bisected}",
+            f"lets {peers}{f', together with {also},' if also else ''} {bisected}",
             "Lower runs_total, or name types whose result stays shared.",
         ),
         (
-            bool(reachable) and rule.minimum_rows < 2,
+            bool(reach.columns) and rule.minimum_rows < 2,
             "minimum_rows",
             f"lets {peers} find {names} in a single job where a data set has one row",
             "Set minimum_rows = 2 or more.",
@@ -129,11 +146,12 @@ def _risks(rule: Rule, declared: Declared) -> Iterator[Risk]:
             yield Risk(rule.name, key, f"rule {rule.name!r} {what}", mend)
 
 
-def _bisected(reachable: Mapping[str, int], runs: int) -> str:
-    """What columns of so many possible values lose by as many runs; empty if little."""
+def _bisected(columns: Mapping[str, int], reaches: Sequence[_Reach]) -> str:
+    """What columns of so many possible values lose by all runs under some rules; empty if little."""
     found_out: list[str] = []
     narrowed: list[str] = []
-    for name, values in reachable.items():
+    for name, values in columns.items():
+        runs = sum(reach.rule.runs_total or 0 for reach in reaches if name in reach.columns)
         jobs = jobs_to_find(values)
         left = -(-values // (1 << min(runs, jobs)))
         if runs >= jobs:

@@ -85,6 +85,20 @@ def test_fewer_jobs_leave_candidates(runs: int, left: str | None) -> None:
     assert told == ([] if left is None else [expected])
 
 
+def test_rules_of_the_same_column_and_peer_add_up() -> None:
+    def found(**changes: Any) -> list[str]:
+        rules = [BY_ROW | {"runs_total": 4, "types": ["NP-PN-NP"]}, BY_ROW | {"name": "b"} | changes]
+        return [risk.what for risk in risks(parse_policy({"rules": rules}, "policy.toml"), DECLARED)]
+
+    alone = "rule 'by row' lets south narrow down every value of age to 8 of 121 in 4 jobs"
+    assert found() == [
+        "rule 'by row' lets south, together with 'b', find every value of age in 7 jobs",
+        "rule 'b' lets south, together with 'by row', find every value of age in 7 jobs",
+    ]
+    assert found(peers=["*"])[0] == found()[0]
+    assert found(peers=["west"]) == found(recipients=["self"]) == found(columns=["weight"]) == [alone]
+
+
 def test_columns_by_their_bounds() -> None:
     (risk,) = of(BY_ROW, columns=["*"], runs_total=10)
     assert "find every value of age in 7 jobs" in risk.what
