@@ -126,10 +126,10 @@ _TOLERANT: Final = {
     "threshold": "0.6",
     "blocking": [
         ["born:value"],
-        ["street:prefix6"],
-        ["town:soundex", "house:value"],
+        ["street:prefix6", "house:value"],
+        ["surname:soundex", "born:prefix4"],
         ["surname:soundex", "given_name:soundex"],
-        ["postcode:value"],
+        ["given_name:prefix3", "postcode:value"],
     ],
 }
 

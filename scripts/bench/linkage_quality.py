@@ -11,14 +11,17 @@ import csv
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from smc.analyses.base import Column, Data, Schema
+from parties.bench.people import people
+from parties.bench.workloads import made_up
+from smc.analyses.base import Column, Data, Outcome, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.encoding import Filters
 from smc.analyses.matching.linkage_plain import all_links
-from smc.analyses.matching.records import prepare, read_texts
+from smc.analyses.matching.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.analyses.matching.tolerant_parameters import GREEDY, MODES, NONE
 from smc.analyses.runner import run_analysis
@@ -46,6 +49,25 @@ def known_pairs(path: Path, alice: dict[str, int], bob: dict[str, int]) -> set[P
     return {(alice[a], bob[b]) for a, b in ordered}
 
 
+def made_up_people(rows: int, family: int) -> tuple[Data, Data, set[Pair]]:
+    """People in families, six in ten of them common, two fields of each second record wrong."""
+    source = made_up()
+    common = rows * 6 // 10
+    data = people(source, rows, common, family)
+    order = source.permutation(rows)
+    bob = {
+        name: Column([column.texts[row] for row in order], column.schema)
+        for name, column in data[Role.BOB].items()
+    }
+    return data[Role.ALICE], bob, {(int(row), n) for n, row in enumerate(order) if row < common}
+
+
+def field(text: str) -> dict[str, Any]:
+    """A field of a job, from `column` or `column:weight`."""
+    column, _, weight = text.partition(":")
+    return {"column": column} | ({"weight": int(weight)} if weight else {})
+
+
 def greedy(links: np.ndarray, alice: Filters, bob: Filters) -> set[Pair]:
     """The greedy pairing of all similar pairs: fewest differing bits first, then the earlier rows."""
     differing = (alice.rows[links[:, 0]] != bob.rows[links[:, 1]]).sum(axis=1)
@@ -61,6 +83,12 @@ def greedy(links: np.ndarray, alice: Filters, bob: Filters) -> set[Pair]:
     return chosen
 
 
+def linked(outcomes: Iterable[Outcome]) -> np.ndarray:
+    """The rows of both sides of each pair."""
+    rows = (np.array(outcome.tables[0].columns["row"], dtype=int) - 1 for outcome in outcomes)
+    return np.stack(list(rows), axis=1)
+
+
 def scored(name: str, found: Iterable[Iterable[int]], truth: set[Pair], seconds: float | None = None) -> str:
     """One line of the table."""
     pairs = {(int(a), int(b)) for a, b in found}
@@ -74,30 +102,50 @@ def scored(name: str, found: Iterable[Iterable[int]], truth: set[Pair], seconds:
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description="Quality of tolerant matching against known pairs.")
-    parser.add_argument("alice", type=Path, help="CSV file with a header")
-    parser.add_argument("bob", type=Path)
-    parser.add_argument("truth", type=Path, help="CSV file with a header and two columns of identities")
+    parser.add_argument(
+        "files", type=Path, nargs="*", help="CSV files with a header: Alice's, Bob's, and pairs of identities"
+    )
+    parser.add_argument("--made-up", type=int, metavar="ROWS", help="instead of files, made-up people")
+    parser.add_argument("--family", type=int, default=3, help="members of a made-up family")
+    parser.add_argument("--plain", action="store_true", help="in the clear only, and blocked only")
     parser.add_argument("--identity", default="rec_id", help="column that names a row, not compared")
-    parser.add_argument("--fields", required=True, help="columns to compare, with commas")
+    parser.add_argument("--fields", required=True, help="columns to compare, column:weight, with commas")
     parser.add_argument(
         "--block", action="append", required=True, help="a pass: column:function, with commas"
     )
     parser.add_argument("--threshold", default="0.6")
     parser.add_argument("--bits", type=int, default=512)
     parser.add_argument("--one-to-one", choices=MODES, default=GREEDY)
+    parser.add_argument("--rounds", type=int, default=1, help="of the greedy pairing")
+    parser.add_argument("--overflow", choices=("refuse", "accept"), default="refuse")
     given = parser.parse_args()
-    (alice_ids, alice), (bob_ids, bob) = read(given.alice, given.identity), read(given.bob, given.identity)
-    truth = known_pairs(given.truth, alice_ids, bob_ids)
+    if bool(given.made_up) is bool(given.files) or len(given.files) not in (0, 3):
+        parser.error("name three files, or --made-up ROWS")
+    if given.made_up:
+        alice, bob, truth = made_up_people(given.made_up, given.family)
+    else:
+        (alice_ids, alice), (bob_ids, bob) = (read(path, given.identity) for path in given.files[:2])
+        truth = known_pairs(given.files[2], alice_ids, bob_ids)
     parameters = TOLERANT.parse(
         {
-            "fields": [{"column": name} for name in given.fields.split(",")],
+            "fields": [field(text) for text in given.fields.split(",")],
             "blocking": [key.split(",") for key in given.block],
             "threshold": given.threshold,
             "bits": given.bits,
             "one_to_one": given.one_to_one,
+            "overflow": given.overflow,
+            **({"rounds": given.rounds} if given.one_to_one == GREEDY else {}),
         }
     )
     both = frozenset(Role)
+    counts = [count_rows(parameters, data) for data in (alice, bob)]
+    print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
+    clear = scored(
+        f"in the clear, {given.one_to_one}", linked(TOLERANT.run_plain(parameters, alice, bob, both)), truth
+    )
+    if given.plain:
+        print(clear)
+        return
     begun = time.perf_counter()
     outcomes = run_pair(
         lambda session: run_analysis(TOLERANT, session, parameters, alice, both, NO_LIMITS),
@@ -105,14 +153,10 @@ def main() -> None:
         timeout=600,
     )
     seconds = time.perf_counter() - begun
-    rows = (np.array(outcome.tables[0].columns["row"], dtype=int) - 1 for outcome in outcomes)
-    buckets = parameters.buckets((len(alice_ids), len(bob_ids)))
+    buckets = parameters.buckets(counts)
     left, right = (prepare(parameters, read_texts(parameters, data), buckets) for data in (alice, bob))
-    print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
-    print(scored(f"joint, {given.one_to_one}", np.stack(list(rows), axis=1), truth, seconds))
-    plain = TOLERANT.run_plain(parameters, alice, bob, both)
-    rows = (np.array(outcome.tables[0].columns["row"], dtype=int) - 1 for outcome in plain)
-    print(scored(f"in the clear, {given.one_to_one}", np.stack(list(rows), axis=1), truth))
+    print(scored(f"joint, {given.one_to_one}", linked(outcomes), truth, seconds))
+    print(clear)
     everything = all_links(parameters.rule, left.filters, right.filters)
     if given.one_to_one != NONE:
         print(

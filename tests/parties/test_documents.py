@@ -59,7 +59,10 @@ def catalogs(tmp_path_factory: pytest.TempPathFactory) -> dict:
         with (folder / "patients.csv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(
-                ("card", "given_name", "surname", "born", "age", "weight", "height", "smoker", "cost")
+                (
+                    *("card", "given_name", "surname", "born", "postcode"),
+                    *("age", "weight", "height", "smoker", "cost"),
+                )
             )
             first = place * (ROWS - COMMON)
             writer.writerows(patient(number) for number in range(first, first + ROWS))
@@ -76,7 +79,9 @@ def patient(number: int) -> tuple:
     age = "?" if number == 3 else number * 37 % 90
     weight = "" if number == 4 else f"{40 + number * 29 % 70}.5"
     smoker = ("no", "yes")[number * 7 % 3 == 0]
-    return f"{1000 + number * 17}", given, surname, born, age, weight, 150 + number % 50, smoker, number * 113
+    postcode = f"{10000 + number * 31 % 500}"
+    rest = (age, weight, 150 + number % 50, smoker, number * 113)
+    return f"{1000 + number * 17}", given, surname, born, postcode, *rest
 
 
 def examined(text: str):

@@ -19,7 +19,8 @@ from smc.analyses.matching.tolerant_parameters import TolerantParameters
 from smc.errors import DomainError
 
 MOST_FULL: Final = Fraction(1, 5)
-"""The largest share of the rows with a key that may find their bucket full in a pass: 36 % of its pairs."""
+"""The largest share of rows with a key that may find their bucket full, over all passes together: one pass
+may leave out more, as far as the others make up for it."""
 
 MOST_MISSED: Final = Fraction(1, 20)
 """The largest share of all rows that may be compared in no pass."""
@@ -88,14 +89,17 @@ class Coverage:
     @property
     def refusal(self) -> DomainError | None:
         """Why so many rows are left out that the result would not be what its name says; or None."""
-        wrong = [
-            f"pass {number} ({name}) leaves out {self._percent(full)} of the own rows, "
-            "which find their bucket full"
-            for number, (name, full, keyless) in enumerate(
-                zip(self.names, self.full, self.keyless, strict=True), 1
-            )
-            if full > MOST_FULL * (self.rows - keyless)
-        ]
+        wrong = []
+        keyed = [self.rows - keyless for keyless in self.keyless]
+        if sum(self.full) > MOST_FULL * sum(keyed):
+            worst = [
+                f"{self._percent(full)} in pass {number} ({name})"
+                for number, (name, full) in enumerate(zip(self.names, self.full, strict=True), 1)
+                if full > MOST_FULL * keyed[number - 1]
+            ]
+            share = _percent(Fraction(sum(self.full), sum(keyed)))
+            listed = ", ".join(worst)
+            wrong.append(f"{share} of the own rows find their bucket full over all passes, {listed}")
         if self.missed > MOST_MISSED * self.rows:
             wrong.append(f"{self._percent(self.missed)} of the own rows are compared in no pass")
         if not wrong:
@@ -103,8 +107,8 @@ class Coverage:
         return DomainError(
             f"Tolerant matching: {'; '.join(wrong)}.",
             "Give these passes finer keys, of several parts, and rows without a key a pass by other columns; "
-            f"at most {_percent(MOST_FULL)} of a pass and {_percent(MOST_MISSED)} of all rows may be left "
-            'out. overflow = "accept" in the parameters goes on without these rows.',
+            f"at most {_percent(MOST_FULL)} may find their bucket full and {_percent(MOST_MISSED)} be in no "
+            'pass. overflow = "accept" in the parameters goes on without these rows.',
             code="overflow",
         )
 
