@@ -8,8 +8,8 @@ import pytest
 
 from smc.analyses.base import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.runner import run_analysis
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -128,7 +128,7 @@ def test_the_run_refuses_what_the_check_refuses_and_sends_nothing(monkeypatch, s
     def run(session):
         if session.role is side:
             with pytest.raises(DomainError, match="bucket full") as caught:
-                TOLERANT.run(session, parsed, data[session.role], BOTH, Release())
+                run_analysis(TOLERANT, session, parsed, data[session.role], BOTH, NO_LIMITS)
             refused.append(caught.value.stable_code)
 
     _, seen = transcripts(monkeypatch, run)
@@ -143,7 +143,7 @@ def test_the_notes_of_the_result_tell_the_same():
     parsed = parameters(NAMES, overflow="accept", one_to_one="none")
 
     def run(session):
-        return TOLERANT.run(session, parsed, data, BOTH, Release())
+        return run_analysis(TOLERANT, session, parsed, data, BOTH, NO_LIMITS)
 
     alice, bob = run_pair(run, run)
     for note in preview(parsed, data).notes:
