@@ -11,7 +11,8 @@ from typing import Any, Final
 import parties
 import smc
 from parties.rpc.greeting import release
-from parties.session.terms import NEWEST, SUITE
+from parties.session.terms import NEWEST
+from parties.session.wire import WIRE
 
 _DOMAIN: Final = b"duetto code v1\0"
 _PACKAGES: Final = {"parties": parties, "smc": smc}
@@ -23,7 +24,7 @@ def program() -> dict[str, Any]:
     return {
         "duetto": release(),
         "wire": NEWEST,
-        "suite": SUITE,
+        "suite": WIRE,
         "python": platform.python_version(),
         "code": code_digest(),
     }

@@ -41,7 +41,15 @@ _RUN = {
     "received": int,
     "route": str,
 }
-_PROGRAM = {"duetto": str, "wire": int, "suite": int, "python": str, "code": str}
+_PROGRAM: Mapping[str, type | tuple[type, ...]] = {
+    "duetto": str,
+    "wire": int,
+    "suite": (str, int),
+    "python": str,
+    "code": str,
+}
+"""Of a program; before the digest of the wire, `suite` was a number."""
+
 _FRACTION = re.compile(r"[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
 _ROLES = frozenset(role.value for role in Role)

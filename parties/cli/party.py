@@ -138,7 +138,8 @@ def renew(config_path: Path | None, as_json: bool) -> None:
     emit(
         {"name": config.name, "fingerprint": renewed.fingerprint, "pairing_file": str(path)},
         lambda out: out.print(
-            f"{path} is written anew.\nFingerprint:  {renewed.fingerprint}\n"
+            f"{path} is written anew.",
+            f"Fingerprint:  {renewed.fingerprint}",
             "Peers that are paired keep what they have; hand it to those that ask for it.",
         ),
         as_json=as_json,

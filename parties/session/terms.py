@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from parties.errors import VersionMismatch
-from smc.channel.message import FRAME_BYTES, MESSAGE_BYTES
+from parties.session.wire import WIRE
 
 OLDEST: Final = 3
 NEWEST: Final = 3
-"""The wire versions that this program speaks; a new one whenever `peer.proto` changes its meaning."""
-
-SUITE: Final = 1
-"""Counts up whenever a message or a step of a protocol in `smc` changes, so that two releases that would
-misunderstand each other do not begin."""
+"""The wire versions that this program speaks; a new one whenever the greeting or the handshake changes its
+meaning. What comes after them is in the digest `WIRE`."""
 
 _NEWER = "Install the same release on both sides."
 
@@ -30,7 +27,7 @@ def digest(*parts: bytes) -> bytes:
 
 
 def _own_parameters() -> bytes:
-    return digest(b"duetto parameters", *(str(n).encode() for n in (SUITE, FRAME_BYTES, MESSAGE_BYTES)))
+    return digest(b"duetto parameters", WIRE.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +58,9 @@ class Terms:
                 _NEWER,
             )
         if self.parameters != other.parameters:
-            raise VersionMismatch("The protocols of the two sides have other parameters.", _NEWER)
+            raise VersionMismatch(
+                f"The protocols of the two releases differ: {self.parameters.hex()[:12]} on this side, "
+                f"{other.parameters.hex()[:12]} on the peer's.",
+                _NEWER,
+            )
         return version

@@ -65,7 +65,7 @@ def test_random_bytes_never_raise_anything_else(data):
 
 @given(st.binary(max_size=40), st.integers(0, 60), st.integers(0, 255))
 def test_mutated_frames_never_raise_anything_else(data, place, value):
-    wire = bytearray(to_packet(Frame(3, "some.Kind", 2, 40, data)).SerializeToString())
+    wire = bytearray(to_packet(Frame(3, "some-kind", 2, 40, data)).SerializeToString())
     wire[place % len(wire)] = value
     with contextlib.suppress(ProtocolViolation, DecodeError):
         assert is_sound(to_frame(pb.Packet.FromString(bytes(wire))))

@@ -1,0 +1,345 @@
+"""Runs under fixed seeds of everything that two parties say to each other, for `scripts/gen_wire`.
+
+All inputs and all randomness of both sides follow from the name of a run, so what is sent is the same on
+every machine, whatever the threads do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smc.analyses.base import DAYS, Column, Data, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.registry import ANALYSES
+from smc.analyses.runner import run_analysis
+from smc.channel.channel import Channel
+from smc.channel.message import Message
+from smc.ciphers.paillier import Ciphertexts, Paillier
+from smc.forms import ComparisonType, Form, Holding, Role
+from smc.numeric.random import Randomness
+from smc.oblivious.shelf import Stored
+from smc.pair import run_pair
+from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS
+from smc.planning.route import plan_comparison
+from smc.planning.run import run_plan
+from smc.protocols.session import Session
+from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts, select
+from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
+from tests.support.keys import toy
+
+KEYS = toy(Role.ALICE), toy(Role.BOB)
+BITS = 8
+X, Y = [3, 200, 77, 0, 255], [200, 3, 77, 255, 0]
+EVERYONE = frozenset(Role)
+JOBS = Path(__file__).with_name("wire_jobs.toml")
+LISTED = 24
+"""So many steps of each direction are written out; the hash covers all of them."""
+
+
+@dataclass
+class Transcript:
+    """What one side sent in a run."""
+
+    steps: list[tuple[str, int]] = field(default_factory=list)
+    hashed: Any = field(default_factory=hashlib.sha256)
+
+    def add(self, kind: str, body: bytes) -> None:
+        """Take one message in."""
+        self.steps.append((kind, len(body)))
+        self.hashed.update(len(kind).to_bytes(1, "big") + kind.encode() + len(body).to_bytes(8, "big") + body)
+
+    def described(self) -> dict[str, Any]:
+        """The first messages in their order, messages and bytes of each kind, and the hash of all bytes."""
+        steps = [(kind, size, len(list(run))) for (kind, size), run in groupby(self.steps)]
+        lines = [f"{kind} {size}" + (f" x {times}" if times > 1 else "") for kind, size, times in steps]
+        if len(lines) > LISTED:
+            lines = [*lines[:LISTED], f"and {sum(times for *_, times in steps[LISTED:])} more"]
+        kinds = {
+            kind: [len(sizes := [size for each, size in self.steps if each == kind]), sum(sizes)]
+            for kind in sorted({kind for kind, _ in self.steps})
+        }
+        return {"messages": lines, "kinds": kinds, "sha256": self.hashed.hexdigest()}
+
+
+class Tap:
+    """A channel whose messages are written down on their way out."""
+
+    def __init__(self, channel: Channel, transcript: Transcript) -> None:
+        self._channel = channel
+        self._transcript = transcript
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
+
+    def send(self, message: Message) -> None:
+        """Send a message, encoded once, as a ciphertext can leave only once."""
+        body, kind = message.encode(), message.kind()
+        self._transcript.add(kind, body)
+        self._channel.send(_Encoded(kind, body))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    name: str
+    body: bytes
+
+    def kind(self) -> str:
+        return self.name
+
+    def encode(self) -> bytes:
+        return self.body
+
+
+Side = Callable[[Session], object]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of both sides.
+
+    Attributes:
+        name: of the run, from which its randomness follows.
+        side: called with each side's session.
+    """
+
+    name: str
+    side: Side
+
+    def transcripts(self, workers: int = 1) -> dict[str, Transcript]:
+        """What each side sends, with so many threads for the arithmetic."""
+        found = {role: Transcript() for role in Role}
+
+        def tapped(session: Session) -> object:
+            session.channel = Tap(session.channel, found[session.role])  # type: ignore[assignment]
+            return self.side(session)
+
+        sources = tuple(Randomness.from_seed(self.name.encode(), role.value) for role in Role)
+        run_pair(tapped, tapped, keys=KEYS, randomness=(sources[0], sources[1]), workers=workers)
+        return {role.value: found[role] for role in Role}
+
+
+def every_run() -> Iterator[Run]:
+    """All runs of the baseline."""
+    yield from comparisons()
+    yield from conversions()
+    yield from programs()
+    yield from analyses()
+
+
+# comparisons and conversions, each record once
+
+
+def comparisons() -> Iterator[Run]:
+    """Every comparison of the registry, with each engine that can be inside."""
+    for spec in COMPARISONS:
+        kind = ComparisonType(*spec.inputs, spec.output, bitwise=spec.bitwise)
+        for engine in (spec.engine,) if spec.engine else ("paillier", "oblivious"):
+            yield Run(f"comparison {spec.name} {engine}", _comparison(kind, engine))
+
+
+def _comparison(kind: ComparisonType, engine: str) -> Side:
+    count = 2 if engine in BASELINES else len(X)
+    moduli = {
+        f"{name}_modulus": 1 << BITS + 2 for name, form in (("x", kind.x), ("y", kind.y)) if form is Form.SS
+    }
+    given = Parameters(count, BITS, *(key.public.bits for key in KEYS))
+    plan = plan_comparison(kind, given, engine=engine, **moduli)
+
+    def side(session: Session) -> object:
+        x = _held(session.role, X[:count], kind.x, 1 << BITS + 2, BITS if kind.bitwise else None)
+        y = _held(session.role, Y[:count], kind.y, 1 << BITS + 2, None)
+        return run_plan(plan, session, x, y)
+
+    return side
+
+
+def conversions() -> Iterator[Run]:
+    """Every conversion of the registry, with the first modulus of each kind that it takes and gives."""
+    for spec in CONVERSIONS:
+        for taken in _moduli(spec.takes):
+            for gives in _moduli(spec.gives):
+                given = Parameters(len(X), BITS, *(key.public.bits for key in KEYS), taken, gives)
+                if spec.applies(given):
+                    yield Run(f"conversion {spec.name} {taken} {gives}", _conversion(spec, given))
+
+
+def _moduli(sharing: Sharing | None) -> list[Modulus | None]:
+    if sharing is None:
+        return [None]
+    return [each for each in (2, 1 << 40, 1 << 64, 10**9 + 7, Role.ALICE) if sharing.allows(each)]
+
+
+def _conversion(spec: Spec, given: Parameters) -> Side:
+    known = [
+        int(KEYS[each is Role.BOB].public.n) if isinstance(each, Role) else each
+        for each in (given.modulus_in, given.modulus_out)
+    ]
+    resolved = Parameters(given.count, given.bits, given.alice_key_bits, given.bob_key_bits, *known)
+    values = [value % (known[0] or 1 << BITS) for value in X]
+    if spec.inputs[0] is not Form.SS and spec.bitwise is False and "bit" in spec.name:
+        values = [value & 1 for value in X]
+
+    def side(session: Session) -> object:
+        for setup in spec.setups:
+            setup.run(session)
+        width = BITS if spec.bitwise else None
+        own = _held(session.role, values, spec.inputs[0], known[0] or 1 << BITS, width)
+        return (spec.alice if session.role is Role.ALICE else spec.bob)(session, resolved, own)
+
+    return side
+
+
+def _held(role: Role, values: Sequence[int], form: Form, modulus: int, width: int | None) -> Value:
+    """What a party holds of public values; both parties compute it, each its own part."""
+    source = Randomness.from_seed(repr((list(values), form.value, modulus)).encode(), "holdings")
+    if form is Form.SS:
+        own = source.below(modulus, len(values))
+        rest = [(value - part) % modulus for value, part in zip(values, own, strict=True)]
+        return Share(own if role is Role.ALICE else rest, modulus)
+    entries = list(values) if width is None else [value >> i & 1 for value in values for i in range(width)]
+    match form.holding(role):
+        case Holding.PLAIN:
+            return Plain(entries)
+        case Holding.CIPHERTEXT:
+            key = KEYS[role is Role.ALICE].public
+            with ThreadPoolExecutor(1) as pool:
+                return Encrypted(Ciphertexts(key, Paillier(key, source, pool).encrypt(entries).values))
+        case Holding.SECRET_KEY:
+            return KeyHolder(len(entries))
+        case _:
+            return Nothing(len(entries))
+
+
+# programs over secret vectors
+
+
+def programs() -> Iterator[Run]:
+    """What the analyses are written in, operation by operation."""
+    for name, (x, y, program) in _PROGRAMS.items():
+        yield Run(f"secret {name}", _program((x, y), program))
+
+
+def _program(shapes: tuple[Shape, Shape], program: Callable[[SecretInts, SecretInts], SecretInts]) -> Side:
+    def side(session: Session) -> object:
+        x, y = (
+            SecretInts.from_plain(
+                session,
+                np.resize([5, -7, 100, 0, -99], shape) if session.role is owner else None,
+                owner,
+                Bounds(-100, 100),
+                shape,
+            )
+            for owner, shape in zip(Role, shapes, strict=True)
+        )
+        return program(x, y).reveal(EVERYONE)
+
+    return side
+
+
+Shape = int | tuple[int, int]
+_PROGRAMS: Mapping[str, tuple[Shape, Shape, Callable[[SecretInts, SecretInts], SecretInts]]] = {
+    "product": (4, 4, lambda x, y: x * y),
+    "product of matrices": ((4, 8), (8, 16), lambda x, y: x @ y),
+    "comparison and choice": (4, 4, lambda x, y: select(x >= y, x, y)),
+    "equality": (4, 4, lambda x, y: SecretInts.from_bits(x == y)),
+    "argmin": (4, 4, lambda x, y: (x * y).argmin()),
+    "quotient by a public number": (4, 4, lambda x, y: (x * y) // 7),
+    "quotient": (4, 4, lambda x, y: (x * x).divide(y * y + 1, 3)),
+}
+
+
+# whole analyses
+
+
+def analyses() -> Iterator[Run]:
+    """The jobs of `wire_jobs.toml`."""
+    for job in tomllib.loads(JOBS.read_text(encoding="utf-8"))["jobs"]:
+        yield Run(f"job {job['name']}", _jobs([job, *([job["then"]] if "then" in job else [])]))
+
+
+def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
+    """Jobs in one session, with one shelf of pools."""
+    shelves = {role: _Shelf() for role in Role}
+
+    def side(session: Session) -> object:
+        session.pools = shelves[session.role]
+        results = []
+        for job in jobs:
+            analysis = ANALYSES[job["analysis"]]
+            results.append(
+                run_analysis(
+                    analysis,
+                    session,
+                    analysis.parse(job.get("parameters", {})),
+                    _data(job.get(session.role.value, {}), session.role),
+                    frozenset(map(Role, job["recipients"])),
+                    Limits(minimum_intersection=job.get("minimum_intersection", 0)),
+                )
+            )
+        return results
+
+    return side
+
+
+def _data(columns: Mapping[str, str], role: Role) -> Data:
+    return {name: COLUMNS[column](role) for name, column in columns.items()}
+
+
+def _numbers(schema: Schema) -> Callable[[Role], Column]:
+    def column(role: Role) -> Column:
+        source = Randomness.from_seed(repr(schema).encode(), role.value)
+        drawn = source.below((schema.upper or 0) - (schema.lower or 0) + 1, ROWS)
+        return Column(np.array(drawn, dtype=np.int64) + (schema.lower or 0), schema)
+
+    return column
+
+
+def _texts(texts: Sequence[str]) -> Callable[[Role], Column]:
+    """Twelve of the texts for each side, of which six are the same."""
+    return lambda role: Column(list(texts[:ROWS] if role is Role.ALICE else texts[-ROWS:]), Schema("text"))
+
+
+ROWS = 12
+_SURNAMES = (
+    "Adler Brandt Conrad Dietz Engel Falk Gruber Hahn Illing "
+    "Jansen Keller Lorenz Maurer Nagel Otto Pohl Quast Ritter"
+)
+COLUMNS: Mapping[str, Callable[[Role], Column]] = {
+    "card": _texts([str(1000 + number) for number in range(ROWS + 6)]),
+    "surname": _texts(_SURNAMES.split()),
+    "born": _numbers(Schema("integer", lower=-7000, upper=10_000, unit=DAYS)),
+    "age": _numbers(Schema("integer", lower=0, upper=120, unit="years")),
+    "weight": _numbers(Schema("decimal", scale=1, lower=200, upper=2500, unit="kg")),
+    "cost": _numbers(Schema("integer", lower=0, upper=100_000, unit="EUR")),
+    "smoker": _numbers(Schema("category", lower=0, upper=1, categories=("no", "yes"))),
+}
+
+
+class _Shelf:
+    """Pools in memory."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, tuple[Stored, bytes]] = {}
+
+    def put(self, stored: Stored, data: bytes) -> None:
+        """Keep a pool."""
+        self._kept[stored.name] = (stored, data)
+
+    def pools(self) -> Sequence[Stored]:
+        """All that are kept."""
+        return [stored for stored, _ in self._kept.values()]
+
+    def take(self, name: bytes) -> bytes | None:
+        """Take one out."""
+        return self._kept.pop(name, (None, None))[1]
