@@ -24,7 +24,6 @@ from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
 from smc.analyses.base import PERSONS, Outcome
-from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.runner import run_analysis
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
@@ -117,7 +116,7 @@ class Run:
             peer_key=self._peer.signing,
             attend=None if attendance is None else partial(self._examiner.history.record, attendance),
         )
-        gate = make_gate(self._ledger, releasing) if passes_gate(task) else open_gate
+        gate = make_gate(self._ledger, releasing)
         start = time.monotonic()
         auditor = None
         if attendance is not None and own.identities is not None:
@@ -213,11 +212,6 @@ def leakage_document(task: Task) -> dict[str, list[str]]:
     }
 
 
-def passes_gate(task: Task) -> bool:
-    """Whether both parties write what a job releases before it opens anything."""
-    return bool(task.facts.loss) or task.facts.exact
-
-
 def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
@@ -225,10 +219,9 @@ def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) ->
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits))
     document["seconds"] = round(document["seconds"], 3)
-    if passes_gate(task):
-        document["rounds"] += GATE_ROUNDS
-        document["alice_bytes"] += GATE_BYTES
-        document["bob_bytes"] += GATE_BYTES
+    document["rounds"] += GATE_ROUNDS
+    document["alice_bytes"] += GATE_BYTES
+    document["bob_bytes"] += GATE_BYTES
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
     return document | {"sent": sent, "received": received, "rows": rows}

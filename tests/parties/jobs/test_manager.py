@@ -12,6 +12,7 @@ from parties.errors import BudgetError, DataError, JobError, PeerRefused, PeerUn
 from parties.jobs.state import State
 from parties.ledger.accounting import Account
 from parties.ledger.entries import DECISIONS, LedgerError
+from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, ROLES, approve, job_file, wait_final, wait_state
@@ -42,11 +43,13 @@ def test_a_whole_job_whoever_proposes(pair, sender):
         document = results(manager, job_id)
         assert document["outcome"]["tables"] == [{"name": "sum", "columns": {"total": [62]}}]
         facts = document["facts"]
-        assert (facts["rounds"], facts["sent"], facts["received"], facts["rows"]) == (1, 8, 8, 2)
-        assert facts["estimate"]["rounds"] == 1
+        rounds, both_ways = 1 + GATE_ROUNDS, 8 + GATE_BYTES
+        assert (facts["rounds"], facts["sent"], facts["received"]) == (rounds, both_ways, both_ways)
+        assert (facts["estimate"]["rounds"], facts["rows"]) == (rounds, 2)
         assert facts["leakage"]["public"] == ["the number of rows"]
-        (begun,) = (entry for entry in manager.ledger.entries() if entry.event not in DECISIONS)
+        begun, signed = (entry for entry in manager.ledger.entries() if entry.event not in DECISIONS)
         assert (begun.event, begun.job, begun.rule) == ("run", north.contract.digest.hex(), "additions")
+        assert (signed.event, signed.subject) == ("countersigned", begun.hash)
 
 
 def test_only_recipients_get_tables(pair):
@@ -387,7 +390,7 @@ def test_check_and_estimate_change_nothing(pair):
     assert report["leakage"]["alice"] == ["the sum"]
     assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 3
     report = pair.north.estimate(job_file(), 1000, 20.0, 100.0)
-    assert report["network_seconds"] == pytest.approx(0.01 + 128 / 1e8, abs=1e-6)
+    assert report["network_seconds"] == pytest.approx(0.03 + 16 * (8 + GATE_BYTES) / 1e8, abs=1e-6)
     assert pair.north.store.all() == []
     pair.forbid("north")
     assert not pair.north.check(job_file())["verdict"]["allowed"]
