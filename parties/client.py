@@ -227,6 +227,11 @@ class Job:
         return self._message.peer
 
     @property
+    def is_older(self) -> bool:
+        """Whether its contract has the format of an older release, which is shown but not worked with."""
+        return self._message.older_release
+
+    @property
     def progress(self) -> tuple[str, int, int]:
         """Stage, and how much of how much is done, while it runs."""
         return self._message.stage, self._message.done, self._message.of

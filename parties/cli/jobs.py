@@ -270,10 +270,16 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
         out.print(table("", ("job", found.id), shown[1:]))
         if description["error"]:
             out.print(f"{description['error']['what']} {description['error']['mend']}")
-        if contract:
+        if contract and found.is_older:
+            out.print(
+                f"The job is of an older release (format {description['format']}); its contract as stored:"
+            )
+            out.json(description["contract"])
+        elif contract:
             out.json(description["contract"]["spec"])
             for role, limits in description["contract"]["limits"].items():
                 out.print(f"limits of {role}: {'open yet' if limits is None else limits_text(limits)}")
+        if contract:
             _print_facts(out, found.facts)
             if found.leakage and not found.facts:
                 _print_leakage(out, description["leakage"], "would learn")

@@ -21,7 +21,8 @@ from smc.analyses.disclosure.limits import MOST, NO_LIMITS, Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
-FORMAT = 2
+FORMAT = 3
+"""Contracts of other formats are kept and shown, but never worked with."""
 CONTRACT_BYTES = 192 << 10
 """The longest contract."""
 

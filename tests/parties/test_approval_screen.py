@@ -17,7 +17,7 @@ import pytest
 
 from parties.client import job_text
 from parties.errors import JobError
-from parties.jobs.contract import Contract
+from parties.jobs.contract import FORMAT, Contract
 from parties.jobs.control import make_control_server
 from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
@@ -194,7 +194,7 @@ def test_a_peer_forges_no_line_of_the_log(served, caplog):
     spec = {**json.loads(json.dumps(parse_spec(job_text(document("n"))).document()))}
     spec["parameters"] = {f"x\n{forged}": None}
     body = {
-        "format": 2,
+        "format": FORMAT,
         "spec": spec,
         "proposer": "alice",
         "nonce": "ab" * 32,

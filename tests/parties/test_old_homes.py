@@ -1,0 +1,141 @@
+"""Homes that earlier releases made: the daemon starts on them, and what they hold can be seen.
+
+`tests/parties/homes` has one of every format that has landed; CONTRIBUTING.md says how to add the next.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from parties.cli.main import duetto
+from parties.config import load
+from parties.daemon import Daemon
+from parties.jobs.contract import FORMAT
+from parties.jobs.database import VERSION
+from parties.jobs.reading import JobReader
+from parties.lock import only_one
+from parties.pki import certificate
+
+HOMES = sorted((Path(__file__).parent / "homes").iterdir())
+
+
+def copied(source, folder):
+    """A copy of a home with the modes that git does not keep, and a certificate that has not ended."""
+    home = Path(shutil.copytree(source, folder / "north"))
+    for path in (home, *home.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    pem, key = certificate.make("north")
+    (home / "keys" / "tls.crt").write_bytes(pem)
+    (home / "keys" / "tls.key").write_bytes(key)
+    config = home / "duetto.toml"
+    config.write_text(config.read_text().replace("127.0.0.1:17811", "127.0.0.1:0"))
+    return home
+
+
+@pytest.fixture(params=HOMES, ids=lambda path: path.name)
+def home(request):
+    with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
+        yield copied(request.param, Path(folder))
+
+
+@pytest.fixture
+def command(home):
+    def run(*words, code=0):
+        done = CliRunner().invoke(duetto, [*words, "--config", str(home)])
+        assert done.exit_code == code, done.output
+        return done.stdout
+
+    return run
+
+
+def parsed(text):
+    return json.loads(text)
+
+
+def test_every_format_has_a_home():
+    formats = {path.name.rsplit("-", 1)[1] for path in HOMES}
+    assert formats >= {str(number) for number in range(1, FORMAT)}
+
+
+def test_a_daemon_starts_and_all_can_be_seen(home, command):
+    config = load(home)
+    with only_one(config):
+        daemon = Daemon(config)
+        try:
+            daemon.start()
+            check_jobs(command, int(home_format(home)))
+        finally:
+            daemon.stop()
+    assert parsed(command("ledger", "verify", "--json"))["success"]
+    spent = parsed(command("ledger", "show", "--json"))["entries"]
+    assert [bool(entry["job_id"]) for entry in spent] == [True, True]
+    assert "patients" in command("ledger", "show")
+
+
+def home_format(home):
+    with_jobs = JobReader(home)
+    try:
+        return with_jobs.all()[0].format
+    finally:
+        with_jobs.close()
+
+
+def check_jobs(command, form):
+    """Two finished jobs and one that waited for the other party's person, which has failed now."""
+    jobs = parsed(command("job", "list", "--json"))["jobs"]
+    assert [job["title"] for job in jobs] == ["Mean weight", "Mean age", "Mean age"]
+    assert [job["state"] for job in jobs] == ["failed", "finished", "finished"]
+    assert [job["format"] for job in jobs] == [form] * 3
+    assert [job["older_release"] for job in jobs] == [form != FORMAT] * 3
+    assert "Mean age" in command("job", "list")
+    assert jobs[0]["error"]["code"] == "old-release"
+    assert jobs[0]["error"]["mend"] == "Submit the job again."
+    assert parsed(command("party", "status", "--json"))["jobs"] == {"failed": 1, "finished": 2}
+    for job in jobs:
+        shown = parsed(command("job", "show", job["job_id"], "--json"))
+        assert shown["contract"]["format"] == form
+        assert shown["contract"]["spec"]["parameters"]["epsilon"] == "1"
+        assert f"older release (format {form})" in command("job", "show", job["job_id"])
+    for job in jobs[1:]:
+        result = parsed(command("job", "result", job["job_id"], "--json"))
+        assert 40 < float(next(iter(result["tables"].values()))["value"][0]) < 60
+        assert "cost:" in command("job", "result", job["job_id"])
+    refused = parsed(command("job", "approve", jobs[0]["job_id"], "--json", code=65))
+    assert refused["error"]["code"] == "state"
+
+
+def test_certificates_of_earlier_releases_can_be_read(home, command, tmp_path):
+    with_jobs = JobReader(home)
+    done = [job for job in with_jobs.all() if with_jobs.papers(job.job_id).certificate]
+    documents = [json.loads(with_jobs.papers(job.job_id).certificate) for job in done]
+    with_jobs.close()
+    for number, document in enumerate(documents):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps({name: document[name] for name in ("certificate", "signature")}))
+        found = CliRunner().invoke(duetto, ["job", "verify", str(file), "--any-key", "--json"])
+        assert parsed(found.stdout)["certificate"]["job_id"] == done[number].job_id
+
+
+def test_the_home_is_brought_up_to_date_once(home):
+    JobReader(home).close()
+    before = (home / "jobs.sqlite").read_bytes()
+    with_jobs = JobReader(home)
+    assert with_jobs._database.rows("pragma user_version")[0][0] == VERSION
+    with_jobs.close()
+    assert (home / "jobs.sqlite").read_bytes() == before
+
+
+def test_the_fixtures_outlive_their_certificates(home):
+    """What is committed has ended after a year; a home whose certificate has ended is told so, not broken."""
+    pem, key = certificate.make("north", dt.datetime.now(dt.UTC) - dt.timedelta(days=1000))
+    (home / "keys" / "tls.crt").write_bytes(pem)
+    (home / "keys" / "tls.key").write_bytes(key)
+    with pytest.raises(Exception, match=r"expired|ended"):
+        Daemon(load(home))
