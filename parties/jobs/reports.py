@@ -52,6 +52,7 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         "rho": str(task.facts.loss.rho),
         "seconds": task.spec.seconds,
         "exact": task.facts.exact,
+        "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
         "overlap": overlap_document(examiner, task, own, verdict),
         "preview": preview_document(examiner.preview(task, own, verdict.limits)),

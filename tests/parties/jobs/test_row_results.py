@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from parties.client import job_text
 from parties.errors import PeerRefused, PolicyError
 from parties.jobs.state import State
 from tests.parties.jobs.institutions import Institutions, job
+from tests.parties.jobs.joined import approve
 
 AGE = {"type": "integer", "lower": 0, "upper": 120}
 DECLARED = {"x": AGE, "y": AGE, "id": {"type": "text"}}
@@ -53,6 +55,21 @@ def test_a_comparison_that_stays_shared_needs_no_word(people: Institutions) -> N
         people.allow(side, row_results=None, types=None, runs_total=None)
     records = people.ended(people.submit(SHARED))
     assert {record.state for record in records.values()} == {State.FINISHED}
+
+
+def test_a_word_that_is_taken_back_ends_a_waiting_job(people: Institutions) -> None:
+    people.allow("south", approval="person")
+    job_id = people.submit(JOBS["keys"])
+    people.allow("south", approval="person", row_results=None)
+    with pytest.raises(PolicyError, match="single rows"):
+        approve(people.south, job_id)
+
+
+@pytest.mark.parametrize(("name", "about_rows"), [*((name, True) for name in JOBS), ("shared", False)])
+def test_the_check_says_what_a_job_is_about(people: Institutions, name: str, about_rows: bool) -> None:
+    report = people.north.check(job_text(JOBS.get(name, SHARED)))
+    assert report["row_results"] is about_rows
+    assert report["verdict"]["allowed"]
 
 
 TUTORIAL = {
