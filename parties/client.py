@@ -40,7 +40,7 @@ LOOK_SECONDS = 2.0
 
 _SHOWN = (
     *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
-    *("created", "updated", "stage", "done", "of", "format", "older_release", "result_deleted"),
+    *("created", "updated", "stage", "done", "of", "waits_for", "format", "older_release", "result_deleted"),
 )
 
 OnProgress = Callable[["Job"], None]

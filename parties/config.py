@@ -59,12 +59,14 @@ class Limits:
         message_seconds: how long one send or receive may wait for the peer.
         job_seconds: how long a session may last.
         inbox_bytes: received and not yet used bytes of a session; the peer is held up beyond.
+        wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
     """
 
     sessions: int = 4
     message_seconds: int = 600
     job_seconds: int = 86400
     inbox_bytes: int = 256 << 20
+    wait_days: int = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +244,7 @@ def _limits(table: StrictTable) -> Limits:
         message_seconds=_between(table, "message_seconds", usual.message_seconds, 1, 86400),
         job_seconds=_between(table, "job_seconds", usual.job_seconds, 1, 30 * 86400),
         inbox_bytes=_between(table, "inbox_bytes", usual.inbox_bytes, 2 << 20, 4 << 30),
+        wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
     )
     table.close()
     return limits

@@ -153,7 +153,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
 }
 
 _REFUSALS: Final = ("policy", "budget", "denied", "overlap", "history", "disclosure")
-_BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY}
+_BY_PEER_CODE: Final = {**dict.fromkeys(_REFUSALS, REFUSED), "busy": RETRY, "too-many-open": RETRY}
 
 
 def why_unreadable(problem: OSError | UnicodeDecodeError) -> str:

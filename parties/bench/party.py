@@ -201,13 +201,9 @@ class NoJobs:
         """Refuse."""
         raise _no_jobs(peer, contract)
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
+    def tell(self, peer: str, standing: bytes) -> bytes:
         """Refuse."""
-        raise _no_jobs(peer, decision)
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        """Refuse."""
-        raise _no_jobs(peer, notice)
+        raise _no_jobs(peer, standing)
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
         """Take part; the handshake compares the digests of the case."""

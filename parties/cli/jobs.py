@@ -139,6 +139,9 @@ def list_jobs(
         out.print(
             table("", (*heads, "result"), [[*(j[head] for head in heads), _result_word(j)] for j in jobs])
         )
+        for entry in jobs:
+            if entry["waits_for"]:
+                out.print(f"{entry['job_id']} waits for {entry['waits_for']}.")
         if more:
             out.print(f"There are older ones: duetto job list --before {jobs[-1]['job_id']}")
 

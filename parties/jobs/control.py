@@ -274,6 +274,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             format=job.format,
             older_release=not job.is_readable,
             result_deleted=job.deleted,
+            waits_for=self._manager.waits_for(job),
         )
 
     def _job(self, job: Summary) -> pb.Job:

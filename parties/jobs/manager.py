@@ -6,26 +6,27 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from parties.certificates.program import program
 from parties.config import Config
 from parties.disclosure.history import History
-from parties.errors import JobError, PeerBusy, PeerUnreachable
+from parties.errors import JobError, PeerBusy
 from parties.jobs.contract import parse_contract
+from parties.jobs.courier import AWAY, Courier, Errands, Patience
 from parties.jobs.decisions import Decisions, Person
 from parties.jobs.examination import Examiner
-from parties.jobs.messages import Decision, Word, encode_notice, parse_decision, parse_notice
+from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
+from parties.jobs.outbox import Outbox
 from parties.jobs.records import Record, Summary
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.run import Run, leakage_document
 from parties.jobs.spec import parse_spec
-from parties.jobs.state import State
+from parties.jobs.standing import waits_for
+from parties.jobs.state import WAITING, State
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
@@ -33,25 +34,11 @@ from parties.pki.identity import Identity
 from parties.session.ports import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
-from smc.errors import DuettoError, PeerError, PeerLost
+from smc.errors import DuettoError
 
-_DONE = b"{}"
 _STOP_SECONDS = 10.0
 _NOTICE_SECONDS = 2.0
 _LOG = logging.getLogger("duetto.jobs")
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How the daemon waits for its peer.
-
-    Attributes:
-        dial_seconds: pauses between attempts to reach the peer for a job that both have approved.
-        ask_seconds: pause between questions whether the peer's person has decided.
-    """
-
-    dial_seconds: tuple[float, ...] = (1, 3, 10, 30)
-    ask_seconds: float = 60.0
 
 
 class JobManager:
@@ -81,22 +68,22 @@ class JobManager:
         self._peers = peers
         self._patience = patience or Patience()
         self.store = JobStore(config.home)
+        self._outbox = Outbox(config.home)
         self.ledger = ledger or open_ledger(config.home)
         self._examiner = open_examiner(config, self.ledger, analyses)
         self._decisions = Decisions(self.ledger)
         self._negotiation = Negotiation(
-            self.store,
-            self._examiner,
-            identity,
-            peers,
-            self._decisions,
-            lambda job_id: self._work(job_id, self._dial),
+            self.store, self._examiner, identity, peers, self._decisions, self._outbox, self._changed
         )
+        errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
+        self._couriers = {
+            peer: Courier(peer, self._outbox, self.store, errands, self._patience, config.limits.sessions)
+            for peer in peers.names()
+        }
+        self._wait = timedelta(days=config.limits.wait_days)
         self._keep_days = config.keep_results_days
-        self._given_up: set[str] = set()
         self._stopping = threading.Event()
-        self._workers = ThreadPoolExecutor(config.limits.sessions, thread_name_prefix="duetto-job")
-        self._asker = threading.Thread(target=self._ask_regularly, name="duetto-ask", daemon=True)
+        self._keeper = threading.Thread(target=self._keep_house, name="duetto-jobs", daemon=True)
 
     @property
     def name(self) -> str:
@@ -115,12 +102,10 @@ class JobManager:
         with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
             begun = [job for job in self.store.all() if job.started]
             self.ledger.adopt((job.digest or job.job_id, job.dataset, job.peer) for job in reversed(begun))
-        for job in self.store.all(State.PROPOSED):
-            self._work(job.job_id, self._negotiation.propose)
-        for job in self.store.all(State.APPROVED):
-            if job.outgoing:
-                self._work(job.job_id, self._dial)
-        self._asker.start()
+        self._expire()
+        for courier in self._couriers.values():
+            courier.start()
+        self._keeper.start()
 
     # What people ask at home
 
@@ -128,15 +113,22 @@ class JobManager:
         """Check a job, and propose it or ask for approval at home.
 
         Returns:
-            The job, which may be waiting for a person here or there, or be on its way.
+            The job, which may be waiting for a person here or there or for the peer, or be on its way.
 
         Raises:
-            DuettoError: the own checks failed, or the peer refused or cannot be reached; of its kind.
+            DuettoError: the own checks failed, or the peer refused; of its kind.
         """
         record = self._negotiation.draft(self._examiner.understand(parse_spec(toml)))
         _LOG.info("job %s: %s", record.job_id, record.state.value)
+        courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
-            self._negotiation.propose(record.job_id)
+            with courier.holding(record.job_id):
+                try:
+                    self._negotiation.propose(record.job_id)
+                except AWAY as error:
+                    courier.away(error)
+                except PeerBusy:
+                    courier.wake(record.job_id)
         return self.store.get(record.job_id)
 
     def check(self, toml: str) -> dict[str, Any]:
@@ -157,29 +149,36 @@ class JobManager:
 
     def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
-        return self._negotiation.approve(job_id, person, shown)
+        return self._told(self._negotiation.approve(job_id, person, shown))
 
     def deny(self, job_id: str, person: Person, reason: str = "") -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
-        return self._negotiation.deny(job_id, person, reason)
+        return self._told(self._negotiation.deny(job_id, person, reason))
+
+    def waits_for(self, job: Summary) -> str:
+        """What an unfinished job waits for, for people; empty if for nothing."""
+        courier = self._couriers.get(job.peer)
+        return waits_for(job, courier.trouble if courier is not None else "it is not paired any more")
 
     def cancel(self, job_id: str, person: Person) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.
 
         Raises:
-            JobError: it has ended already.
+            JobError: it has ended already, or its result is kept and the peer decides whether it has ended.
             LedgerError: it is given up, but that cannot be written.
         """
-        record = self.store.find(job_id)
-        self._mark_cancelled(record.job_id, "The job was cancelled at home.")
-        if not (record.outgoing and record.state is State.WAITING_OWN):
-            # The peer is told before the session breaks, but a silent peer holds nothing up.
-            notice = threading.Thread(target=self._notify, args=[record], daemon=True)
-            notice.start()
-            notice.join(_NOTICE_SECONDS)
-        self._interrupt(record.job_id)
-        self._decisions.of_person(CANCELLED, self.store.digest(record.job_id), record.peer, person)
-        return self.store.summary(record.job_id)
+        job = self.store.find(job_id)
+        if job.state.is_final:
+            raise JobError(f"Job {job.job_id} is {job.state.value}.", "It has ended already.", code="state")
+        self.store.fail(
+            job.job_id, DuettoError("The job was cancelled at home.", code="cancelled"), State.CANCELLED
+        )
+        # The peer is told before the session breaks, but a silent peer holds nothing up.
+        self._changed(self.store.summary(job.job_id), interrupt=False)
+        told = self._told(self.store.summary(job.job_id))
+        self._peers.cancel_session(job.job_id)
+        self._decisions.of_person(CANCELLED, self.store.digest(job.job_id), job.peer, person)
+        return told
 
     def result(self, job_id: str) -> str:
         """The own result of a finished job, with what the run cost, as JSON.
@@ -238,20 +237,13 @@ class JobManager:
 
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Answer a proposal; see `Negotiation.consider`."""
+        self._heard_of(peer)
         return self._negotiation.consider(peer, parse_contract(contract)).encode()
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        """Take the word of the peer; see `Negotiation.hear`."""
-        self._negotiation.hear(peer, parse_decision(decision))
-        return _DONE
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        """The peer gave a job up."""
-        record = self._negotiation.of_peer(peer, parse_notice(notice))
-        if not record.state.is_final:
-            self._mark_cancelled(record.job_id, "The peer gave the job up.")
-            self._interrupt(record.job_id)
-        return _DONE
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        """Take the word of the peer about a job; see `Negotiation.hear`."""
+        self._heard_of(peer)
+        return self._negotiation.hear(peer, parse_standing(standing)).encode()
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
         """The own part in a session for a job that both have signed.
@@ -260,7 +252,7 @@ class JobManager:
             JobError: there is no such job with this peer, it may not run now, or contract, role or keys
                 differ.
         """
-        record = self._negotiation.of_peer(peer, header.job_id)
+        record = self.store.get(self._negotiation.of_peer(peer, header.job_id).job_id)
         keys = record.contract.keys
         if record.outgoing or record.state is not State.APPROVED or not record.peer_signature:
             raise JobError(f"Job {record.job_id} is not ready to run.", code="state")
@@ -275,44 +267,60 @@ class JobManager:
         self._stopping.set()
         for job in self.store.all(State.RUNNING):
             self._peers.cancel_session(job.job_id)
-        self._workers.shutdown(wait=True, cancel_futures=True)
-        if self._asker.is_alive():
-            self._asker.join(_STOP_SECONDS)
+        for courier in self._couriers.values():
+            courier.stop()
+        if self._keeper.is_alive():
+            self._keeper.join(_STOP_SECONDS)
         self.store.wait_for(lambda: not self.store.all(State.RUNNING, limit=1), _STOP_SECONDS)
         self.store.settle()
+        self._outbox.close()
         self.store.close()
 
     # How it is done
 
     def _dial(self, job_id: str) -> None:
-        """Confirm and run an approved job; try again while the peer cannot be reached."""
-        for pause in (*self._patience.dial_seconds, None):
-            record = self.store.get(job_id)
-            if record.state is not State.APPROVED:
-                return None
-            try:
-                confirmed = Decision(job_id, Word.CONFIRMED, record.own_signature)
-                self._peers.decide(record.peer, confirmed.encode())
-                self._peers.run_session(record.peer, self._run(record).session_task())
-            except (PeerUnreachable, PeerBusy, PeerLost) as error:
-                if pause is None or self.store.summary(job_id).state is not State.APPROVED:
-                    return self._give_up(record, error)
-                if self._stopping.wait(pause):
-                    return None
-            except DuettoError as error:
-                return self._give_up(record, error)
-            else:
-                return None
-        return None
+        """Confirm an approved job and run it.
 
-    def _give_up(self, record: Record, error: DuettoError) -> None:
-        """A dialled job ended with an error; if it never began, the peer has to be told."""
-        _LOG.info("job %s: ended with code %s", record.job_id, error.stable_code)
-        if self._stopping.is_set() and self.store.summary(record.job_id).state is State.APPROVED:
+        Raises:
+            PeerUnreachable: the peer is away, as with `PeerLost` and `PeerBusy`; the job stays approved.
+        """
+        record = self.store.get(job_id)
+        if record.state is not State.APPROVED:
             return
-        with suppress(JobError):
-            self.store.fail(record.job_id, error)
-            self._notify(record)
+        try:
+            if self._negotiation.tell(job_id).word is Word.APPROVED:
+                self._peers.run_session(record.peer, self._run(record).session_task())
+        except DuettoError as error:
+            _LOG.info("job %s: its session ended with code %s", job_id, error.stable_code)
+            if self.store.summary(job_id).state is not State.APPROVED or self._stopping.is_set():
+                return
+            if isinstance(error, (*AWAY, PeerBusy)):
+                raise
+            with suppress(JobError):
+                self.store.fail(job_id, error)
+            self._couriers[record.peer].wake(job_id)
+
+    def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
+        """A job has changed by a word: end its session if it has ended, and tell the peer."""
+        if interrupt and job.state.is_final:
+            self._peers.cancel_session(job.job_id)
+        if job.peer in self._couriers:
+            self._couriers[job.peer].wake(job.job_id)
+
+    def _heard_of(self, peer: str) -> None:
+        """A peer that calls can be reached."""
+        if peer in self._couriers:
+            self._couriers[peer].here()
+
+    def _told(self, job: Summary) -> Summary:
+        """The job when the peer has been told of a decision, or after a moment if it is away."""
+        if job.state.is_final:
+            self._outbox.wait(job.job_id, _NOTICE_SECONDS)
+        else:
+            self.store.wait_for(
+                lambda: self.store.summary(job.job_id).state is not State.PROPOSED, _NOTICE_SECONDS
+            )
+        return self.store.summary(job.job_id)
 
     def _run(self, record: Record) -> Run:
         return Run(
@@ -323,38 +331,28 @@ class JobManager:
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),
             own_modulus=int(self._identity.paillier.public.n),
-            given_up=lambda: record.job_id in self._given_up,
+            given_up=lambda: self.store.summary(record.job_id).state is not State.RUNNING,
         )
 
-    def _mark_cancelled(self, job_id: str, what: str) -> None:
-        self.store.fail(job_id, DuettoError(what, code="cancelled"), State.CANCELLED)
-
-    def _interrupt(self, job_id: str) -> None:
-        """End the run of a cancelled job, whether it computes or waits for the peer."""
-        self._given_up.add(job_id)
-        self._peers.cancel_session(job_id)
-
-    def _notify(self, record: Summary) -> None:
-        """Tell the peer that a job is given up, as far as it can be reached."""
-        with suppress(PeerError):
-            self._peers.cancel_job(record.peer, encode_notice(record.job_id))
-
-    def _work(self, job_id: str, work: Callable[[str], None]) -> None:
-        def guarded() -> None:
-            with suppress(DuettoError):
-                work(job_id)
-
-        with suppress(RuntimeError):  # the daemon is stopping; the next start takes the job up
-            self._workers.submit(guarded)
-
-    def _ask_regularly(self) -> None:
+    def _keep_house(self) -> None:
         while not self._stopping.wait(self._patience.ask_seconds):
-            with suppress(DuettoError):  # a full disk, for one: the next time may do better
+            try:
                 self.store.settle()
                 self._prune()
-                for job in self.store.all(State.WAITING_PEER):
-                    with suppress(DuettoError):  # whatever is wrong with one job, the others are asked after
-                        self._negotiation.ask(job.job_id)
+                self._expire()
+            except Exception as problem:  # a full disk, say; the next round looks again
+                _LOG.error("the jobs cannot be looked after: %s: %s", type(problem).__name__, problem)
+
+    def _expire(self) -> None:
+        """End jobs that have waited too long, so that nothing waits for ever on either side."""
+        late = JobError(
+            f"The job waited for more than {self._wait.days} days.",
+            "Submit it again, or raise `wait_days` in [limits].",
+            code="expired",
+        )
+        for job in self.store.stale(self._wait, *WAITING):
+            with suppress(JobError):
+                self.store.fail(job.job_id, late)
 
     def _prune(self) -> None:
         """Delete the results that are older than the configuration keeps them."""

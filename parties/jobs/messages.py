@@ -4,9 +4,12 @@ proposer                                   other party
   draft             ---- propose ---->       checks, adds its schemas, signs or asks a person
                     <--- Answer ------       the complete contract: signed, pending, or unfit, if the
                                              schemas of both do not fit the parameters or each other
-                    <--- Decision ----       later, if a person had to decide
-  checks, signs     ---- Decision --->       `confirmed`, with the proposer's signature
+                    <--- Standing ----       `approved` or `denied`, if a person had to decide
+  checks, signs     ---- Standing --->       `confirmed`, with the proposer's signature
   dials                                      lets the session in only now
+
+From the proposal on either side may say at any time where the job stands for it, as often as it likes; it is
+answered with where the job stands for the other: see `parties.jobs.standing`.
 """
 
 from __future__ import annotations
@@ -23,17 +26,24 @@ from smc.errors import ProtocolViolation
 _ANSWER_BYTES = CONTRACT_BYTES + 1024
 _NOTE_BYTES = 1024
 _JOB_ID = re.compile(r"[0-9a-f]{16}")
+_CODE = re.compile(r"[a-z0-9-]{0,64}")
 _SIGNATURE = re.compile(r"([0-9a-f]{128})?")
 
 
 class Word(Enum):
-    """What a decision says."""
+    """Where a job stands for one side, or how it answers a proposal."""
 
-    APPROVED = "approved"
-    PENDING = "pending"
-    DENIED = "denied"
-    CONFIRMED = "confirmed"
     UNFIT = "unfit"
+    PENDING = "pending"
+    APPROVED = "approved"
+    CONFIRMED = "confirmed"
+    RUNNING = "running"
+    KEPT = "kept"
+    FINISHED = "finished"
+    FAILED = "failed"
+    DENIED = "denied"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +72,30 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """Word about a job that both know.
+class Standing:
+    """Where a job stands for the sender.
 
     Attributes:
         job_id: the job.
-        word: `approved`, `denied` or `confirmed`.
-        signature: the signature of the sender, unless denied.
+        word: any but `unfit`; a proposer confirms where the other party approves.
+        code: stable code of what ended the job; empty unless it failed.
+        signature: the sender's signature under the contract, with `approved` and `confirmed` only.
     """
 
     job_id: str
     word: Word
+    code: str = ""
     signature: bytes = field(default=b"", repr=False)
 
     def encode(self) -> bytes:
         """The message."""
         return canonical.encode(
-            {"job_id": self.job_id, "word": self.word.value, "signature": self.signature.hex()}
+            {
+                "job_id": self.job_id,
+                "word": self.word.value,
+                "code": self.code,
+                "signature": self.signature.hex(),
+            }
         )
 
 
@@ -95,31 +112,20 @@ def parse_answer(data: bytes) -> Answer:
     return Answer(word, parse_contract(values["contract"].encode()), signature)
 
 
-def parse_decision(data: bytes) -> Decision:
-    """Read a decision.
+def parse_standing(data: bytes) -> Standing:
+    """Read a standing.
 
     Raises:
         ProtocolViolation: it is malformed.
     """
-    values = _texts(data, _NOTE_BYTES, "job_id", "word", "signature")
-    word, signature = _word(values, Word.APPROVED, Word.DENIED, Word.CONFIRMED), _signature(values)
-    if (word is Word.DENIED) == bool(signature):
+    values = _texts(data, _NOTE_BYTES, "job_id", "word", "code", "signature")
+    words = [word for word in Word if word is not Word.UNFIT]
+    word, code, signature = _word(values, *words), values["code"], _signature(values)
+    if (word in (Word.APPROVED, Word.CONFIRMED)) != bool(signature):
         raise _malformed()
-    return Decision(_job_id(values), word, signature)
-
-
-def encode_notice(job_id: str) -> bytes:
-    """The notice that a job is given up."""
-    return canonical.encode({"job_id": job_id})
-
-
-def parse_notice(data: bytes) -> str:
-    """The job that a notice names.
-
-    Raises:
-        ProtocolViolation: it is malformed.
-    """
-    return _job_id(_texts(data, _NOTE_BYTES, "job_id"))
+    if not _CODE.fullmatch(code) or (code and word is not Word.FAILED):
+        raise _malformed()
+    return Standing(_job_id(values), word, code, signature)
 
 
 def _texts(data: bytes, limit: int, *names: str) -> dict[str, str]:

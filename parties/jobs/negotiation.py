@@ -13,15 +13,18 @@ from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
 from parties.jobs.contract import Contract, Schemas, check_signature, sign
 from parties.jobs.decisions import Decisions, Person, check_shown
 from parties.jobs.examination import Examiner, Task
-from parties.jobs.messages import Answer, Decision, Word, parse_answer
-from parties.jobs.records import Record
+from parties.jobs.messages import Answer, Standing, Word, parse_answer, parse_standing
+from parties.jobs.outbox import Outbox
+from parties.jobs.records import Record, Summary
+from parties.jobs.standing import reason, settled, word_of
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.entries import APPROVED, DENIED
 from parties.pki.identity import Identity
 from parties.policy.verdict import Verdict
+from parties.rpc.refusal import clean
 from parties.session.ports import PeerPort
-from smc.errors import DuettoError, PeerError, ProtocolViolation, UsageError
+from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 
@@ -50,7 +53,8 @@ class Negotiation:
         identity: the own keys.
         peers: the way to the peers.
         decisions: where approvals are written.
-        agreed: called with the name of an own job as soon as both have signed.
+        outbox: where it is noted that the peer knows how a job has ended.
+        changed: called with a job whose state a word of the peer or of a person has changed.
     """
 
     def __init__(
@@ -60,14 +64,16 @@ class Negotiation:
         identity: Identity,
         peers: PeerPort,
         decisions: Decisions,
-        agreed: Callable[[str], None],
+        outbox: Outbox,
+        changed: Callable[[Summary], None],
     ) -> None:
         self._store = store
         self._examiner = examiner
         self._identity = identity
         self._peers = peers
         self._decisions = decisions
-        self._agreed = agreed
+        self._outbox = outbox
+        self._changed = changed
         self._random = Randomness()
         self._deciding = threading.RLock()
 
@@ -93,11 +99,16 @@ class Negotiation:
         """Send a proposal and act on the answer.
 
         Raises:
-            DuettoError: the peer refused, cannot be reached, or answered wrongly; the job has ended.
+            PeerUnreachable: the peer is away, as with `PeerLost` and `PeerBusy`; the job stays proposed.
+            DuettoError: the peer refused or answered wrongly; the job has ended.
         """
         record = self._store.get(job_id)
+        if record.state is not State.PROPOSED:
+            return
         try:
             self._exchange(record)
+        except (PeerUnreachable, PeerLost, PeerBusy):
+            raise
         except DuettoError as error:
             refused = isinstance(error, PeerError) and error.stable_code in _SAYS_NO
             with suppress(JobError):
@@ -105,41 +116,42 @@ class Negotiation:
             _LOG.info("job %s: proposal ended with code %s", job_id, error.stable_code)
             raise
 
-    def ask(self, job_id: str) -> None:
-        """Ask once more after a pending job, since the peer's word may have been lost."""
-        record = self._store.get(job_id)
-        with suppress(PeerUnreachable, PeerBusy, JobError):
-            try:
-                self._exchange(record)
-            except (PeerUnreachable, PeerBusy):
-                raise
-            except DuettoError as error:
-                refused = isinstance(error, PeerError) and error.stable_code in _SAYS_NO
-                self._store.fail(record.job_id, error, State.DENIED if refused else State.FAILED)
+    def tell(self, job_id: str) -> Standing:
+        """Tell the peer where a job stands and act on where it stands for the peer.
 
-    def hear(self, peer: str, decision: Decision) -> None:
-        """Take the word of the peer about a job that both know.
+        Returns:
+            The peer's answer.
 
         Raises:
-            JobError: there is no such job with this peer, or it does not wait for this word.
+            PeerError: the peer cannot be reached, refused to listen, or answered wrongly.
+            JobError: what it answered is not its to say.
+        """
+        job = self._store.summary(job_id)
+        answer = parse_standing(self._peers.tell(job.peer, self._standing(job).encode()))
+        if answer.job_id != job_id:
+            raise ProtocolViolation(f"{job.peer} answered about another job than it was told of.")
+        if job.state.is_final:
+            self._outbox.acknowledge(job_id, job.state)
+        self._take(job, answer)
+        return answer
+
+    def hear(self, peer: str, said: Standing) -> Standing:
+        """Take the word of the peer about a job, and answer where it stands here.
+
+        Raises:
+            JobError: the word is not the peer's to give.
             ProtocolViolation: the signature is not valid.
         """
-        with self._deciding:
-            record = self.of_peer(peer, decision.job_id)
-            if record.outgoing == (decision.word is Word.CONFIRMED):
-                raise JobError("The word is not the peer's to give.", code="state")
-            if decision.word is Word.CONFIRMED:
-                check_signature(record.contract, record.role.other, self._key(record), decision.signature)
-                self._store.countersign(record.job_id, decision.signature)
-                return
-            if record.state is not State.WAITING_PEER:
-                raise JobError("The job does not wait for the peer.", code="state")
-            if decision.word is Word.DENIED:
-                error = PolicyError("The peer denied the job.", "Ask the other institution.", code="denied")
-                self._store.fail(record.job_id, error, State.DENIED)
-                return
-            self._agree(record, decision.signature)
-        self._agreed(record.job_id)
+        try:
+            job = self.of_peer(peer, said.job_id)
+        except JobError:
+            return Standing(said.job_id, Word.UNKNOWN)
+        if not (job.outgoing and job.state is State.WAITING_OWN):  # else the peer cannot know of it
+            self._take(job, said)
+            job = self._store.summary(job.job_id)
+            if job.state.is_final and word_of(job.state, outgoing=job.outgoing) is said.word:
+                self._outbox.acknowledge(job.job_id, job.state)
+        return self._standing(job)
 
     # As the other party
 
@@ -175,7 +187,7 @@ class Negotiation:
 
     # For people at home
 
-    def approve(self, job_id: str, person: Person, shown: str) -> Record:
+    def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job that waits for it.
 
         Args:
@@ -199,13 +211,9 @@ class Negotiation:
                 self._store.move(record.job_id, State.PROPOSED)
             else:
                 self._sign(record)
-        if record.outgoing:
-            self.propose(record.job_id)
-        else:
-            self._tell(record, Word.APPROVED, self._store.get(record.job_id).own_signature)
-        return self._store.get(record.job_id)
+        return self._decided(record.job_id)
 
-    def deny(self, job_id: str, person: Person, reason: str) -> Record:
+    def deny(self, job_id: str, person: Person, why: str) -> Summary:
         """A person at home refuses a job that waits for it; name and reason stay at home.
 
         Raises:
@@ -213,23 +221,22 @@ class Negotiation:
             LedgerError: it is refused, but that cannot be written.
         """
         record = self._waiting(job_id)
-        error = PolicyError(f"Denied at home: {reason or 'no reason given'}.", code="denied")
+        error = PolicyError(f"Denied at home: {why or 'no reason given'}.", code="denied")
         self._store.fail(record.job_id, error, State.DENIED)
-        if not record.outgoing:
-            self._tell(record, Word.DENIED)
+        self._changed(self._store.summary(record.job_id))
         self._decisions.of_person(DENIED, record.contract.digest, record.peer, person)
-        return self._store.get(record.job_id)
+        return self._store.summary(record.job_id)
 
-    def of_peer(self, peer: str, job_id: str) -> Record:
+    def of_peer(self, peer: str, job_id: str) -> Summary:
         """A job that is with this peer.
 
         Raises:
             JobError: there is none; the same as if another peer's job had been named.
         """
-        record = self._store.get(job_id)
-        if record.peer != peer:
+        job = self._store.summary(job_id)
+        if job.peer != peer:
             raise JobError(f"There is no job {job_id!r} with {peer!r}.", code="unknown-job")
-        return record
+        return job
 
     # How it is done
 
@@ -259,18 +266,53 @@ class Negotiation:
                 code="contract",
             )
         with self._deciding:
-            state = self._store.summary(record.job_id).state
-            if state is State.PROPOSED:
-                self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
-            elif state is not State.WAITING_PEER:
+            if self._store.summary(record.job_id).state is not State.PROPOSED:
                 return
+            self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
             if answer.word is Word.PENDING:
                 return
-            self._agree(self._store.get(record.job_id), answer.signature)
-        self._agreed(record.job_id)
+            self._agree(record.job_id, answer.signature)
+        self._changed(self._store.summary(record.job_id))
 
-    def _agree(self, record: Record, signature: bytes) -> None:
+    def _standing(self, job: Summary) -> Standing:
+        """Where a job stands here, for the peer."""
+        word = word_of(job.state, outgoing=job.outgoing)
+        code = clean(job.error_code) if job.error_code and word is Word.FAILED else ""
+        signature = self._store.get(job.job_id).own_signature if job.state is State.APPROVED else b""
+        return Standing(job.job_id, word, code, signature)
+
+    def _take(self, job: Summary, said: Standing) -> None:
+        """Act on the peer's word about a job; the rules are in `parties.jobs.standing`."""
+        with self._deciding:
+            before = self._store.summary(job.job_id).state
+            if said.word in (Word.APPROVED, Word.CONFIRMED):
+                self._take_signature(job, before, said)
+            state = before
+            for state in settled(before, said.word):
+                if state is State.FINISHED:
+                    self._store.finish(job.job_id)
+                else:
+                    self._store.fail(job.job_id, reason(state, said.word, said.code, job.peer), state)
+                _LOG.info("job %s: %s, as %s says", job.job_id, state.value, job.peer)
+            after = self._store.summary(job.job_id)
+        if after.state is not before:
+            self._changed(after)
+
+    def _take_signature(self, job: Summary, state: State, said: Standing) -> None:
+        if job.outgoing == (said.word is Word.CONFIRMED):
+            raise JobError("The word is not the peer's to give.", code="state")
+        if job.outgoing and state is State.WAITING_PEER:
+            self._agree(job.job_id, said.signature)
+        elif not job.outgoing and state is State.APPROVED:
+            record = self._store.get(job.job_id)
+            check_signature(record.contract, record.role.other, self._key(record), said.signature)
+            self._store.countersign(job.job_id, said.signature)
+        elif not job.outgoing and state is State.WAITING_OWN:
+            raise JobError("The job was confirmed before it was approved.", code="state")
+
+    def _agree(self, job_id: str, signature: bytes) -> None:
         """The peer has signed: check it and sign as well."""
+        record = self._store.get(job_id)
         check_signature(record.contract, record.role.other, self._key(record), signature)
         self._sign(record, peer_signature=signature)
 
@@ -295,7 +337,7 @@ class Negotiation:
 
     def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
-            raise PeerBusy(f"{peer!r} has {OPEN_JOBS} open jobs here.", code="busy")
+            raise JobError(f"{peer!r} has {OPEN_JOBS} unfinished jobs here.", code="too-many-open")
         task = self._examiner.understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
         self._examiner.judge(task, None).require()
@@ -335,7 +377,7 @@ class Negotiation:
             )
         return self._store.get(found.job_id)
 
-    def _tell(self, record: Record, word: Word, signature: bytes = b"") -> None:
-        """Tell a proposer the decision; if it is away, it asks again by itself."""
-        with suppress(PeerError):
-            self._peers.decide(record.peer, Decision(record.job_id, word, signature).encode())
+    def _decided(self, job_id: str) -> Summary:
+        job = self._store.summary(job_id)
+        self._changed(job)
+        return job

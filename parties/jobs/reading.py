@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -165,6 +165,11 @@ class JobReader:
         query = f"select {_LISTED} from jobs {where} order by number desc limit ?"  # noqa: S608
         return [_summary(row) for row in self._rows(query, (*values, -1 if limit is None else limit))]
 
+    def stale(self, age: timedelta, *states: State) -> list[Summary]:
+        """The jobs in some states whose state changed longer ago than `age`."""
+        before = text(self._clock() - age)
+        return [job for job in self.all(*states) if job.updated < before]
+
     def counts(self) -> dict[State, int]:
         """How many jobs there are by state."""
         rows = self._rows("select state, count(*) from jobs group by state")
@@ -175,10 +180,10 @@ class JobReader:
         return dict(map(tuple, self._rows("select digest, job_id from jobs where digest != ''")))
 
     def count_open(self, peer: str) -> int:
-        """Jobs with a peer that have not ended."""
+        """Jobs that a peer has proposed here and that have not ended."""
         open_states = [state.value for state in State if not state.is_final]
         marks = ", ".join("?" * len(open_states))
-        query = f"select count(*) from jobs where peer = ? and state in ({marks})"  # noqa: S608
+        query = f"select count(*) from jobs where peer = ? and not outgoing and state in ({marks})"  # noqa: S608
         return int(self._rows(query, (peer, *open_states))[0][0])
 
     def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:

@@ -69,7 +69,6 @@ class Run:
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
         self._given_up = given_up
         self._begun = False
-        self._kept = False
         self._reported = 0.0
 
     def session_task(self) -> SessionTask:
@@ -140,7 +139,6 @@ class Run:
         document = outcome_document(outcome)
         # Before END is sent: what has been paid for outlives a crash of either side.
         self._store.keep(self._record.job_id, document, facts, self._certificate(task, document, facts))
-        self._kept = True
 
     def _report(self, stage: str, done: int, of: int) -> None:
         now = time.monotonic()
@@ -152,12 +150,14 @@ class Run:
         self._store.set_progress(self._record.job_id, Progress(stage, done, of))
 
     def _ended(self, error: DuettoError | None) -> None:
-        if not self._begun or self._store.summary(self._record.job_id).state.is_final:
+        state = self._store.summary(self._record.job_id).state
+        if not self._begun or state.is_final:
             return
-        if error is None and self._kept:
-            self._store.finish(self._record.job_id)
-        else:
+        if state is not State.KEPT:
             self._store.fail(self._record.job_id, error or DuettoError("The session ended without a result."))
+        elif error is None:
+            self._store.finish(self._record.job_id)
+        # else the peer knows whether it has kept its result, too, and is asked
 
     def _certificate(self, task: Task, outcome: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
         """The certificate, and the salt of its commitment to the result."""

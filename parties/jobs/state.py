@@ -15,6 +15,7 @@ class State(Enum):
     WAITING_PEER = "waiting-peer"
     APPROVED = "approved"
     RUNNING = "running"
+    KEPT = "kept"
     FINISHED = "finished"
     FAILED = "failed"
     DENIED = "denied"
@@ -22,22 +23,28 @@ class State(Enum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing follows."""
-        return not WAYS[self]
+        """Whether the job has ended; what follows is at most another reason, see `parties.jobs.standing`."""
+        return self in (State.FINISHED, State.FAILED, State.DENIED, State.CANCELLED)
 
 
+_UNFINISHED = {State.FAILED, State.DENIED, State.CANCELLED}
 WAYS = {
-    State.WAITING_OWN: {State.PROPOSED, State.APPROVED, State.DENIED, State.FAILED, State.CANCELLED},
-    State.PROPOSED: {State.WAITING_PEER, State.APPROVED, State.DENIED, State.FAILED, State.CANCELLED},
-    State.WAITING_PEER: {State.APPROVED, State.DENIED, State.FAILED, State.CANCELLED},
-    State.APPROVED: {State.RUNNING, State.FAILED, State.CANCELLED},
-    State.RUNNING: {State.FINISHED, State.FAILED, State.CANCELLED},
+    State.WAITING_OWN: {State.PROPOSED, State.APPROVED, *_UNFINISHED},
+    State.PROPOSED: {State.WAITING_PEER, State.APPROVED, *_UNFINISHED},
+    State.WAITING_PEER: {State.APPROVED, *_UNFINISHED},
+    State.APPROVED: {State.RUNNING, *_UNFINISHED},
+    State.RUNNING: {State.KEPT, *_UNFINISHED},
+    State.KEPT: {State.FINISHED, State.FAILED},
     State.FINISHED: set[State](),
-    State.FAILED: set[State](),
+    State.FAILED: {State.CANCELLED, State.DENIED},
+    State.CANCELLED: {State.DENIED},
     State.DENIED: set[State](),
-    State.CANCELLED: set[State](),
 }
 """Which state may follow which."""
+
+
+WAITING = (State.WAITING_OWN, State.PROPOSED, State.WAITING_PEER, State.APPROVED)
+"""The states in which a job waits for a person or for the peer, and no longer than the party is patient."""
 
 
 def check_way(job_id: str, before: State, after: State) -> None:

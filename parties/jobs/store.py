@@ -123,7 +123,7 @@ class JobStore(JobReader):
     ) -> None:
         """Keep the result of a running job, before the peer is told that this side got to the end.
 
-        What is kept survives a crash: see `recover`.
+        From then on the job is `kept`: whether it finishes depends on the peer, see `parties.jobs.standing`.
 
         Raises:
             JobError: the job does not run (code `state`).
@@ -136,16 +136,20 @@ class JobStore(JobReader):
         with self._transaction():
             found = self.summary(job_id)
             if found.state is not State.RUNNING:
-                self._results.delete(job_id)
+                if not found.kept:
+                    self._results.delete(job_id)
                 raise JobError(f"Job {job_id} is {found.state.value}, not running.", code="state")
             self._database.execute("update jobs set kept = 1 where job_id = ?", (job_id,))
+            self._move(job_id, State.KEPT)
             self._write_papers(job_id, papers)
 
     def finish(self, job_id: str) -> None:
-        """End a running job whose result is kept. What the disk does not take is written later, see `settle`.
+        """End a job whose result is kept on both sides.
+
+        What the disk does not take is written later, see `settle`.
 
         Raises:
-            JobError: the job does not run.
+            JobError: its result is not kept (code `state`).
         """
         self._end(job_id, State.FINISHED, None)
 
@@ -172,7 +176,7 @@ class JobStore(JobReader):
                     self._owed.pop(job_id)
 
     def recover(self) -> None:
-        """After a restart: what ran has finished if its result is kept, else it has failed.
+        """After a restart: what ran has failed, unless its result is kept.
 
         Unfinished jobs of an older release have failed, too; all others stay as they were. Results that
         belong to no finished job, left over by a crash, are deleted.
@@ -191,10 +195,7 @@ class JobStore(JobReader):
             code="old-release",
         )
         for job in self.all(State.RUNNING):
-            if job.kept:
-                self.finish(job.job_id)
-            else:
-                self.fail(job.job_id, interrupted)
+            self.fail(job.job_id, interrupted)
         for job in self.all(*(state for state in State if not state.is_final)):
             if not job.is_readable:
                 self.fail(job.job_id, older)

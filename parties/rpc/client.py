@@ -30,7 +30,7 @@ CALL_SECONDS: Final = 30.0
 READY_SECONDS: Final = 8.0
 """How long a connection to a peer that answers may take; above the longest back-off of `parties.rpc.tls`."""
 
-JOB_CALL_SECONDS: Final = 600.0
+PROPOSAL_SECONDS: Final = 600.0
 """A proposal lets the peer read its data before it answers."""
 
 PROBE_BLOB: Final = 256 << 10
@@ -128,15 +128,11 @@ class PeerClient:
         Raises:
             PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
         """
-        return self._job_call("Propose", contract)
+        return self._job_call("Propose", contract, PROPOSAL_SECONDS)
 
-    def decide(self, decision: bytes) -> bytes:
-        """Send a decision and return the answer. Raises as `propose`."""
-        return self._job_call("Decide", decision)
-
-    def cancel_job(self, notice: bytes) -> bytes:
-        """Tell that a job is given up and return the answer. Raises as `propose`."""
-        return self._job_call("CancelJob", notice)
+    def tell(self, standing: bytes) -> bytes:
+        """Tell where a job stands and return where it stands for the peer. Raises as `propose`."""
+        return self._job_call("Tell", standing, CALL_SECONDS)
 
     def open(self, stream: PacketStream) -> None:
         """Start a stream to the peer; that there is no connection shows when it is used."""
@@ -179,15 +175,13 @@ class PeerClient:
 
         return self._call("Probe", run)
 
-    def _job_call(self, method: str, body: bytes) -> bytes:
+    def _job_call(self, method: str, body: bytes, seconds: float) -> bytes:
         if len(body) > MESSAGE_LIMIT:
             raise ProtocolViolation(
                 f"{method}: a message of {len(body)} bytes is over the limit.", "Shorten the job file."
             )
         call = getattr(self._stub, method)
-        answer: pb.JobMessage = self._call(
-            method, lambda: call(pb.JobMessage(body=body), timeout=JOB_CALL_SECONDS)
-        )
+        answer: pb.JobMessage = self._call(method, lambda: call(pb.JobMessage(body=body), timeout=seconds))
         if len(answer.body) > MESSAGE_LIMIT:
             raise ProtocolViolation(
                 f"{method}: the answer of {self.peer.name} is over the limit of its size."

@@ -37,8 +37,13 @@ _MEANINGS: Final = {
     "data": "its data are not as it has declared them",
     "config": "its configuration is wrong",
     "ledger": "its ledger cannot be trusted until a person has looked",
+    "too-many-open": "it holds as many unfinished jobs of this party as it takes",
     "peer-ledger": "it has seen newer entries of this party's ledger than the ledger holds now",
     "history": "its record of earlier jobs cannot be trusted",
+}
+
+_MENDS: Final = {
+    "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
 }
 
 log = logging.getLogger(__name__)
@@ -89,7 +94,8 @@ def refused(peer: str, code: str) -> PeerError:
             f"{peer} does not know this party's certificate.", "Pair the two parties again, both ways."
         )
     meaning = f": {_MEANINGS[code]}" if code in _MEANINGS else ""
-    return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", "Its log has the reason.", code=code)
+    mend = _MENDS.get(code, "Its log has the reason.")
+    return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", mend, code=code)
 
 
 def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:

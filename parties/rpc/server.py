@@ -130,13 +130,9 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         """Hand a proposal to the jobs."""
         return self._job_call(self._port.propose, request, context)
 
-    def Decide(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
-        """Hand a decision to the jobs."""
-        return self._job_call(self._port.decide, request, context)
-
-    def CancelJob(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
-        """Hand the notice that a job is given up to the jobs."""
-        return self._job_call(self._port.cancel_job, request, context)
+    def Tell(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
+        """Hand the peer's word about a job to the jobs."""
+        return self._job_call(self._port.tell, request, context)
 
     def Run(  # noqa: N802
         self, request_iterator: Iterator[pb.Packet], context: grpc.ServicerContext

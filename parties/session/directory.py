@@ -90,13 +90,9 @@ class PeerDirectory:
         self.client(peer).hello()
         return self.client(peer).propose(contract)
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        """Send a decision and return the answer. Raises as `propose`."""
-        return self.client(peer).decide(decision)
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        """Tell the peer that a job is given up. Raises as `propose`."""
-        return self.client(peer).cancel_job(notice)
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        """Tell where a job stands and return where it stands for the peer. Raises as `propose`."""
+        return self.client(peer).tell(standing)
 
     def run_session(self, peer: str, task: SessionTask) -> None:
         """Greet, dial, agree, run the task in this thread and end the session in order.

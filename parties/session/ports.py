@@ -1,8 +1,8 @@
 """The border between the network and the jobs: what each side offers the other.
 
 `JobPort` is implemented by the jobs and called by the network, from many threads at once. `PeerPort` is
-implemented by the network and called by the jobs. The bodies of `propose`, `decide` and `cancel_job` are
-opaque here; they are at most `MESSAGE_LIMIT` bytes.
+implemented by the network and called by the jobs. The bodies of `propose` and `tell` are opaque here; they
+are at most `MESSAGE_LIMIT` bytes.
 """
 
 from __future__ import annotations
@@ -84,12 +84,8 @@ class JobPort(Protocol):
         """Answer a peer's proposal."""
         ...
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        """Take note of a decision about a proposal that was pending."""
-        ...
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        """Take note that the peer gave a job up."""
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        """Take note of where a job stands for the peer; answer where it stands here."""
         ...
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
@@ -128,12 +124,8 @@ class PeerPort(Protocol):
         """
         ...
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        """Send a decision and return the answer. Raises as `propose` does."""
-        ...
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        """Tell the peer that a job is given up. Raises as `propose` does."""
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        """Tell where a job stands and return where it stands for the peer. Raises as `propose` does."""
         ...
 
     def run_session(self, peer: str, task: SessionTask) -> None:

@@ -28,7 +28,6 @@ from parties.errors import (
     JobError,
     PeerBusy,
     PeerRefused,
-    PeerUnreachable,
     PolicyError,
     exit_code,
 )
@@ -226,8 +225,10 @@ def test_errors_arrive_whole_and_of_their_class(served, party):
         party.job("0" * 16)
     assert unknown.value.stable_code == "unknown-job"
     served.network.down = True
-    with pytest.raises(PeerUnreachable):
-        party.submit(job_file())
+    away = party.submit(job_file())
+    assert away.state is State.PROPOSED
+    assert "cannot be reached" in away.describe()["waits_for"]
+    away.cancel()
     served.network.down = False
     served.forbid("south")
     with pytest.raises(PeerRefused) as refused:

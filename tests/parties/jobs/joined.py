@@ -222,11 +222,8 @@ class Port:
     def propose(self, peer: str, contract: bytes) -> bytes:
         return self.network.call("propose", self.me, peer, contract)
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        return self.network.call("decide", self.me, peer, decision)
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        return self.network.call("cancel_job", self.me, peer, notice)
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        return self.network.call("tell", self.me, peer, standing)
 
     def run_session(self, peer: str, task: Any) -> None:
         self.network.session(self.me, peer, task)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from parties.errors import BudgetError, DataError, JobError, PeerRefused, PeerUnreachable
+from parties.errors import BudgetError, DataError, JobError, PeerRefused
 from parties.jobs.state import State
 from parties.ledger.accounting import Account
 from parties.ledger.entries import DECISIONS, LedgerError
@@ -206,10 +206,17 @@ def test_the_peer_refuses_with_a_code_only(pair, spoil, code, state):
 
 
 def test_a_peer_that_is_away(pair):
+    """The job waits for it, says so, and goes on when it is back."""
     pair.network.down = True
-    with pytest.raises(PeerUnreachable):
-        pair.north.submit(job_file())
-    assert pair.north.store.all()[0].error_code == "peer-unreachable"
+    job_id = pair.north.submit(job_file()).job_id
+    waiting = pair.north.store.summary(job_id)
+    assert (waiting.state, waiting.error_code) == (State.PROPOSED, "")
+    assert "an answer of south" in pair.north.waits_for(waiting)
+    assert "cannot be reached" in pair.north.waits_for(waiting)
+    pair.network.down = False
+    assert wait_final(pair.north, job_id).state is State.FINISHED
+    assert wait_final(pair.south, job_id).state is State.FINISHED
+    assert pair.north.waits_for(pair.north.store.summary(job_id)) == ""
 
 
 def test_a_broken_ledger_stops_all_jobs(pair):
@@ -344,7 +351,10 @@ def test_an_approved_job_is_dialled_again_after_a_restart(pair):
     pair.stop("north")
     pair.network.down = False
     north = pair.start("north", resume=False)
-    north._negotiation.ask(record.job_id)
+    north._negotiation.tell(record.job_id)
+    assert north.store.summary(record.job_id).state is State.APPROVED
+    pair.stop("north")
+    north = pair.start("north")
     assert wait_final(north, record.job_id).state is State.FINISHED
 
 

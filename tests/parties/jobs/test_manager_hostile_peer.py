@@ -10,13 +10,13 @@ import pytest
 from parties.errors import JobError, PeerRefused, PolicyError
 from parties.jobs import canonical
 from parties.jobs.contract import parse_contract, sign
-from parties.jobs.messages import Decision, Word, encode_notice
+from parties.jobs.messages import Standing, Word, parse_standing
 from parties.jobs.state import State
 from parties.session.ports import SessionHeader
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
 from smc.forms import Role
-from tests.parties.jobs.joined import ANN, approve, job_file
+from tests.parties.jobs.joined import ANN, approve, job_file, wait_final
 
 
 def pending(pair):
@@ -39,7 +39,7 @@ def test_a_session_needs_both_signatures_and_the_right_header(pair):
     signature = sign(
         pair.south.store.get(record.job_id).contract, Role.ALICE, pair._identities["north"].signing
     )
-    pair.south.decide("north", Decision(record.job_id, Word.CONFIRMED, signature).encode())
+    pair.south.tell("north", Standing(record.job_id, Word.CONFIRMED, "", signature).encode())
     for bad in (
         replace(good, job_digest=bytes(32)),
         replace(good, dialler_role=Role.BOB),
@@ -65,19 +65,62 @@ def test_words_out_of_place_are_refused(pair):
     for manager, peer, word, signature, kind in [
         (pair.south, "north", Word.CONFIRMED, signatures["north"], JobError),
         (pair.south, "north", Word.APPROVED, signatures["north"], JobError),
-        (pair.south, "north", Word.DENIED, b"", JobError),
-        (pair.south, "west", Word.CONFIRMED, signatures["north"], JobError),
         (pair.north, "south", Word.CONFIRMED, signatures["south"], JobError),
         (pair.north, "south", Word.APPROVED, signatures["north"], ProtocolViolation),
         (pair.north, "south", Word.APPROVED, bytes(64), ProtocolViolation),
-        (pair.north, "west", Word.APPROVED, signatures["south"], JobError),
     ]:
         with pytest.raises(kind):
-            manager.decide(peer, Decision(job_id, word, signature).encode())
+            manager.tell(peer, Standing(job_id, word, "", signature).encode())
     assert pair.north.store.get(job_id).state is State.WAITING_PEER
     assert pair.south.store.get(job_id).state is State.WAITING_OWN
-    with pytest.raises(JobError):
-        pair.south.cancel_job("west", encode_notice(job_id))
+    for word, signature in ((Word.CANCELLED, b""), (Word.CONFIRMED, signatures["north"])):
+        answer = pair.south.tell("west", Standing(job_id, word, "", signature).encode())
+        assert parse_standing(answer) == Standing(job_id, Word.UNKNOWN), "the same as of a job that is not"
+    assert pair.south.store.get(job_id).state is State.WAITING_OWN
+
+
+def test_a_job_that_was_not_proposed_yet_is_known_to_nobody(pair):
+    pair.allow("north", approval="person")
+    job_id = pair.north.submit(job_file()).job_id
+    for word in (Word.CANCELLED, Word.PENDING, Word.FAILED):
+        answer = pair.north.tell("south", Standing(job_id, word).encode())
+        assert parse_standing(answer).word is Word.UNKNOWN
+    assert pair.north.store.get(job_id).state is State.WAITING_OWN
+
+
+def test_a_peer_cannot_end_or_change_what_has_finished(pair):
+    job_id = pair.north.submit(job_file()).job_id
+    wait_final(pair.north, job_id)
+    wait_final(pair.south, job_id)
+    for word in Word:
+        if word not in (Word.UNFIT, Word.APPROVED, Word.CONFIRMED):
+            answer = pair.south.tell("north", Standing(job_id, word).encode())
+            assert parse_standing(answer).word is Word.FINISHED
+    assert pair.south.store.get(job_id).state is State.FINISHED
+    assert pair.south.result(job_id)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"job_id": "0" * 15},
+        {"word": "unfit"},
+        {"word": "perhaps"},
+        {"code": "data"},
+        {"word": "failed", "code": "No Code!"},
+        {"word": "failed", "code": "x" * 65},
+        {"signature": "00" * 64},
+        {"word": "approved"},
+        {"signature": "00"},
+        {"more": ""},
+        {"code": 1},
+    ],
+)
+def test_malformed_standings_are_refused(change):
+    good = {"job_id": "0" * 16, "word": "pending", "code": "", "signature": ""}
+    assert parse_standing(canonical.encode(good)) == Standing("0" * 16, Word.PENDING)
+    with pytest.raises(ProtocolViolation):
+        parse_standing(canonical.encode(good | change))
 
 
 def test_a_forged_draft_is_refused(pair):
@@ -180,4 +223,6 @@ def test_a_peer_cannot_pile_up_jobs(pair, monkeypatch):
         pair.north.submit(job_file())
     with pytest.raises(PeerRefused) as caught:
         pair.north.submit(job_file())
-    assert caught.value.stable_code == "busy"
+    assert caught.value.stable_code == "too-many-open"
+    # Jobs of the other direction do not count.
+    assert pair.south.submit(job_file()).state is not State.FAILED

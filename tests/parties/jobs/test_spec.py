@@ -15,12 +15,10 @@ from parties.jobs import canonical
 from parties.jobs.contract import Contract, check_signature, parse_contract, sign
 from parties.jobs.messages import (
     Answer,
-    Decision,
+    Standing,
     Word,
-    encode_notice,
     parse_answer,
-    parse_decision,
-    parse_notice,
+    parse_standing,
 )
 from parties.jobs.spec import parse_spec, read_spec, spec_from_document
 from parties.texts import is_plain
@@ -270,7 +268,7 @@ def test_the_stricter_limits_of_both_are_agreed():
 
 @given(st.binary(max_size=300) | TEXT.map(lambda text: canonical.encode({"word": text, "job_id": text})))
 def test_no_bytes_raise_anything_but_a_violation(data):
-    for parse in (parse_contract, parse_answer, parse_decision, parse_notice):
+    for parse in (parse_contract, parse_answer, parse_standing):
         with pytest.raises(ProtocolViolation):
             parse(data)
 
@@ -278,9 +276,8 @@ def test_no_bytes_raise_anything_but_a_violation(data):
 def test_messages_come_back():
     answer = Answer(Word.APPROVED, contract(), bytes(range(64)))
     assert parse_answer(answer.encode()) == answer
-    decision = Decision("0" * 16, Word.DENIED)
-    assert parse_decision(decision.encode()) == decision
-    assert parse_notice(encode_notice("ab" * 8)) == "ab" * 8
+    standing = Standing("0" * 16, Word.FAILED, "data")
+    assert parse_standing(standing.encode()) == standing
     for wrong in (
         Answer(Word.APPROVED, contract()),
         Answer(Word.PENDING, contract(), bytes(64)),
@@ -289,14 +286,14 @@ def test_messages_come_back():
         with pytest.raises(ProtocolViolation):
             parse_answer(wrong.encode())
     for wrong in (
-        Decision("0" * 16, Word.APPROVED),
-        Decision("0" * 16, Word.DENIED, bytes(64)),
-        Decision("0" * 16, Word.APPROVED, bytes(63)),
-        Decision("0" * 15, Word.DENIED),
-        Decision("0" * 16, Word.PENDING),
+        Standing("0" * 16, Word.APPROVED),
+        Standing("0" * 16, Word.DENIED, "", bytes(64)),
+        Standing("0" * 16, Word.APPROVED, "", bytes(63)),
+        Standing("0" * 15, Word.DENIED),
+        Standing("0" * 16, Word.UNFIT),
     ):
         with pytest.raises(ProtocolViolation):
-            parse_decision(wrong.encode())
+            parse_standing(wrong.encode())
     assert "signature" not in repr(answer)
 
 

@@ -30,7 +30,8 @@ PATHS = {
     State.WAITING_PEER: [State.PROPOSED, State.WAITING_PEER],
     State.APPROVED: [State.APPROVED],
     State.RUNNING: [State.APPROVED, State.RUNNING],
-    State.FINISHED: [State.APPROVED, State.RUNNING, State.FINISHED],
+    State.KEPT: [State.APPROVED, State.RUNNING, State.KEPT],
+    State.FINISHED: [State.APPROVED, State.RUNNING, State.KEPT, State.FINISHED],
     State.FAILED: [State.FAILED],
     State.DENIED: [State.DENIED],
     State.CANCELLED: [State.CANCELLED],
@@ -44,9 +45,9 @@ def store(tmp_path):
     opened.close()
 
 
-def insert(store, nonce=0, state=State.WAITING_OWN):
+def insert(store, nonce=0, state=State.WAITING_OWN, *, outgoing=True):
     made = replace(contract(), nonce=f"{nonce:064x}")
-    job_id = store.insert(made, Role.ALICE, "south", State.WAITING_OWN, outgoing=True).job_id
+    job_id = store.insert(made, Role.ALICE, "south", State.WAITING_OWN, outgoing=outgoing).job_id
     for step in PATHS[state]:
         store.move(job_id, step)
     return job_id
@@ -57,8 +58,11 @@ def test_the_table_of_ways_is_the_intended_one():
         *(("waiting-own-approval", b) for b in ("proposed", "approved", "denied", "failed", "cancelled")),
         *(("proposed", b) for b in ("waiting-peer", "approved", "denied", "failed", "cancelled")),
         *(("waiting-peer", b) for b in ("approved", "denied", "failed", "cancelled")),
-        *(("approved", b) for b in ("running", "failed", "cancelled")),
-        *(("running", b) for b in ("finished", "failed", "cancelled")),
+        *(("approved", b) for b in ("running", "denied", "failed", "cancelled")),
+        *(("running", b) for b in ("kept", "denied", "failed", "cancelled")),
+        *(("kept", b) for b in ("finished", "failed")),
+        *(("failed", b) for b in ("denied", "cancelled")),
+        ("cancelled", "denied"),
     }
     assert {state for state in State if state.is_final} == {
         State.FINISHED, State.FAILED, State.DENIED, State.CANCELLED
@@ -135,7 +139,8 @@ def test_a_restart_fails_what_ran_and_nothing_else(store):
 def test_open_jobs_are_counted(store):
     for number, state in enumerate(State):
         insert(store, number, state)
-    assert store.count_open("south") == 5
+        insert(store, 100 + number, state, outgoing=False)
+    assert store.count_open("south") == 6
     assert store.count_open("west") == 0
 
 
@@ -229,7 +234,8 @@ def test_a_result_kept_before_a_crash_is_not_lost(tmp_path, store):
     store._results.write(lost, "{}")  # the crash came before the database knew of it
     again = JobStore(tmp_path)
     again.recover()
-    assert again.get(kept).state is State.FINISHED
+    assert again.get(kept).state is State.KEPT  # the peer knows whether it has its own
+    again.finish(kept)
     assert again.outcome(kept) == '{"tables": [1]}'
     assert (again.get(lost).state, again.get(lost).error_code) == (State.FAILED, "interrupted")
     assert again._results.names() == {kept}

@@ -61,11 +61,8 @@ class Jobs:
     def propose(self, peer: str, contract: bytes) -> bytes:
         return self.answer(peer, contract)
 
-    def decide(self, peer: str, decision: bytes) -> bytes:
-        return self.answer(peer, decision)
-
-    def cancel_job(self, peer: str, notice: bytes) -> bytes:
-        return self.answer(peer, notice)
+    def tell(self, peer: str, standing: bytes) -> bytes:
+        return self.answer(peer, standing)
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
         self.headers.append(header)

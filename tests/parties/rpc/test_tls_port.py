@@ -214,8 +214,7 @@ def test_job_messages_are_bounded(directory, south, monkeypatch):
         patch.setattr(south.jobs, "answer", lambda peer, body: bytes((256 << 10) + 1))
         with pytest.raises(ProtocolViolation, match="answer"):
             client.propose(b"x")
-    assert client.decide(b"d") == b"north:d"
-    assert client.cancel_job(b"c") == b"north:c"
+    assert client.tell(b"t") == b"north:t"
 
 
 def test_errors_of_the_jobs_cross_as_codes_only(directory, south, monkeypatch, caplog):

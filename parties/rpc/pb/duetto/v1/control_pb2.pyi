@@ -65,7 +65,7 @@ class Failure(_message.Message):
     def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "format", "older_release", "result_deleted", "shown")
+    __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "waits_for", "format", "older_release", "result_deleted", "shown")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -83,6 +83,7 @@ class Job(_message.Message):
     CONTRACT_JSON_FIELD_NUMBER: _ClassVar[int]
     FACTS_JSON_FIELD_NUMBER: _ClassVar[int]
     LEAKAGE_JSON_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FOR_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     OLDER_RELEASE_FIELD_NUMBER: _ClassVar[int]
     RESULT_DELETED_FIELD_NUMBER: _ClassVar[int]
@@ -104,11 +105,12 @@ class Job(_message.Message):
     contract_json: str
     facts_json: str
     leakage_json: str
+    waits_for: str
     format: int
     older_release: bool
     result_deleted: str
     shown: str
-    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ..., shown: _Optional[str] = ...) -> None: ...
+    def __init__(self, job_id: _Optional[str] = ..., digest: _Optional[str] = ..., state: _Optional[str] = ..., analysis: _Optional[str] = ..., title: _Optional[str] = ..., role: _Optional[str] = ..., peer: _Optional[str] = ..., direction: _Optional[str] = ..., created: _Optional[str] = ..., updated: _Optional[str] = ..., stage: _Optional[str] = ..., done: _Optional[int] = ..., of: _Optional[int] = ..., error: _Optional[_Union[Failure, _Mapping]] = ..., contract_json: _Optional[str] = ..., facts_json: _Optional[str] = ..., leakage_json: _Optional[str] = ..., waits_for: _Optional[str] = ..., format: _Optional[int] = ..., older_release: _Optional[bool] = ..., result_deleted: _Optional[str] = ..., shown: _Optional[str] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ("data",)

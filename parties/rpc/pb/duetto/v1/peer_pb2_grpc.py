@@ -44,13 +44,8 @@ class PeerStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
                 _registered_method=True)
-        self.Decide = channel.unary_unary(
-                '/duetto.v1.Peer/Decide',
-                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
-                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
-                _registered_method=True)
-        self.CancelJob = channel.unary_unary(
-                '/duetto.v1.Peer/CancelJob',
+        self.Tell = channel.unary_unary(
+                '/duetto.v1.Peer/Tell',
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
                 _registered_method=True)
@@ -83,15 +78,8 @@ class PeerServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def Decide(self, request, context):
-        """Tells the decision about a proposal that was pending.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def CancelJob(self, request, context):
-        """Tells that a job is given up.
+    def Tell(self, request, context):
+        """Tells where a job stands for the sender; the answer tells where it stands for the other side.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,13 +112,8 @@ def add_PeerServicer_to_server(servicer, server):
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
             ),
-            'Decide': grpc.unary_unary_rpc_method_handler(
-                    servicer.Decide,
-                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
-                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
-            ),
-            'CancelJob': grpc.unary_unary_rpc_method_handler(
-                    servicer.CancelJob,
+            'Tell': grpc.unary_unary_rpc_method_handler(
+                    servicer.Tell,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
             ),
@@ -210,7 +193,7 @@ class Peer:
             _registered_method=True)
 
     @staticmethod
-    def Decide(request,
+    def Tell(request,
             target,
             options=(),
             channel_credentials=None,
@@ -223,34 +206,7 @@ class Peer:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/duetto.v1.Peer/Decide',
-            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
-            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def CancelJob(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/duetto.v1.Peer/CancelJob',
+            '/duetto.v1.Peer/Tell',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_peer__pb2.JobMessage.FromString,
             options,
