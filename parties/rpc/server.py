@@ -34,6 +34,9 @@ _CALLS = 8
 _SPARE_THREADS = 8
 """Threads in which calls beyond a peer's share are refused."""
 
+_QUEUE = 1024
+"""Calls that may wait for a thread; beyond, gRPC refuses calls of whomever."""
+
 _PROBES = 2
 _KINDS = ("unary_unary", "unary_stream", "stream_unary", "stream_stream")
 
@@ -220,7 +223,7 @@ class PeerServer:
             ThreadPoolExecutor(threads, thread_name_prefix="peer"),
             interceptors=[pins],
             options=tls.server_options(keepalive),
-            maximum_concurrent_rpcs=threads,
+            maximum_concurrent_rpcs=threads + _QUEUE,
         )
         peer_pb2_grpc.add_PeerServicer_to_server(  # type: ignore[no-untyped-call]
             PeerService(identity, pins, runner, port, terms), self._server
