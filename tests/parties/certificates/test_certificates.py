@@ -16,7 +16,7 @@ from parties.certificates.verification import CertificateError, read_certificate
 from parties.errors import BAD_DATA, JobError, exit_code
 from parties.pki.signing import key_text
 from smc.forms import Role
-from tests.parties.jobs.joined import Pair, job_file, wait_final
+from tests.parties.jobs.joined import ANN, Pair, job_file, wait_final
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +306,7 @@ def test_a_job_that_has_not_finished_has_no_certificate(joined):
     joined.network.down = True
     try:
         job_id = joined.north.submit(job_file()).job_id
-        joined.north.cancel(job_id)
+        joined.north.cancel(job_id, ANN)
     finally:
         joined.network.down = False
     with pytest.raises(JobError) as caught:
