@@ -1,6 +1,6 @@
 """The certificate of a finished job, as its party makes it.
 
-It names the contract with both signatures, the entry of the ledger with the peer's countersignature, the
+It names the contract with both signatures, the entries of the ledger with the peer's countersignature, the
 noise, what the run cost, and the program. It holds no row counts and nothing of the result but a commitment,
 since a digest alone would let anybody try out small tables: SHA-256 over 32 random bytes, the salt, and the
 result. Who shows the result with its salt lets others check that it is the one of the job.
@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.certificates.program import program
 from parties.jobs import canonical
 from parties.jobs.records import Record
-from parties.ledger.entries import COUNTERSIGNED, SPENT, Entry
+from parties.ledger.entries import COUNTERSIGNED, RELEASES, RUN, Entry
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text
 from smc.analyses.loss import Loss
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 SALT_BYTES: Final = 32
 
 _SIGNATURE = b"duetto result certificate v1\0"
@@ -32,6 +32,9 @@ _NOISE = ("guarantee", "neighbours", "mechanism", "epsilon", "delta", "rho", "qu
 """What a certificate tells of an outcome's details: what follows from parameters and declarations."""
 
 RESULT = ("tables", "notes", "details")
+
+ENTRIES: Final = (RUN, *RELEASES, COUNTERSIGNED)
+"""The entries of the ledger that a certificate holds; who approved the job stays at home."""
 
 
 def certify(
@@ -114,11 +117,8 @@ def commitment(outcome: Mapping[str, Any], salt: bytes) -> str:
     return hashlib.sha256(_COMMITMENT + salt + text.encode()).hexdigest()
 
 
-def _ledger(entries: Sequence[Entry]) -> dict[str, Any] | None:
-    by_event = {entry.event: entry.document() for entry in entries}
-    if SPENT not in by_event:
-        return None
-    return {event: by_event.get(event) for event in (SPENT, COUNTERSIGNED)}
+def _ledger(entries: Sequence[Entry]) -> dict[str, Any]:
+    return {entry.event: entry.document() for entry in entries if entry.event in ENTRIES}
 
 
 def _plain(value: Any) -> Any:

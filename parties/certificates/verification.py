@@ -12,11 +12,11 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from parties.certificates.document import FORMAT, RESULT, SALT_BYTES, commitment, signed_text
+from parties.certificates.document import ENTRIES, FORMAT, RESULT, SALT_BYTES, commitment, signed_text
 from parties.errors import JobError
 from parties.jobs import canonical
 from parties.jobs import contract as contracts
-from parties.ledger.entries import COUNTERSIGNED, SPENT, Entry, parse_document
+from parties.ledger.entries import COUNTERSIGNED, RUN, SPENT, Entry, parse_document
 from parties.ledger.export import is_countersigned
 from parties.pki.signing import key_text, parse_key
 from smc.analyses.loss import Loss
@@ -30,7 +30,7 @@ _FORM: Final[dict[str, type | tuple[type, ...]]] = {
     **dict.fromkeys(("job_id", "digest", "party", "role", "peer"), str),
     **dict.fromkeys(("keys", "contract", "signatures", "loss", "result", "noise", "run", "program"), dict),
     "format": int,
-    "ledger": (dict, type(None)),
+    "ledger": dict,
 }
 _RUN = {
     "started": str,
@@ -70,8 +70,8 @@ class Certificate:
         role: the role of the party that made it.
         keys: the parties' signing keys, as it states them.
         loss: the privacy loss.
-        spent: the entry of the party's ledger; None if nothing was spent.
-        countersigned: the entry that holds the peer's signature for its own entry.
+        entries: the entries of the party's ledger by their events: `run` and `countersigned`, which holds
+            the peer's signature for its own entry; `exact` and `spent` if there are such.
         result: the result that is attached; None without.
     """
 
@@ -79,8 +79,7 @@ class Certificate:
     role: Role
     keys: Mapping[Role, Ed25519PublicKey]
     loss: Loss
-    spent: Entry | None
-    countersigned: Entry | None
+    entries: Mapping[str, Entry]
     result: Mapping[str, Any] | None
 
     def name(self, role: Role) -> str:
@@ -150,8 +149,8 @@ def read_certificate(data: bytes) -> Certificate:
             "The signature under the certificate is not valid: it was changed after it was made."
         )
     _check_contract(body, role, keys)
-    loss, spent, countersigned = _check_ledger(body, role, keys)
-    certificate = Certificate(body, role, keys, loss, spent, countersigned, document.get("result"))
+    loss, entries = _check_ledger(body, role, keys)
+    certificate = Certificate(body, role, keys, loss, entries, document.get("result"))
     if certificate.result is not None:
         certificate.check_result(certificate.result)
     return certificate
@@ -189,40 +188,41 @@ def _check_contract(body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed2
 
 def _check_ledger(
     body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]
-) -> tuple[Loss, Entry | None, Entry | None]:
+) -> tuple[Loss, dict[str, Entry]]:
     loss = Loss(*(Fraction(body["loss"][name]) for name in ("epsilon", "delta", "rho")))
-    ledger = body["ledger"]
-    if ledger is None:
-        if loss:
-            raise CertificateError("The certificate states a privacy loss without the entry of the ledger.")
-        return loss, None, None
     try:
-        spent, countersigned = (parse_document(ledger[event]) for event in (SPENT, COUNTERSIGNED))
+        entries = {event: parse_document(entry) for event, entry in body["ledger"].items()}
         dataset = body["contract"]["spec"][role.value]["dataset"]
     except (KeyError, TypeError, ValueError):
         raise CertificateError("The entries of the ledger in the certificate cannot be read.") from None
+    if not {RUN, COUNTERSIGNED} <= set(entries):
+        raise CertificateError("The certificate lacks entries of the ledger.")
+    written = [entry for event, entry in entries.items() if event != COUNTERSIGNED]
+    countersigned, last = entries[COUNTERSIGNED], max(written, key=lambda entry: entry.sequence)
     about = (body["digest"], body["peer"])
-    if spent.dataset != dataset or not all(
-        entry.is_sealed and (entry.job, entry.peer) == about for entry in (spent, countersigned)
+    if any(entry.dataset != dataset for entry in written) or not all(
+        entry.is_sealed and (entry.event, entry.job, entry.peer) == (event, *about)
+        for event, entry in entries.items()
     ):
         raise CertificateError("The entries of the ledger are not those of this job.")
-    if (spent.event, countersigned.event) != (SPENT, COUNTERSIGNED) or spent.loss != loss:
+    spent = entries.get(SPENT)
+    if (spent.loss if spent else Loss()) != loss:
         raise CertificateError("The ledger tells another privacy loss than the certificate.")
     if (
-        countersigned.subject != spent.hash
-        or countersigned.sequence <= spent.sequence
+        countersigned.subject != last.hash
+        or countersigned.sequence <= last.sequence
         or countersigned.peer_role != role.other.value
         or not is_countersigned(countersigned, keys[role.other], ())
     ):
         raise CertificateError("The peer's signature for its own ledger entry is not valid.")
-    return loss, spent, countersigned
+    return loss, entries
 
 
 def _check_form(body: Any) -> None:
     """Check names and types of all that is read from a certificate."""
     if not isinstance(body, dict) or body.get("format") != FORMAT:
         raise CertificateError(
-            f"The file is no certificate of format {FORMAT}.", "Use the release that made it."
+            f"The file is not a certificate of format {FORMAT}.", "Use the release that made it."
         )
     if not _has(body, _FORM) or not _has(body["run"], _RUN) or not _has(body["program"], _PROGRAM):
         raise _malformed()
@@ -236,7 +236,7 @@ def _check_form(body: Any) -> None:
         raise _malformed()
     if not all(_FRACTION.fullmatch(text) and str(Fraction(text)) == text for text in loss.values()):
         raise _malformed()
-    if body["ledger"] is not None and set(body["ledger"]) != {SPENT, COUNTERSIGNED}:
+    if not set(body["ledger"]) <= set(ENTRIES):
         raise _malformed()
 
 

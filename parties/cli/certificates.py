@@ -22,6 +22,7 @@ from parties.cli.output import Screen, emit, json_option, talk
 from parties.client import Party
 from parties.errors import why_unreadable
 from parties.ledger.accounting import described
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
 from parties.pki.files import write_atomically
 from parties.pki.signing import key_text
 from smc.errors import UsageError
@@ -127,7 +128,7 @@ def _report(found: Certificate, confirmed: dict[str, bool], *, result_checked: b
         },
         "result_received": found.received,
         "result_checked": result_checked,
-        "countersigned": found.countersigned is not None,
+        "ledger": {event: entry.sequence for event, entry in found.entries.items()},
         "same_code": _same_code(found),
         "certificate": body,
     }
@@ -148,6 +149,7 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
     say(f"when:      {run['started']} to {run['finished']}, by the clock of {maker}")
     say(f"contract:  {body['digest']}, signed by both")
     say(f"loss:      {_loss_text(found)}")
+    say(f"ledger:    {_ledger_text(found)}")
     for name in ("guarantee", "mechanism"):
         if name in body["noise"]:
             say(f"{name + ':':<11}{body['noise'][name]}")
@@ -164,12 +166,17 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
 
 
 def _loss_text(found: Certificate) -> str:
-    if found.spent is None or found.countersigned is None:
-        return "none: nothing was released under differential privacy"
-    peer = found.name(found.role.other)
+    return described(found.loss) if found.loss else "none: nothing was released under differential privacy"
+
+
+def _ledger_text(found: Certificate) -> str:
+    names = {RUN: "begun", EXACT: "exact release", SPENT: "loss"}
+    entries = [
+        f"{name} {found.entries[event].sequence}" for event, name in names.items() if event in found.entries
+    ]
     return (
-        f"{described(found.loss)}; entry {found.spent.sequence} of the ledger, countersigned by {peer} "
-        f"with its own entry {found.countersigned.peer_sequence}"
+        f"entries: {', '.join(entries)}; countersigned by {found.name(found.role.other)} with its own entry "
+        f"{found.entries[COUNTERSIGNED].peer_sequence}"
     )
 
 

@@ -69,9 +69,11 @@ def test_both_parties_certify_the_same_job(joined, job_id):
             certificate.confirm(secret(joined, name).public_key(), role)
     assert north.body["digest"] == south.body["digest"]
     # Each holds the other's entry as the other wrote it.
-    assert north.countersigned.peer_hash == south.spent.hash
-    assert south.countersigned.peer_hash == north.spent.hash
-    assert north.loss.epsilon == south.loss.epsilon == north.spent.loss.epsilon
+    assert north.entries["countersigned"].peer_hash == south.entries["spent"].hash
+    assert south.entries["countersigned"].peer_hash == north.entries["spent"].hash
+    assert north.loss.epsilon == south.loss.epsilon == north.entries["spent"].loss.epsilon
+    assert set(north.entries) == {"run", "spent", "countersigned"}
+    assert "approved" not in north.body["ledger"]
     assert north.body["program"] == program()
     assert "rows" not in json.dumps(north.body)
 
@@ -163,6 +165,8 @@ STATED = [
     ("ledger", "spent", "epsilon"),
     ("ledger", "spent", "time"),
     ("ledger", "spent", "hash"),
+    ("ledger", "run", "dataset"),
+    ("ledger", "run", "hash"),
     ("ledger", "countersigned", "signature"),
     ("ledger", "countersigned", "peer_hash"),
     ("ledger", "countersigned", "subject"),
@@ -190,8 +194,13 @@ def test_its_own_party_cannot_change_what_others_have_signed(joined, document, p
 
 def test_its_own_party_cannot_leave_out_or_exchange_the_ledger(joined, document, job_id):
     key = secret(joined, "north")
-    with pytest.raises(CertificateError, match="without the entry"):
-        read(resigned(change(document, ("certificate", "ledger"), None), key))
+    with pytest.raises(CertificateError, match="lacks entries"):
+        read(resigned(change(document, ("certificate", "ledger"), {}), key))
+    whole = document["certificate"]["ledger"]
+    for event in whole:
+        left = {name: entry for name, entry in whole.items() if name != event}
+        with pytest.raises(CertificateError):
+            read(resigned(change(document, ("certificate", "ledger"), left), key))
     none = {"epsilon": "0", "delta": "0", "rho": "0"}
     with pytest.raises(CertificateError, match="another privacy loss"):
         read(resigned(change(document, ("certificate", "loss"), none), key))
@@ -264,7 +273,7 @@ def test_a_party_without_result_says_so(joined):
     job_id = finish(joined, job_file().replace('["alice", "bob"]', '["bob"]'))
     north = read(joined.north.certificate(job_id))
     assert not north.received
-    assert (north.spent, north.countersigned, bool(north.loss)) == (None, None, False)
+    assert (set(north.entries), bool(north.loss)) == ({"run", "countersigned"}, False)
     assert north.body["result"] == {"received": False, "commitment": ""}
     with pytest.raises(CertificateError, match="received no result"):
         north.check_result(result_of(joined.south, job_id))

@@ -121,6 +121,17 @@ def test_the_same_rows_may_run_again_until_runs_total(pair):
         pair.north.submit(job_file())
 
 
+def test_an_exact_release_stands_in_both_ledgers_and_in_the_certificates(pair):
+    exact(pair)
+    job_id = finished(pair)
+    for manager in (pair.north, pair.south):
+        ledger = manager.certificate(job_id)["certificate"]["ledger"]
+        assert set(ledger) == {"run", "exact", "countersigned"}
+        (record,) = manager._examiner.history.records()
+        assert ledger["exact"]["persons"] == record.digest
+        assert ledger["countersigned"]["subject"] == ledger["exact"]["hash"]
+
+
 def test_jobs_without_exact_figures_leave_no_trace_in_the_history(pair):
     exact(pair)
     for analysis in pair.analysis.values():
