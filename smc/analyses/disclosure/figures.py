@@ -53,10 +53,12 @@ class Groups:
         persons: numbers of persons that each have to reach the smallest group. If a recipient can subtract
             persons of its own, the others' number belongs here.
         sums: of which no one may contribute too large a part.
+        apart: numbers of persons that a sum tells apart from the rest; each has to be 0 or a group.
     """
 
     persons: Sequence[Count]
     sums: Sequence[Sum] = ()
+    apart: Sequence[SecretInts] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ def plain_table(
     limits: Limits,
     counts: Sequence[Ints],
     *,
-    persons: Sequence[Sequence[Ints]],
+    persons: Sequence[Ints],
+    cover: Sequence[Ints],
     values: Mapping[str, Sequence[Ints]] | None = None,
     largest: Mapping[str, Sequence[Ints]] | None = None,
     margins: bool = False,
@@ -25,18 +26,17 @@ def plain_table(
     """What a recipient would get of `smc.analyses.disclosure.tables.open_table`, from parts in the clear."""
     cells = [np.atleast_2d(part) for part in counts]
     shape = cells[0].shape
-    people = [[np.reshape(part, shape) for part in parts] for parts in persons]
+    people = [np.reshape(part, shape) for part in persons]
     further = {name: [np.reshape(p, shape) for p in parts] for name, parts in (values or {}).items()}
     tops = {name: [np.reshape(p, shape) for p in parts] for name, parts in (largest or {}).items()}
     pairs = [(top, part) for name in tops for top, part in zip(tops[name], further[name], strict=True)]
     group = limits.minimum_group
     primary = np.zeros(shape, dtype=np.bool_)
-    for place, crowds in enumerate(people):
-        for part in crowds:
-            primary |= (part < group) & ((part > 0) | (zeros and not place))
+    for part in people:
+        primary |= (part < group) & ((part > 0) | zeros)
     for top, part in pairs:
         primary |= _over(top, part, limits.dominance)
-    roomy = np.logical_and.reduce([part >= roomy_from(group) for part in cells]) & ~primary
+    roomy = np.logical_and.reduce([np.reshape(part, shape) >= roomy_from(group) for part in cover]) & ~primary
     found = choose(primary, roomy, group, margins=margins, zeros=zeros)
     if len(found.thresholds):
         room = all((found.coefficients @ part.reshape(-1) >= found.thresholds).all() for part in cells)

@@ -83,6 +83,7 @@ class Release:
         self._sizes: Callable[[], Sequence[Count]] | None = None
         self._needs: list[tuple[Count, int]] = []
         self._sums: list[Sum] = []
+        self._apart: list[SecretInts] = []
         self._steps = 0
         self._admitted = False
 
@@ -155,8 +156,8 @@ class Release:
         Raises:
             DisclosureRefused: one does not, at both sides; nothing else was opened.
         """
-        holds = [*self._reached(), *self._balanced()]
-        self._needs, self._sums = [], []
+        holds = [*self._reached(), *self._balanced(), *self._crowded()]
+        self._needs, self._sums, self._apart = [], [], []
         if holds and not self._opener.pattern(reduce(and_, holds)).all():
             raise _refused()
 
@@ -174,6 +175,7 @@ class Release:
                 raise _defect("opens figures about persons without their number")
             self.persons(*about.persons)
             self._sums += about.sums
+            self._apart += about.apart
         elif isinstance(about, Noisy):
             self.persons(*about.persons)
         self.test()
@@ -279,7 +281,7 @@ class Release:
         if not self._admitted:
             raise _defect("ended without saying what its result is about")
         self._claim_matches()
-        if self._needs or self._sums:
+        if self._needs or self._sums or self._apart:
             raise _defect("left a limit untested")
 
     def _claim(self, kind: Kind) -> None:
@@ -319,6 +321,13 @@ class Release:
                     "Use more rows.",
                 )
         return found
+
+    def _crowded(self) -> list[SecretBits]:
+        """For each number of persons that a sum tells apart whether it is 0 or a group."""
+        least = self._limits.minimum_group
+        if least < 2:
+            return []
+        return [~((count < least) ^ (count < 1)) for count in self._apart]
 
     def _balanced(self) -> list[SecretBits]:
         """For each sum whether nobody dominates it."""

@@ -66,9 +66,10 @@ class GroupTable:
 
     Attributes:
         counts: of the cells, not negative.
-        persons: numbers of persons of each cell that each have to be 0 or a group, by side: first of all
-            persons, then of those that a figure tells apart from the rest. The persons of one side are taken
-            as different from the other's.
+        persons: the numbers of persons that have to be 0 or groups, as the fewest of them, by side
+            (`smc.analyses.disclosure.crowds`). The persons of one side are taken as different from the
+            other's.
+        cover: the fewest persons that a cell adds to others, so that together they are a group.
         values: further tables, such as sums, by name.
         largest: the largest contribution of one of the side's persons to each cell of a further table, by its
             name, in the same scale. The rule of dominance holds for tables that are named here; they are not
@@ -77,7 +78,8 @@ class GroupTable:
     """
 
     counts: Parts
-    persons: Sequence[Parts]
+    persons: Parts
+    cover: Parts
     values: Mapping[str, Parts] = field(default_factory=dict)
     largest: Mapping[str, Parts] = field(default_factory=dict)
     members: Members | None = field(default=None, repr=False)
@@ -144,20 +146,19 @@ class _Side:
     """One side's part of the tables of an opening, all of shape (r, c)."""
 
     counts: SecretInts
-    persons: Sequence[SecretInts]
+    persons: SecretInts
+    cover: SecretInts
     values: Mapping[str, SecretInts]
     largest: Mapping[str, SecretInts]
 
 
 def _sides(cells: GroupTable) -> list[_Side]:
     counts, values, largest = cells.counts, cells.values, cells.largest
-    everything = [counts, *cells.persons, *values.values(), *largest.values()]
+    everything = [counts, cells.persons, cells.cover, *values.values(), *largest.values()]
     if not counts or any(len(parts) != len(counts) for parts in everything):
         raise UsageError("The tables that are opened together have other numbers of parts.", "Align them.")
     if any(part.shape != counts[0].shape for parts in everything for part in parts):
         raise UsageError("The tables that are opened together have different shapes.", "Align the cells.")
-    if not cells.persons:
-        raise UsageError("A table is opened without the numbers of its persons.", "Count them.")
     if unknown := sorted(set(largest) - set(values)):
         raise UsageError(f"A largest contribution is given to {unknown[0]!r}, which is no table.")
     if any(part.bounds.lower < 0 for name in largest for part in values[name]):
@@ -173,7 +174,8 @@ def _sides(cells: GroupTable) -> list[_Side]:
     return [
         _Side(
             counts[place].reshape(rows, -1),
-            [parts[place].reshape(rows, -1) for parts in cells.persons],
+            cells.persons[place].reshape(rows, -1),
+            cells.cover[place].reshape(rows, -1),
             picked(values, place),
             picked(largest, place),
         )
@@ -188,7 +190,7 @@ def _classes(opener: Opener, sides: Sequence[_Side], limits: Limits, *, zeros: b
     if not suspects:
         return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
     suspect = reduce(or_, suspects)
-    roomy = reduce(and_, [side.counts >= roomy_from(group) for side in sides]) & ~suspect
+    roomy = reduce(and_, [side.cover >= roomy_from(group) for side in sides]) & ~suspect
     both = np.stack([suspect.shares, roomy.shares]).reshape(2, -1)
     opened = opener.pattern(SecretBits(suspect.session, both))
     return opened[0].reshape(shape), opened[1].reshape(shape)
@@ -198,10 +200,9 @@ def _suspects(side: _Side, limits: Limits, *, zeros: bool) -> Iterator[SecretBit
     """For each rule the cells of one side that it withholds."""
     group = limits.minimum_group
     if group and zeros:
-        yield side.persons[0] < group
-    for persons in side.persons[1 if zeros else 0 :]:
-        if group > 1:
-            yield (persons < group) & (persons > 0)
+        yield side.persons < group
+    elif group > 1:
+        yield (side.persons < group) & (side.persons > 0)
     if limits.dominance < 1:
         for name, top in side.largest.items():
             yield _heavy(top, side.values[name], limits.dominance)

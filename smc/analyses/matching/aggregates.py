@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data, Outcome
+from smc.analyses.disclosure.crowds import APART, differing
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
@@ -97,21 +98,27 @@ def run_aggregates(
     bounds = tuple(Bounds(each.lower, each.upper) for each in every)
     noises = laws(parameters, bounds)
     most = min(len(rows.keys), peer_count)
-    weighs = release.weighs and parameters.epsilon is None and parameters.output == STATISTICS
+    exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
+    weighs = release.weighs and exact_sums
     _check_room(bounds, noises, most, release.weight_factor if weighs else 1)
     signed = tuple(place for place, each in enumerate(bounds) if each.lower < 0) if weighs else ()
-    sides = [value.side for value in parameters.values] + [parameters.values[i].side for i in signed]
+    counted = tuple(range(len(bounds))) if release.counts_groups and exact_sums else ()
+    further = (*signed, *np.repeat(counted, APART).tolist())
+    sides = [value.side for value in parameters.values] + [parameters.values[i].side for i in further]
     spans = [*bounds, *(Bounds(0, bounds[i].magnitude) for i in signed)]
+    spans += [Bounds(0, 1)] * (APART * len(counted))
     aligned = align(
         session,
         rows.keys,
         peer_count,
-        _own_columns(session.role, parameters, rows, bounds, signed),
+        _own_columns(session.role, parameters, rows, bounds, signed, counted),
         *([span for span, side in zip(spans, sides, strict=True) if side is role] for role in Role),
     )
     brought = {Role.ALICE: iter(aligned.alice), Role.BOB: iter(aligned.bob)}
     columns = [next(brought[side]) for side in sides]
-    values, absolutes = columns[: len(every)], dict(zip(signed, columns[len(every) :], strict=True))
+    values, rest = columns[: len(every)], columns[len(every) :]
+    absolutes = dict(zip(signed, rest[: len(signed)], strict=True))
+    apart = [aligned.total(column) for column in rest[len(signed) :]]
     member = SecretInts.from_bits(aligned.member)
     figures = [aligned.total(member), *(aligned.total(column) for column in values)]
     if noises:
@@ -123,7 +130,7 @@ def run_aggregates(
         release.admit(Shares())
         return share_outcome(parameters, [column.shares for column in (member, *values)], every)
     compared = [absolutes.get(place, column) for place, column in enumerate(values)] if weighs else []
-    about = _about(parameters, size, [Sum(aligned.total(column), column) for column in compared])
+    about = _about(parameters, size, [Sum(aligned.total(column), column) for column in compared], apart)
     opened = release.open(size if parameters.output == SIZE else concatenate(figures), recipients, about)
     return results(parameters, every, None if opened is None else opened.tolist(), noises)
 
@@ -151,7 +158,7 @@ def plain_aggregates(
     for value in parameters.values:
         side = list(Role).index(value.side)
         column = data[side][value.column]
-        every.append(declared(value, column.schema))
+        every.append(declared(value, column.schema, clamped=parameters.epsilon is not None))
         chosen = column.array[numbers[side][pairs[:, side]]]
         bounded = parameters.epsilon is not None
         values.append(np.clip(chosen, every[-1].lower, every[-1].upper) if bounded else chosen)
@@ -173,11 +180,13 @@ def _counts_persons(parameters: AggregateParameters, release: Release) -> bool:
     return limited or parameters.epsilon is not None
 
 
-def _about(parameters: AggregateParameters, size: SecretInts, sums: Sequence[Sum]) -> Groups | Noisy | Size:
+def _about(
+    parameters: AggregateParameters, size: SecretInts, sums: Sequence[Sum], apart: Sequence[SecretInts]
+) -> Groups | Noisy | Size:
     """What the figures are about: a size on its own is tested as an intersection, and not as a group."""
     if parameters.epsilon is not None:
         return Noisy(persons=() if parameters.output == SIZE else (size,))
-    return Size() if parameters.output == SIZE else Groups((size,), sums)
+    return Size() if parameters.output == SIZE else Groups((size,), sums, apart)
 
 
 def _check_room(bounds: Sequence[Bounds], noises: Sequence[DiscreteLaplace], most: int, factor: int) -> None:
@@ -202,7 +211,7 @@ def _exchanged(session: Session, parameters: AggregateParameters, data: Data) ->
     if not parameters.values:
         return []
     own = [
-        declared(value, data[value.column].schema)
+        declared(value, data[value.column].schema, clamped=parameters.epsilon is not None)
         for value in parameters.values
         if value.side is session.role
     ]
@@ -217,8 +226,9 @@ def _own_columns(
     rows: Brought,
     bounds: Sequence[Bounds],
     signed: Sequence[int],
+    counted: Sequence[int],
 ) -> NDArray[np.int64]:
-    """The own values, clamped if there is noise, then absolute values; shape (n, c)."""
+    """Own values, clamped if there is noise, then absolute ones, then who is told apart; shape (n, c)."""
     columns: dict[int, NDArray[np.int64]] = {}
     for place, (value, each) in enumerate(zip(parameters.values, bounds, strict=True)):
         if value.side is role:
@@ -226,6 +236,9 @@ def _own_columns(
             noisy = parameters.epsilon is not None
             columns[place] = np.clip(column, each.lower, each.upper) if noisy else column
     chosen = [*columns.values(), *(np.abs(columns[place]) for place in signed if place in columns)]
+    for place in counted:
+        if place in columns:
+            chosen += differing(columns[place], (bounds[place].lower, bounds[place].upper))
     return np.array(chosen, dtype=np.int64).reshape(len(chosen), len(rows.keys)).T
 
 

@@ -37,7 +37,10 @@ def check_values(
         UsageError: says which column of which side and how to mend it.
     """
     schemas = {Role.ALICE: alice, Role.BOB: bob}
-    every = [declared(value, schemas[value.side].get(value.column)) for value in parameters.values]
+    every = [
+        declared(value, schemas[value.side].get(value.column), clamped=parameters.epsilon is not None)
+        for value in parameters.values
+    ]
     laws(parameters, tuple(Bounds(each.lower, each.upper) for each in every))
 
 
@@ -117,7 +120,7 @@ def aggregate_cost(
     bounds = []
     for value in parameters.values:
         schema = schemas.get(value.column)
-        each = None if schema is None else declared(value, schema)
+        each = None if schema is None else declared(value, schema, clamped=parameters.epsilon is not None)
         bounds.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
     noises = laws(parameters, tuple(bounds))
     if noises:

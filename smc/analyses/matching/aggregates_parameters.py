@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from smc.analyses.base import Schema
+from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import loss_term, number
@@ -145,17 +146,25 @@ def _value(table: Any, place: str) -> ValueColumn:
     return ValueColumn(Role(side), take(table, "column", str, place), lower, upper)
 
 
-def declared(value: ValueColumn, schema: Schema | None) -> Declared:
+def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Declared:
     """Scale and bounds of a column, in held units: those of the job, else the declared ones.
 
+    Args:
+        value: as the job names it.
+        schema: of its column.
+        clamped: whether there is noise, and values are clamped to bounds of the job's choice.
+
     Raises:
-        UsageError: the column is missing, is no number, or has no bounds.
+        UsageError: the column is missing, is not a number, or has no bounds; or those of the job are narrower
+            than the declared ones, for figures without noise.
     """
     place = f"{value.side.value}'s column {value.column!r}"
     if schema is None or schema.kind not in _NUMERIC or schema.scale > MOST_SCALE:
         raise UsageError(f"{place} is no column of numbers.", "Name an integer or decimal column.")
     lower = _held(value.lower, schema.lower, schema.scale, place)
     upper = _held(value.upper, schema.upper, schema.scale, place)
+    if not clamped:
+        check_not_narrower(lower, upper, (schema.lower, schema.upper), place)
     if lower > upper or max(abs(lower), abs(upper)) >= LIMIT:
         raise UsageError(f"{place}: the bounds leave no value, or do not fit.", "Correct the bounds.")
     return Declared(lower, upper, schema.scale)

@@ -67,7 +67,8 @@ class Statistics:
         for query in parameters.queries:
             check_alike(query, alice, bob)
         if parameters.is_exact:
-            _tables(parameters, alice)
+            for schemas in (alice, bob):
+                _tables(parameters, schemas)
         else:
             plan(parameters, alice)
 

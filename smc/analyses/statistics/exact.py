@@ -15,6 +15,8 @@ import numpy as np
 
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.audit import Members
+from smc.analyses.disclosure.bounds import check_not_narrower
+from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.plain import plain_table
@@ -47,7 +49,7 @@ class Tabulated:
 
     Attributes:
         counts: rows of each cell, shape (c,) or (r, c).
-        persons: persons of each cell.
+        crowds: persons of each cell, and of a sum those whom it tells apart.
         sums: of the values' distances from their lower bound; None where the query is about rows.
         largest: what one person contributes most to each sum; None like `sums`.
         span: the largest distance of a value; 0 where the query is about rows.
@@ -55,7 +57,7 @@ class Tabulated:
     """
 
     counts: Ints
-    persons: Ints
+    crowds: Crowds
     sums: Ints | None
     largest: Ints | None
     span: int
@@ -75,11 +77,16 @@ class Tables:
         """Resolve a query.
 
         Raises:
-            UsageError: it does not fit its columns, or a sum could leave 63 bits.
+            UsageError: it does not fit its columns, its bounds are narrower than those of a column, or a sum
+                could leave 63 bits.
         """
         found = cls(query, resolve(query, parameters, schemas), groups(query, schemas)[0])
         clamp = found.clamp
         if clamp is not None:
+            schema = schemas[query.columns[0]]
+            check_not_narrower(
+                clamp.lower, clamp.upper, (schema.lower, schema.upper), f"Query {query.name!r}"
+            )
             reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
             if 2 * parameters.max_rows * reach >= 1 << 63:
                 raise UsageError(
@@ -125,7 +132,8 @@ class Tables:
                 limits,
                 [part.counts for part in parts],
                 values=_named([part.sums for part in parts]),
-                persons=[[part.persons for part in parts]],
+                persons=[part.crowds.fewest for part in parts],
+                cover=[part.crowds.cover for part in parts],
                 largest=_named([part.largest for part in parts]),
                 margins=self._margins,
             )
@@ -175,13 +183,13 @@ class Tables:
         if not shown:
             return Result(notes=notes)
         if clamp is None:
-            return Result(count, count, count, notes=notes)
+            return Result(count, count, count, rows=count, notes=notes)
         total = above + count * clamp.lower
         if self.query.kind == "sum":
-            return Result(*(real(total, clamp.scale),) * 3, notes=notes)
+            return Result(*(real(total, clamp.scale),) * 3, rows=count, notes=notes)
         if not count:
-            return Result(notes=notes)
-        return Result(*(float(Fraction(total, count * clamp.unit)),) * 3, notes=notes)
+            return Result(rows=count, notes=notes)
+        return Result(*(float(Fraction(total, count * clamp.unit)),) * 3, rows=count, notes=notes)
 
     def _cells(self, statistic: Cells, table: OpenedTable) -> Result:
         labels = {name: list(column) for name, column in statistic.labels().items()}
@@ -240,19 +248,21 @@ def _tabulated(
     members = Members(persons, cells)
     size = int(np.prod(shape))
     counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
-    people = int(persons.max()) + 1 if len(persons) else 1
-    pairs, which = np.unique(cells * people + persons, return_inverse=True)
-    crowd = np.bincount(pairs // people, minlength=size).astype(np.int64).reshape(shape)
+    everybody = persons_of(cells, persons, size).reshape(shape)
     if values is None:
-        return Tabulated(counts, crowd, None, None, 0, members)
+        return Tabulated(counts, Crowds.of(everybody), None, None, 0, members)
     column, clamp = values
     above = np.clip(column[inside], clamp.lower, clamp.upper) - clamp.lower
+    span = clamp.upper - clamp.lower
+    apart = [part.reshape(shape) for part in told_apart(cells, persons, above, (0, span), size)]
+    people = int(persons.max()) + 1 if len(persons) else 1
+    pairs, which = np.unique(cells * people + persons, return_inverse=True)
     sums, shares, largest = (np.zeros(length, dtype=np.int64) for length in (size, len(pairs), size))
     np.add.at(sums, cells, above)
     np.add.at(shares, which, above)
     np.maximum.at(largest, pairs // people, shares)
-    span = clamp.upper - clamp.lower
-    return Tabulated(counts, crowd, sums.reshape(shape), largest.reshape(shape), span, members)
+    crowds = Crowds.of(everybody, *apart)
+    return Tabulated(counts, crowds, sums.reshape(shape), largest.reshape(shape), span, members)
 
 
 def _named(parts: Sequence[Ints | None]) -> dict[str, list[Ints]]:
@@ -283,6 +293,11 @@ def _open(
         values["sum"] = parts(own.sums, max_rows * own.span)
         largest["sum"] = parts(own.largest, max_rows * own.span)
     cells = GroupTable(
-        parts(own.counts, max_rows), [parts(own.persons, max_rows)], values, largest, own.members
+        parts(own.counts, max_rows),
+        parts(own.crowds.fewest, max_rows),
+        parts(own.crowds.cover, max_rows),
+        values,
+        largest,
+        own.members,
     )
     return release.table(cells, recipients, margins=margins)

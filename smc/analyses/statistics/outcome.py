@@ -49,6 +49,8 @@ def told(
     headings = [*rows[0]]
     if not any(query.by for query in parameters.queries):
         headings.remove("group")
+    if not parameters.is_exact:
+        headings.remove("rows")
     results = Table("results", {heading: [row[heading] for row in rows] for heading in headings})
     extra = [
         Table(query.name if group is None else f"{query.name}: {group}", result.table)
@@ -74,6 +76,7 @@ def _row(
         "kind": query.kind,
         "column": ", ".join(query.columns) or None,
         "group": group,
+        "rows": result.rows,
         "value": result.value,
         "lower_95": result.lower,
         "upper_95": result.upper,

@@ -63,6 +63,7 @@ class Result:
         upper: end of the 95 % interval.
         table: columns of a table of its own, for statistics of several numbers.
         notes: remarks for people.
+        rows: the exact number of rows behind it, where that was opened too.
     """
 
     value: int | float | str | None = None
@@ -70,6 +71,7 @@ class Result:
     upper: int | float | str | None = None
     table: Mapping[str, Sequence[Any]] | None = None
     notes: tuple[str, ...] = ()
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def test_one_person_must_not_dominate_a_sum():
 
 
 def table(release, x, y, recipients):
-    found = release.table(GroupTable([x, y], [[x, y]]), recipients)
+    found = release.table(GroupTable([x, y], [x, y], [x, y]), recipients)
     return found.counts.tolist()
 
 

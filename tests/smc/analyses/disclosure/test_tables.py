@@ -55,7 +55,8 @@ def plain(table, limits, *, values=None, largest=None, persons=None, **options):
         parts(table),
         values={name: parts(entry) for name, entry in (values or {}).items()},
         largest={name: parts(entry) for name, entry in (largest or {}).items()},
-        persons=[parts(table if persons is None else persons)],
+        persons=parts(table if persons is None else persons),
+        cover=parts(table if persons is None else persons),
         **options,
     )
 
@@ -69,7 +70,7 @@ def opened(
         counts = shared(session, table)
         cells = GroupTable(
             counts,
-            [counts if persons is None else shared(session, persons)],
+            *[counts if persons is None else shared(session, persons)] * 2,
             {name: shared(session, entry) for name, entry in (values or {}).items()},
             {name: shared(session, entry) for name, entry in (largest or {}).items()},
         )
@@ -172,7 +173,7 @@ def test_one_side_alone_may_have_all_rows():
         own = SecretInts.from_plain(
             session, np.array([2, 9]) if session.role is Role.BOB else None, Role.BOB, Bounds(0, 99), 2
         )
-        return release_of(session, THREE).table(GroupTable([own], [[own]]), BOTH)
+        return release_of(session, THREE).table(GroupTable([own], [own], [own]), BOTH)
 
     assert run_pair(side, side)[0].counts.tolist() == [[0, 9]]
 
@@ -223,7 +224,7 @@ def test_what_is_sent_depends_on_the_pattern_only():
         def side(session):
             counts = shared(session, table)
             release = release_of(session, THREE)
-            release.table(GroupTable(counts, [counts]), frozenset({Role.ALICE}), margins=True)
+            release.table(GroupTable(counts, counts, counts), frozenset({Role.ALICE}), margins=True)
             return session.channel.traffic.sent, session.channel.traffic.rounds
 
         return run_pair(side, side)
@@ -251,7 +252,7 @@ def test_what_does_not_fit_is_refused():
 
 def published(tables, *, zeros=False):
     """What is opened of counts, and the two bits of each cell that both parties see."""
-    found = plain_table(THREE, tables, persons=[tables], margins=True, zeros=zeros)
+    found = plain_table(THREE, tables, persons=tables, cover=tables, margins=True, zeros=zeros)
     least = 0 if zeros else 1
     small = np.logical_or.reduce([(table >= least) & (table < 3) for table in tables])
     return small, np.logical_and.reduce([table >= roomy_from(3) for table in tables]) & ~small, found

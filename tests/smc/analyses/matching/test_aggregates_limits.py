@@ -10,7 +10,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.runner import run_analysis
 from smc.channel.channel import Channel
-from smc.errors import DisclosureRefused, DomainError
+from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.pair import run_pair
 from smc.secret.opening import OpenedBits
 from tests.smc.analyses.matching.aggregates_runs import (
@@ -138,3 +138,39 @@ def test_messages_depend_on_row_counts_alone():
         for first in (0, 10, 35)
     }
     assert len(seen) == 1
+
+
+BAD_AMOUNTS = {
+    "few above the lower bound": ([-100_000] * 12 + [500, 700], True),
+    "few below the upper bound": ([100_000] * 12 + [500, 700], True),
+    "few with another value than the rest": ([0] * 12 + [50_000, -70_000], True),
+    "many of each": ([0] * 7 + list(range(1, 8)), False),
+    "one value": ([40] * 14, False),
+}
+
+
+@pytest.mark.parametrize("name", BAD_AMOUNTS)
+def test_a_sum_over_matches_does_not_tell_of_the_few_who_differ_from_the_rest(name):
+    amounts, withheld = BAD_AMOUNTS[name]
+    count = len(amounts)
+    alice, bob = side(range(count), amounts=amounts), side(range(count))
+    limits = Limits(minimum_group=5)
+    if withheld:
+        with pytest.raises(DisclosureRefused):
+            run(STATISTICS, alice, bob, limits=limits)
+        run(STATISTICS, alice, bob, limits=Limits(minimum_group=2))
+    else:
+        run(STATISTICS, alice, bob, limits=limits)
+
+
+@pytest.mark.parametrize("text", [STATISTICS, SHARES])
+def test_a_job_must_not_narrow_the_declared_bounds(text):
+    narrow = text.replace('column = "amount"', 'column = "amount"\nlower = "999.99"')
+    schemas = {name: column.schema for name, column in side(range(3)).items()}
+    with pytest.raises(UsageError, match="narrower"):
+        MATCHING.check_schema(parsed(narrow), schemas, schemas)
+    with pytest.raises(UsageError, match="narrower"):
+        run(narrow, side(range(3)), side(range(3)))
+    MATCHING.check_schema(
+        parsed('epsilon = "1"\n' + narrow.replace("shares", "statistics")), schemas, schemas
+    )

@@ -1,0 +1,92 @@
+"""How many persons of a side a cell is about, and how many of them its sum tells apart from the rest.
+
+A sum over many persons of whom all but a few have the same value tells of these few. So of a sum those count
+who differ from the lower bound, from the upper bound, and from the value that most of the cell's persons
+have: each of these numbers has to be 0 or a group, as the number of all has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+APART: Final = 3
+"""How many numbers of persons a sum is tested for beside that of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowds:
+    """Numbers of persons by cell, of the same shape.
+
+    Attributes:
+        fewest: the smallest of the numbers that are not 0; 0 where all are. All numbers are 0 or groups
+            exactly if this one is.
+        cover: the smallest of the numbers, 0 too: what the cell hides if it is added to others.
+    """
+
+    fewest: Ints = field(repr=False)
+    cover: Ints = field(repr=False)
+
+    @classmethod
+    def of(cls, *numbers: Ints) -> Crowds:
+        """Of numbers of the same shape, one at least."""
+        every = np.stack(numbers)
+        most = np.iinfo(np.int64).max
+        fewest = np.where(every > 0, every, most).min(axis=0)
+        return cls(np.where(fewest == most, 0, fewest), every.min(axis=0))
+
+
+def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int], size: int) -> list[Ints]:
+    """How many persons of each cell have a value other than the lower bound, the upper, and the commonest.
+
+    Args:
+        cells: of each row, shape (n,), from 0.
+        persons: of each row, from 0.
+        values: of each row, within the bounds.
+        bounds: lower and upper.
+        size: the number of cells.
+
+    Returns:
+        Three arrays of shape (size,).
+    """
+    common = _commonest(cells, values, size)
+    references = (np.full(size, bounds[0]), np.full(size, bounds[1]), common)
+    return [
+        persons_of(cells[apart], persons[apart], size)
+        for apart in (values != reference[cells] for reference in references)
+    ]
+
+
+def differing(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
+    """Of rows that each are a person: 1 where a value is not the lower bound, the upper, or the commonest.
+
+    Args:
+        values: of all rows, shape (n,).
+        bounds: lower and upper.
+
+    Returns:
+        `APART` arrays of shape (n,).
+    """
+    common = _commonest(np.zeros_like(values), values, 1)[0]
+    return [(values != reference).astype(np.int64) for reference in (*bounds, common)]
+
+
+def persons_of(cells: Ints, persons: Ints, size: int) -> Ints:
+    """How many persons have a row in each cell, shape (size,); arguments as of `told_apart`."""
+    people = int(persons.max()) + 1 if len(persons) else 1
+    pairs = np.unique(cells * people + persons)
+    return np.bincount(pairs // people, minlength=size).astype(np.int64)
+
+
+def _commonest(cells: Ints, values: Ints, size: int) -> Ints:
+    """The value of most rows of each cell, the least of several; 0 in an empty one."""
+    found = np.zeros(size, dtype=np.int64)
+    rows, counts = np.unique(np.stack([cells, values], axis=1), axis=0, return_counts=True)
+    order = np.lexsort((-rows[:, 1], counts))
+    found[rows[order, 0]] = rows[order, 1]
+    return found

@@ -1,0 +1,170 @@
+"""Exact sums are no back door around the smallest group: bounds, common values and totals of the attacks."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.disclosure.crowds import Crowds, told_apart
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.runner import run_analysis
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.pair import run_pair
+
+ALICE = frozenset({Role.ALICE})
+POLICY = Limits(minimum_group=10, dominance=Fraction(4, 5))
+COST = Schema("integer", lower=0, upper=100_000, unit="euro")
+GROUP = Schema("category", categories=("A", "B", "C"))
+RICH = [98_765, 61_000, 65_234]
+"""The three patients whom the attacks are after."""
+
+
+def job(kind="sum", **query):
+    given = {"kind": kind, "column": "cost", **query}
+    return STATISTICS.parse({"noise": "none", "max_rows": 10_000, "queries": [given]})
+
+
+def costs(values, schema=COST, group=None, persons=None):
+    data = {"cost": Column(np.array(values, dtype=np.int64), schema)}
+    if group is not None:
+        data["group"] = Column(np.array(group, dtype=np.int64), GROUP)
+    if persons is not None:
+        data[PERSONS] = Column(np.array(persons, dtype=np.int64), Schema("integer"))
+    return data
+
+
+def shown(parameters, alice, bob, limits=POLICY):
+    """The values that Alice is shown."""
+    outcome, _ = run_pair(
+        lambda s: run_analysis(STATISTICS, s, parameters, alice, ALICE, limits),
+        lambda s: run_analysis(STATISTICS, s, parameters, bob, ALICE, limits),
+    )
+    return list(outcome.tables[0].columns["value"])
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(50_000, 50_001), (50_000, 100_000), (0, 1), (1, 100_000)])
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
+    """The sum between 50000 and 50001 would count the patients above 50000."""
+    parameters = job(kind, lower=lower, upper=upper)
+    schemas = {"cost": COST}
+    with pytest.raises(UsageError, match="narrower"):
+        STATISTICS.check_schema(parameters, schemas, schemas)
+
+    def side(session):
+        with pytest.raises(UsageError, match="narrower"):
+            run_analysis(STATISTICS, session, parameters, costs([0] * 20), ALICE, POLICY)
+        assert session.channel.traffic.messages == 0
+
+    run_pair(side, side)
+
+
+def test_the_bounds_of_both_sides_hold():
+    """One side declares narrower bounds than the other: a job between them is refused by the other."""
+    wide, narrow = {"cost": COST}, {"cost": Schema("integer", lower=50_000, upper=50_001, unit="euro")}
+    parameters = job(lower=50_000, upper=50_001)
+    for alice, bob in ((wide, narrow), (narrow, wide)):
+        with pytest.raises(UsageError, match="narrower"):
+            STATISTICS.check_schema(parameters, alice, bob)
+
+
+def test_wider_bounds_and_noise_are_free():
+    STATISTICS.check_schema(job(lower=-5, upper=200_000), {"cost": COST}, {"cost": COST})
+    noisy = STATISTICS.parse(
+        tomllib.loads('epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "cost"\nlower = 5\nupper = 9')
+    )
+    STATISTICS.check_schema(noisy, {"cost": COST}, {"cost": COST})
+
+
+BADLY_DECLARED = {
+    "a threshold": (Schema("integer", lower=50_000, upper=50_001), 0),
+    "the excess": (Schema("integer", lower=50_000, upper=100_000), 0),
+    "from above": (Schema("integer", lower=0, upper=50_000), 100_000),
+    "far below the common value": (Schema("integer", lower=-1000, upper=100_000), 0),
+}
+
+
+@pytest.mark.parametrize("name", BADLY_DECLARED)
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_a_sum_does_not_tell_of_the_few_who_differ_from_the_rest(name, kind):
+    """Declared bounds, or values, that leave few persons with anything to add."""
+    schema, common = BADLY_DECLARED[name]
+    few = [100_000 - value for value in RICH] if common else RICH
+    values = np.clip(np.array([common] * 400 + few), schema.lower, schema.upper)
+    none = np.clip(np.array([common] * 400), schema.lower, schema.upper)
+    assert shown(job(kind), costs(none, schema), costs(values, schema)) == [None]
+    assert shown(job(kind), costs(none, schema), costs(none, schema)) != [None]
+    many = np.clip(np.array([common] * 400 + few * 4), schema.lower, schema.upper)
+    assert shown(job(kind), costs(none, schema), costs(many, schema), Limits(minimum_group=10)) != [None]
+
+
+def test_the_few_are_persons_and_not_rows():
+    values = [0] * 40 + [500] * 12
+    alice = costs([0] * 40)
+    assert shown(job(), alice, costs(values)) != [None]
+    assert shown(job(), alice, costs(values, persons=[*range(40), *[40] * 12])) == [None]
+
+
+def test_a_total_does_not_give_back_what_a_cell_withholds():
+    """One rich patient among the poor of group A, only poor ones in B: their total would be the secret."""
+    group = [0] * 100 + [1] * 100 + [2] * 100
+    values = [98_765, *[0] * 99, *[0] * 100, *range(1, 101)]
+    free, query = Limits(minimum_group=10), job(by="group")
+    closed = shown(query, costs([0] * 300, group=group), costs(values, group=group), free)
+    assert closed == [None, 0, sum(range(1, 101))]
+    covered = shown(query, costs(range(1, 301), group=group), costs(values, group=group), free)
+    assert covered[0] is None
+    assert covered[1] == sum(range(101, 201))
+    assert covered[2] is None  # it has many who contribute, and hides the first in the total
+    assert covered[3] == sum(range(1, 301)) + sum(values)
+
+
+def test_the_smallest_group_holds_for_what_a_recipient_can_subtract():
+    """Alice fills the cell with rows of her own; Bob's three patients stay withheld."""
+    assert shown(job(), costs(range(400)), costs([0] * 400 + RICH), Limits(minimum_group=10)) == [None]
+
+
+def test_the_number_of_rows_stands_beside_an_exact_sum():
+    alice, bob = costs(range(20)), costs(range(30))
+    for kind in ("sum", "mean"):
+        outcome, _ = run_pair(
+            lambda s, kind=kind: run_analysis(STATISTICS, s, job(kind), alice, ALICE, POLICY),
+            lambda s, kind=kind: run_analysis(STATISTICS, s, job(kind), bob, ALICE, POLICY),
+        )
+        assert list(outcome.tables[0].columns["rows"]) == [50]
+
+
+def slow_told_apart(cells, persons, values, bounds, size):
+    """By the words of the definition."""
+    found = []
+    for cell in range(size):
+        own = [(p, v) for c, p, v in zip(cells, persons, values, strict=True) if c == cell]
+        counts = {v: sum(w == v for _, w in own) for _, v in own}
+        common = min(counts, key=lambda v: (-counts[v], v)) if counts else 0
+        found.append([len({p for p, v in own if v != one}) for one in (*bounds, common)])
+    return np.array(found).reshape(size, 3).T.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 4)), max_size=12))
+def test_those_whom_a_sum_tells_apart_are_counted(rows):
+    cells, persons, values = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    found = told_apart(cells, persons, values, (0, 4), 3)
+    assert [part.tolist() for part in found] == slow_told_apart(cells, persons, values, (0, 4), 3)
+
+
+def test_the_fewest_stand_for_all_numbers():
+    for numbers in itertools.product(range(4), repeat=3):
+        crowds = Crowds.of(*(np.array([one]) for one in numbers))
+        groups = all(one == 0 or one >= 2 for one in numbers)
+        assert (crowds.fewest[0] == 0 or crowds.fewest[0] >= 2) == groups
+        assert crowds.cover[0] == min(numbers)
