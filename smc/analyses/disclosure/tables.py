@@ -202,7 +202,7 @@ def _suspects(side: _Side, limits: Limits, *, zeros: bool) -> Iterator[SecretBit
     if group and zeros:
         yield side.persons < group
     elif group > 1:
-        yield (side.persons < group) & (side.persons > 0)
+        yield (side.persons < group) ^ (side.persons < 1)  # the second implies the first
     if limits.dominance < 1:
         for name, top in side.largest.items():
             yield _heavy(top, side.values[name], limits.dominance)

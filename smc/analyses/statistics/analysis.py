@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
 from smc.analyses.statistics import noisy, vertical, vertical_contract
@@ -38,7 +38,6 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
-from smc.secret import opening
 
 _SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.05
@@ -215,24 +214,25 @@ def run_cost(
     parameters: StatisticsParameters,
     schemas: Mapping[str, Schema],
     recipients: frozenset[Role],
-    minimum_group: int = 0,
+    limits: Limits = NO_LIMITS,
 ) -> Cost:
     """The exact cost of a run in a fresh session, without what the gate sends.
+
+    Without noise that is the cost where no cell has to be withheld.
 
     Args:
         parameters: as parsed.
         schemas: the declared columns.
         recipients: who gets the results.
-        minimum_group: of the limits; exact results are counted without limits.
+        limits: of both policies.
     """
     if parameters.is_exact:
-        total = Cost()
-        for tables in _tables(parameters, schemas):
-            total += tables.agreement_cost
-            for length in tables.opened_lengths:
-                total += opening.cost(length, recipients)
+        every = _tables(parameters, schemas)
+        total = SETUP_COST if any(tables.tested(limits) for tables in every) else Cost()
+        for tables in every:
+            total += tables.cost(limits, recipients)
         return total
-    least = minimum_group * parameters.rows_per_person
+    least = limits.minimum_group * parameters.rows_per_person
     plans = plan(parameters, schemas, counted=least > 0)
     computed = SETUP_COST + noisy.noise_cost(plans) + noisy.seed_cost(plans)
     return computed + noisy.opening_cost(plans, least, recipients)

@@ -16,6 +16,7 @@ import numpy as np
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.bounds import check_not_narrower
+from smc.analyses.disclosure.costs import cost_table, limits_apply
 from smc.analyses.disclosure.crowds import Crowds, persons_of, told_apart
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opened import OpenedTable
@@ -33,7 +34,6 @@ from smc.analyses.statistics.statistic import Result, Statistic
 from smc.analyses.statistics.tables import Cells
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.agreement import AGREEMENT_COST
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret.bounds import Bounds
@@ -140,21 +140,23 @@ class Tables:
             for parts in zip(*sides, strict=True)
         ]
 
-    @property
-    def opened_lengths(self) -> list[int]:
-        """Numbers of each opening where nothing is limited."""
+    def cost(self, limits: Limits, recipients: frozenset[Role]) -> Cost:
+        """The exact cost of `opened` where nothing has to be withheld, without the set-up of transfers."""
+        sums = int(self.clamp is not None)
+        columns, count, length = len(self.groups), 1, 1
         if isinstance(self.statistic, Cells):
             sizes = [len(bins.labels) for bins in self.statistic.bins]
             rows, columns = sizes if len(sizes) == 2 else (1, sizes[0])
-            return [rows * columns + rows + columns + 1] * len(self.groups)
-        columns = len(self.groups)
-        length = 2 * columns + 2 if self._margins else 1
-        return [length] * (1 if self.clamp is None else 2)
+            count, length = len(self.groups), rows * columns + rows + columns + 1
+            columns *= rows
+        elif self._margins:
+            length = 2 * columns + 2
+        table = cost_table(columns, sums, limits, recipients, [length] * (1 + sums))
+        return sum([table] * count, Cost())
 
-    @property
-    def agreement_cost(self) -> Cost:
-        """The exact cost of asking both auditors about each table."""
-        return sum([AGREEMENT_COST] * (len(self.groups) if isinstance(self.statistic, Cells) else 1), Cost())
+    def tested(self, limits: Limits) -> bool:
+        """Whether limits are tested, for which transfers are set up."""
+        return limits_apply(limits, int(self.clamp is not None))
 
     @property
     def _margins(self) -> bool:

@@ -144,6 +144,19 @@ def test_cost_without_limits_is_as_declared(recipients):
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
 
 
+@pytest.mark.parametrize("limits", [Limits(3), Limits(1, Fraction(4, 5)), Limits(3, Fraction(4, 5))])
+@pytest.mark.parametrize("name", QUERIES)
+def test_cost_under_limits_is_as_declared_where_nothing_is_withheld(name, limits):
+    group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
+    data = columns(age=10 + 5 * spread, weight=100 * spread, group=group)
+    declared = run_cost(job(name), SCHEMAS, BOTH, limits)
+    outcome, _ = joint(job(name), data, data, limits=limits)
+    assert not any("withheld" in note for note in outcome.notes)
+    sent = traffic(job(name), data, data, BOTH, limits)
+    assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
+    assert max(each.rounds for each in sent) == declared.rounds
+
+
 @pytest.mark.parametrize("kind", ['"median"\ncolumn = "age"', '"variance"\ncolumn = "age"'])
 def test_other_kinds_are_not_released_without_noise(kind):
     with pytest.raises(UsageError, match="without noise"):

@@ -195,7 +195,7 @@ def test_persons_of_many_rows_need_larger_groups(monkeypatch):
 def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget):
     """What is sent tells nothing of the rows: not their number, nor their values, nor what is withheld."""
     parameters = parsed(BY.replace('epsilon = "2"', budget))
-    declared = run_cost(parameters, SCHEMAS, recipients, least)
+    declared = run_cost(parameters, SCHEMAS, recipients, Limits(minimum_group=least))
     for alice, bob in ((table(50), table(1)), (table(0), table(0))):
         sent = traffic(parameters, alice, bob, recipients, Limits(minimum_group=least))
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
