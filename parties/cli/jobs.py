@@ -58,6 +58,9 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
         out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds")
         _print_leakage(out, report["leakage"], "would learn")
+        for lost in report["bisection"]:
+            chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
+            out.print(f"{chosen} find every value of {lost['column']}.")
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
         if overlap is not None:

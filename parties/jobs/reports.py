@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from parties.errors import PolicyError
-from parties.jobs.contract import limits_document
+from parties.jobs.contract import Schemas, limits_document
 from parties.jobs.examination import Examiner, OwnData, Task, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
 from smc.analyses.base import Preview
+from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.disclosure.limits import NO_LIMITS
 
 
@@ -57,6 +58,7 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         "overlap": overlap_document(examiner, task, own, verdict),
         "preview": preview_document(examiner.preview(task, own, verdict.limits)),
         "leakage": leakage_document(task),
+        "bisection": bisection_document(task, schemas),
     }
 
 
@@ -104,6 +106,18 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         ],
         "conditions": [asdict(condition) for condition in verdict.conditions],
     }
+
+
+def bisection_document(task: Task, schemas: Schemas) -> list[dict[str, Any]]:
+    """Each local column of which the peer finds every value, and in how many such jobs."""
+    kind = task.facts.comparison_type
+    names = () if kind is None else found(kind, task.role.other)
+    values = {name: possible_values(schemas[name]) for name in names if name in schemas and len(names) == 1}
+    return [
+        {"column": task.side.columns[name], "jobs": jobs_to_find(count)}
+        for name, count in values.items()
+        if count is not None
+    ]
 
 
 def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verdict) -> dict[str, str] | None:

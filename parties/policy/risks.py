@@ -13,7 +13,8 @@ from typing import Final
 from parties.policy.conditions import fits
 from parties.policy.rules import Policy, Rule
 from smc.analyses.base import Schema
-from smc.analyses.comparison.bisection import found, jobs_to_find
+from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.comparison.parameters import NUMBERS
 from smc.forms import Holding, Role, all_types
 
 Declared = Mapping[str, Mapping[str, Schema]]
@@ -26,11 +27,10 @@ FEW: Final = 10
 """A value that is one of fewer is as good as found."""
 
 _KINDS: Final = {
-    Holding.PLAIN: ("integer", "decimal"),
+    Holding.PLAIN: NUMBERS,
     Holding.SHARE: ("share",),
     Holding.CIPHERTEXT: ("ciphertext",),
 }
-_MOST_VALUES: Final = 1 << 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +177,7 @@ def _reachable(rule: Rule, declared: Declared) -> dict[str, int]:
         if not {dataset, "*"} & rule.datasets:
             continue
         for name, schema in columns.items():
-            values = _values(schema)
+            values = possible_values(schema)
             if {name, "*"} & rule.columns and schema.kind in kinds and values is not None:
                 reachable[name] = min(values, reachable.get(name, values))
     return reachable
-
-
-def _values(schema: Schema) -> int | None:
-    """How many values a column can have; None if it can be in no comparison."""
-    if schema.kind in _KINDS[Holding.PLAIN]:
-        if schema.lower is None or schema.upper is None:
-            return None
-        return schema.upper - schema.lower + 1
-    return min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from smc.analyses.base import Schema
+from smc.analyses.comparison.parameters import NUMBERS
 from smc.forms import ComparisonType, Holding, Role
+from smc.planning.route import MOST_BITS
 
 _PARTS: Final = (Holding.SHARE, Holding.CIPHERTEXT)
+_MOST_VALUES: Final = 1 << MOST_BITS
 
 
 def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
@@ -30,3 +34,14 @@ def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
 def jobs_to_find(values: int) -> int:
     """How many comparisons of all rows single out one of so many values of each."""
     return (values - 1).bit_length()
+
+
+def possible_values(schema: Schema) -> int | None:
+    """How many values a column can have in a comparison; None if it can be in none."""
+    if schema.kind in NUMBERS:
+        if schema.lower is None or schema.upper is None:
+            return None
+        return schema.upper - schema.lower + 1
+    if schema.kind not in ("share", "ciphertext"):
+        return None
+    return min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES

@@ -69,6 +69,8 @@ def test_a_word_that_is_taken_back_ends_a_waiting_job(people: Institutions) -> N
 def test_the_check_says_what_a_job_is_about(people: Institutions, name: str, about_rows: bool) -> None:
     report = people.north.check(job_text(JOBS.get(name, SHARED)))
     assert report["row_results"] is about_rows
+    found = [{"column": "x", "jobs": 7}] if name == "comparison" else []
+    assert report["bisection"] == found
     assert report["verdict"]["allowed"]
 
 

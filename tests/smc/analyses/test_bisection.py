@@ -9,7 +9,7 @@ import pytest
 
 from smc.analyses.base import Column, Schema
 from smc.analyses.comparison.analysis import COMPARISON
-from smc.analyses.comparison.bisection import found, jobs_to_find
+from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.runner import run_analysis
 from smc.forms import ComparisonType, Form, Role, all_types
@@ -67,6 +67,23 @@ def test_three_jobs_leave_sixteen_candidates() -> None:
 @pytest.mark.parametrize(("values", "jobs"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1 << 32, 32)])
 def test_how_many_jobs(values: int, jobs: int) -> None:
     assert jobs_to_find(values) == jobs
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        (Schema("integer", lower=0, upper=120), 121),
+        (Schema("decimal", 1, -5, 4), 10),
+        (Schema("integer", lower=0), None),
+        (Schema("text"), None),
+        (Schema("share", modulus="97"), 97),
+        (Schema("share", modulus=str(1 << 200)), 1 << 128),
+        (Schema("share", modulus="alice"), 1 << 128),
+        (Schema("ciphertext"), 1 << 128),
+    ],
+)
+def test_how_many_values(schema: Schema, values: int | None) -> None:
+    assert possible_values(schema) == values
 
 
 @pytest.mark.parametrize(
