@@ -152,9 +152,9 @@ def test_a_person_with_more_rows_than_stated_is_refused():
 
 def test_too_little_epsilon_is_refused():
     with pytest.raises(DomainError, match="Noisy sums"):
-        joint(noisy("0.0000000001"), table(blobs(20)), table(blobs(20)))
+        joint(replace(noisy("1"), epsilon=Fraction(1, 10**10)), table(blobs(20)), table(blobs(20)))
     with pytest.raises(UsageError, match="would not fit"):
-        planned(noisy("0.0000000000001"))
+        planned(replace(noisy("1"), epsilon=Fraction(1, 10**13)))
 
 
 def test_limits_on_groups_do_not_touch_noisy_results():
