@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from parties.errors import BudgetError
+from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Runs, Spent
 from parties.ledger.chain import ChainFile
-from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError, require
 from parties.ledger.tally import day_before, utc_now
 from smc.analyses.loss import Loss
 
 UNSIGNED_PER_DAY: Final = 3
 """Releases to one peer in 24 hours that may lack its signature: a peer can announce one and stop."""
+
+IDLE_PER_DAY: Final = 2000
+"""Jobs with one peer in 24 hours that rules approve or that begin, and that come to no result."""
 
 
 def open_ledger(home: Path) -> Ledger:
@@ -152,12 +155,13 @@ class Ledger:
             limits: of the rule that allows it.
 
         Raises:
-            PolicyError: that is too often.
+            PolicyError: that is too often, or too many jobs with the peer came to nothing.
             LedgerError: the job has begun before, or the ledger is broken or cannot be written.
         """
         with self._file.locked():
             if self._file.read().tally.has(job, RUN):
                 raise LedgerError("This job has run before.", "Submit it as a new job.")
+            self._check_idle(peer)
             limits.check(self._runs(account, peer, limits.rule), f"Account {account.name!r} with {peer!r}")
             content = {"account": account.name, "dataset": dataset, "rule": limits.rule}
             return self._file.append(event=RUN, job=job, peer=peer, **content)
@@ -205,10 +209,13 @@ class Ledger:
             subject: the hash of the approval on which this one rests; empty if it rests on none.
 
         Raises:
+            PolicyError: a rule decided, and too many jobs with the peer came to nothing.
             LedgerError: the ledger is broken or cannot be written.
         """
         with self._file.locked():
             self._file.read()
+            if rule and not subject:
+                self._check_idle(peer)
             return self._file.append(
                 event=event, job=job, peer=peer, actor=actor, uid=uid, rule=rule, subject=subject
             )
@@ -376,20 +383,15 @@ class Ledger:
                 before += held
         before.check(budget, loss, f"Account {account.name!r} with {peer!r}")
 
+    def _check_idle(self, peer: str) -> None:
+        """Keep a peer that proposes or begins jobs without end from filling the ledger; the lock is held."""
+        if self._file.read().tally.idle(peer, day_before(self._file.clock())) >= IDLE_PER_DAY:
+            raise PolicyError(
+                f"In 24 hours {IDLE_PER_DAY} approvals and starts of jobs with {peer!r} came to no result.",
+                "Look at `duetto ledger log`, ask that party what happened, and try again tomorrow.",
+            )
+
     def _runs(self, account: Account, peer: str, rule: str) -> Runs:
         since = day_before(self._file.clock())
         runs = [entry for entry in self._file.read().tally.runs(account, peer) if entry.rule in (rule, "")]
         return Runs(sum(entry.time >= since for entry in runs), len(runs))
-
-
-def require(entries: Sequence[Entry], sequence: int, entry_hash: str) -> None:
-    """Check that an entry of which somebody keeps the hash is still in a ledger.
-
-    Raises:
-        LedgerError: it is not.
-    """
-    if sequence >= len(entries) or entries[sequence].hash != entry_hash:
-        raise LedgerError(
-            f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
-            "The ledger was restored from an old copy; bring back the newest one.",
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
@@ -203,6 +203,19 @@ def check_chain(entries: Iterable[Entry], after: Entry | None = None) -> None:
                 "Compare it with a backup and with the peer's countersignatures; do not edit it.",
             )
         previous = entry.hash
+
+
+def require(entries: Sequence[Entry], sequence: int, entry_hash: str) -> None:
+    """Check that an entry of which somebody keeps the hash is still in a ledger.
+
+    Raises:
+        LedgerError: it is not.
+    """
+    if sequence >= len(entries) or entries[sequence].hash != entry_hash:
+        raise LedgerError(
+            f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
+            "The ledger was restored from an old copy; bring back the newest one.",
+        )
 
 
 def pack(sequence: int, entry_hash: str) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from parties.ledger.accounting import Account, Spent
-from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RELEASES, RUN, SPENT, Entry
+from parties.ledger.entries import APPROVED, COUNTERSIGNED, DECISIONS, EXACT, RELEASES, RUN, SPENT, Entry
 
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -57,6 +57,7 @@ class Tally:
         self._jobs: dict[str, list[Entry]] = defaultdict(list)
         self._words: dict[str, dict[int, str]] = defaultdict(dict)
         self._unsigned: dict[str, list[Entry]] = {}
+        self._idle: dict[str, dict[str, Entry]] = defaultdict(dict)
         for entry in entries:
             self.add(entry)
 
@@ -71,11 +72,16 @@ class Tally:
                 sums.exact[entry.persons] += 1
             else:
                 sums.runs.append(entry)
+        if entry.rule and entry.event in (RUN, APPROVED):
+            self._idle[entry.peer][entry.hash] = entry
+            self._idle[entry.peer].pop(entry.subject, None)
         if entry.event in RELEASES:
             self._unsigned.setdefault(entry.job, []).append(entry)
         elif entry.event == COUNTERSIGNED:
             self._words[entry.peer][entry.peer_sequence] = entry.peer_hash
             self._unsigned.pop(entry.job, None)
+            for done in self._jobs[entry.job]:
+                self._idle[entry.peer].pop(done.hash, None)
 
     def spent(self, account: Account, peer: str | None) -> Spent:
         """What has been spent on an account towards a peer; towards all peers if it is None."""
@@ -123,6 +129,10 @@ class Tally:
         """
         found = (entry for entries in self._unsigned.values() for entry in entries)
         return [entry for entry in found if peer in (None, entry.peer) and entry.time >= since]
+
+    def idle(self, peer: str, since: str) -> int:
+        """How many approvals by rules and starts of jobs with a peer since some time came to no result."""
+        return sum(entry.time >= since for entry in self._idle.get(peer, {}).values())
 
     def _of(self, account: Account, peer: str | None) -> Iterator[_Sums]:
         return (sums for whose, sums in self._sums.items() if whose.is_of(account, peer))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from parties.ledger.book import require
-from parties.ledger.entries import Entry, LedgerError, unpack
+from parties.ledger.entries import Entry, LedgerError, require, unpack
 from parties.ledger.export import Countersignatures, Keys
 from parties.ledger.heads import Statement
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 import pytest
 
 from parties.errors import BudgetError, PolicyError
-from parties.ledger import chain
+from parties.ledger import book, chain
 from parties.ledger.accounting import Account, Budget, RunLimits, Runs
-from parties.ledger.book import Ledger
-from parties.ledger.entries import LedgerError
+from parties.ledger.book import Ledger, Signed
+from parties.ledger.entries import APPROVED, LedgerError
 from smc.analyses.loss import Loss
 
 
@@ -97,6 +97,40 @@ def test_runs_are_counted_by_rule_people_and_peer(ledger):
     later.begin(job(2), people, "patients", "south", RunLimits("sizes", 1, 1))
     with pytest.raises(LedgerError, match="before"):
         later.begin(job(2), people, "patients", "south", RunLimits("sizes"))
+
+
+def test_a_peer_that_proposes_and_begins_without_end_does_not_fill_the_ledger(ledger, monkeypatch):
+    monkeypatch.setattr(book, "IDLE_PER_DAY", 6)
+    account = Account.of("d")
+
+    def whole(number):
+        """A job of this party's own that comes to its result."""
+        draft = ledger.decide(APPROVED, job(2 * number), "south", rule="r")
+        ledger.decide(APPROVED, job(2 * number + 1), "south", rule="r", subject=draft.hash)
+        begun = ledger.begin(job(2 * number + 1), account, "d", "south", RunLimits("r"))
+        ledger.countersign(begun, number, job(number), Signed())
+
+    for number in range(10):
+        whole(number)
+    for number in range(100, 103):
+        ledger.decide(APPROVED, job(number), "south", rule="r")
+        ledger.begin(job(number), account, "d", "south", RunLimits("r"))
+    size = ledger.path.stat().st_size
+    for _ in range(9):
+        for attempt in (
+            lambda: ledger.decide(APPROVED, job(200), "south", rule="r"),
+            lambda: ledger.begin(job(200), account, "d", "south", RunLimits("r")),
+        ):
+            with pytest.raises(PolicyError, match="came to no result") as caught:
+                attempt()
+            assert "tomorrow" in caught.value.mend
+    assert ledger.path.stat().st_size == size
+    ledger.adopt((job(number), "d", "south") for number in range(300, 320))
+    # People still decide, and other peers are not held up.
+    ledger.decide(APPROVED, job(200), "south", actor="Ann", uid=1)
+    ledger.begin(job(201), account, "d", "west", RunLimits("r"))
+    later = Ledger(ledger.path, lambda: "2999-01-01T00:00:00Z")
+    later.begin(job(202), account, "d", "south", RunLimits("r"))
 
 
 def test_threads_cannot_pass_the_runs_together(ledger):
