@@ -57,6 +57,15 @@ def module(monkeypatch: pytest.MonkeyPatch):
             del sys.modules[name]
 
 
+def test_moduli(tmp_path: Path) -> None:
+    printed, said = script("moduli", "--batch", "200", "--turns", "1", folder=tmp_path)
+    content = json.loads((tmp_path / "out" / "moduli.json").read_text())
+    assert [one["wrong"] for runs in content["cases"].values() for one in runs] == [0] * 7
+    assert "oblivious; delta: bit-to-shared" in printed
+    assert "wrapping [oblivious]" in printed
+    assert "written to" in said
+
+
 def test_thesis_tables(tmp_path: Path) -> None:
     words = ("--bits", "5,6", "--keys", "1024", "--engines", "vbdhe15", "--repeat", "2")
     printed, said = script("thesis_tables", *words, folder=tmp_path)
