@@ -115,9 +115,9 @@ def cases(given: argparse.Namespace) -> Iterator[Case]:
                             given.key,
                             engine,
                             usual_modulus(engine, bits),
-                            link.rtt_ms,
-                            link.mbit,
-                            given.repeat,
+                            rtt_ms=link.rtt_ms,
+                            mbit=link.mbit,
+                            repeat=given.repeat,
                             timeout=60 + 20 * given.limit * given.repeat,
                         )
 
