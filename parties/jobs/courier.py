@@ -26,7 +26,12 @@ _TICK_SECONDS = 1.0
 _NEW_SECONDS = 1.0
 """How long a new debt rests: most are settled by the next word of the peer."""
 
-_BUSY_SECONDS = (0.05, 5.0)
+_ROOM_SECONDS = 0.1
+"""How long the courier rests while there is more to do than room to do it."""
+
+_BUSY_SECONDS = (0.05, 1.0)
+"""Least and longest pause after either side had no room for a session."""
+
 _STOP_SECONDS = 10.0
 _LOG = logging.getLogger("duetto.jobs")
 
@@ -92,7 +97,8 @@ class Courier:
         self._sessions = sessions
         self._changed = threading.Condition()
         self._due: dict[str, float] = {}
-        self._refused: dict[str, int] = {}
+        self._refusals = 0
+        self._busy_until = 0.0
         self._under_way: set[str] = set()
         self._failures = 0
         self._away_until = 0.0
@@ -183,17 +189,15 @@ class Courier:
         with self._changed:
             known = self._due
             self._due = {job_id: known.get(job_id, now + _NEW_SECONDS) for job_id in owed}
-            self._refused = {job_id: n for job_id, n in self._refused.items() if job_id in self._due}
         for job_id in owed:
             if self._is_due(job_id):
                 self._attend(self._store.summary(job_id))
         with self._changed:
-            nearest = min(
-                (due for job_id, due in self._due.items() if job_id not in self._under_way), default=0
-            )
-            return min(
-                _TICK_SECONDS, max(0.02, nearest - time.monotonic(), self._away_until - time.monotonic())
-            )
+            now = time.monotonic()
+            waiting = [due for job_id, due in self._due.items() if job_id not in self._under_way]
+            # What is due and was not done now waits for room or for the peer; the end of an errand wakes.
+            nearest = min((due if due > now else now + _ROOM_SECONDS for due in waiting), default=now + 60)
+            return min(_TICK_SECONDS, max(0.01, nearest - now, self._away_until - now))
 
     def _is_due(self, job_id: str) -> bool:
         now = time.monotonic()
@@ -205,7 +209,7 @@ class Courier:
         if job.outgoing and job.state in (State.PROPOSED, State.APPROVED):
             errand = self._errands.propose if job.state is State.PROPOSED else self._errands.dial
             with self._changed:
-                if len(self._under_way) >= self._sessions:
+                if len(self._under_way) >= self._sessions or time.monotonic() < self._busy_until:
                     return
                 self._under_way.add(job.job_id)
             with suppress(RuntimeError):  # the daemon is stopping; the next start goes on
@@ -231,11 +235,13 @@ class Courier:
         try:
             errand(job_id)
             self.here()
+            self._refusals = 0 if errand is not self._errands.tell else self._refusals
         except AWAY as error:
             self.away(error)
             pause = 0.0
         except PeerBusy:
-            pause = self._busy_pause(job_id)
+            pause = 0.0
+            self._rest()
         except DuettoError as error:
             _LOG.info("job %s: %s is told again later: %s", job_id, self._peer, error)
         except Exception as problem:
@@ -243,10 +249,13 @@ class Courier:
         with self._changed:
             self._due[job_id] = time.monotonic() + pause
 
-    def _busy_pause(self, job_id: str) -> float:
-        """Growing pauses by chance, so that two parties that dial each other do not meet again and again."""
-        with self._changed:
-            times = self._refused.get(job_id, 0)
-            self._refused[job_id] = times + 1
+    def _rest(self) -> None:
+        """Propose and dial no more for a while that grows, and that chance makes different on both sides.
+
+        Else two parties that dial each other with all their places would go on to do so.
+        """
         least, most = _BUSY_SECONDS
-        return float(min(most, least * 2 ** min(times, 10)) * (0.5 + self._random.bytes(1)[0] / 255))
+        with self._changed:
+            pause = min(most, least * 2 ** min(self._refusals, 10)) * (0.5 + self._random.bytes(1)[0] / 255)
+            self._refusals += 1
+            self._busy_until = time.monotonic() + pause
