@@ -231,23 +231,26 @@ class Courier:
             self._changed.notify_all()
 
     def _do(self, job_id: str, errand: Callable[[str], object]) -> None:
-        pause = self._patience.ask_seconds
+        # Set before, so that a change of the job during the errand, which wakes, is not put off.
+        self._put_off(job_id, self._patience.ask_seconds)
         try:
             errand(job_id)
             self.here()
             self._refusals = 0 if errand is not self._errands.tell else self._refusals
         except AWAY as error:
             self.away(error)
-            pause = 0.0
+            self._put_off(job_id, 0.0)
         except PeerBusy:
-            pause = 0.0
             self._rest()
+            self._put_off(job_id, 0.0)
         except DuettoError as error:
             _LOG.info("job %s: %s is told again later: %s", job_id, self._peer, error)
         except Exception as problem:
             _LOG.exception("job %s: a defect of the program: %s", job_id, type(problem).__name__)
+
+    def _put_off(self, job_id: str, seconds: float) -> None:
         with self._changed:
-            self._due[job_id] = time.monotonic() + pause
+            self._due[job_id] = time.monotonic() + seconds
 
     def _rest(self) -> None:
         """Propose and dial no more for a while that grows, and that chance makes different on both sides.
