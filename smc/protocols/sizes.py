@@ -56,17 +56,20 @@ class Counts(Message, kind="row-counts"):
     counts: Residues
 
 
-def exchange_counts(session: Session, own: Sequence[int], *, most: int = MOST_ROWS) -> list[RowCount]:
+def exchange_counts(
+    session: Session, own: Sequence[int], *, most: Sequence[int] | None = None
+) -> list[RowCount]:
     """Tell the peer the local row counts and learn as many of the peer's.
 
     Args:
         session: the local side.
         own: row counts; 0 stands for "has none".
-        most: the largest count that this run has room for, where that is less than `MOST_ROWS`.
+        most: the largest of each of the peer's counts that this run has room for, where that is less than
+            `MOST_ROWS`.
 
     Raises:
         DomainError: a local count is above `MOST_ROWS`; nothing was sent.
-        ProtocolViolation: one of the peer's is, or is above `most`.
+        ProtocolViolation: one of the peer's is above that, or above `most`.
     """
     if any(rows > MOST_ROWS for rows in own):
         raise DomainError(
@@ -75,11 +78,12 @@ def exchange_counts(session: Session, own: Sequence[int], *, most: int = MOST_RO
         )
     session.channel.send(Counts(Residues(own, _BOUND)))
     counts = [RowCount(rows) for rows in session.channel.recv(Counts, ExpectedResidues(_BOUND, len(own)))]
-    if any(rows > most for rows in counts):
-        raise ProtocolViolation(
-            f"The peer announced {max(counts)} rows; this run has room for {most}.",
-            "Match smaller sets, or split the data into several jobs.",
-        )
+    for rows, limit in zip(counts, most or (), strict=most is not None):
+        if rows > limit:
+            raise ProtocolViolation(
+                f"The peer announced {rows} rows; this run has room for {limit}.",
+                "Match smaller sets, or split the data into several jobs.",
+            )
     return counts
 
 

@@ -38,7 +38,7 @@ from smc.analyses.statistics.vertical_terms import pairs
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.coins import toss
-from smc.protocols.declared_texts import exchange_texts
+from smc.protocols.declared_texts import MOST_BYTES, exchange_texts
 from smc.protocols.session import Session
 from smc.protocols.sizes import exchange_counts
 from smc.secret.bounds import LIMIT, Bounds
@@ -137,7 +137,9 @@ def run(
     brought = Brought.of(parameters, vertical, data, role)
     schemas = _schemas(data, vertical.values(role))
     declared = written(schemas.values())
-    peer_count, length = exchange_counts(session, [len(brought.settled), len(declared)])
+    peer_count, length = exchange_counts(
+        session, [len(brought.settled), len(declared)], most=[parameters.max_rows, MOST_BYTES]
+    )
     release.sets(len(brought.settled), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
     plans = planned(

@@ -17,7 +17,7 @@ Outputs: v at the receiver, r at the sender, one row of w words per bin; the rec
 Learns: neither party anything. The sender sees the OPRF's corrections, which are masked. To the receiver the
     store is uniform: all that is stored is masked by the OPRF at points that it did not ask, and at the one
     that it may have asked by r_b.
-Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.oblivious.okvs`, `smc.protocols.intersection.cuckoo`.
+Assumes: semi-honest parties, `smc.oblivious.oprf`; `okvs` and `cuckoo` of this folder.
 Cost: `cost`; 4 rounds; at a million keys 41 bytes per key of the receiver and 32 w per key of the sender.
 Reference: Kolesnikov, Matania, Pinkas, Rosulek and Trieu, Practical multi-party private set intersection
 from symmetric-key techniques, CCS 2017 (the programmed function); Pinkas, Schneider, Tkachenko and Yanai,
@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
-from smc.oblivious import okvs, oprf
+from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
-from smc.protocols.intersection import cuckoo
+from smc.protocols.intersection import cuckoo, okvs
 from smc.protocols.session import Session
 from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost, Flight

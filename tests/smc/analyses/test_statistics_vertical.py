@@ -11,6 +11,7 @@ import pytest
 from smc.analyses.base import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
+from smc.analyses.runner import run_analysis
 from smc.analyses.statistics import noisy, vertical_sums
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plan import plan
@@ -18,10 +19,12 @@ from smc.analyses.statistics.rows import Rows
 from smc.analyses.statistics.vertical import Brought, planned
 from smc.analyses.statistics.vertical_contract import run_cost
 from smc.analyses.statistics.vertical_terms import pairs
+from smc.channel.vectors import Residues
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.sizes import Counts
 from tests.smc.analyses.statistics_runs import BOTH, RANDOM, results, silence
 from tests.smc.analyses.vertical_runs import (
     DOSE,
@@ -337,3 +340,16 @@ def test_a_peer_with_other_declarations_is_found_out():
     lying = {**bob, "costs": Column(bob["costs"].values, Schema("decimal", 40, 0, 100_000))}
     with pytest.raises(ProtocolViolation, match="impossible"):
         joint(parameters, alice, lying)
+
+
+def test_a_peer_with_more_rows_than_the_job_allows_is_stopped_at_its_word():
+    parameters = job(KINDS["sum"])
+
+    def liar(session):
+        session.channel.send(Counts(Residues([parameters.max_rows + 1, 40], 1 << 32)))
+
+    def honest(session):
+        run_analysis(STATISTICS, session, parameters, side(0, range(5), 1), BOTH, NO_LIMITS)
+
+    with pytest.raises(ProtocolViolation, match="5001 rows; this run has room for 5000"):
+        run_pair(honest, liar)

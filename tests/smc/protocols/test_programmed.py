@@ -9,9 +9,8 @@ from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import okvs
 from smc.pair import run_pair
-from smc.protocols.intersection import cuckoo, programmed
+from smc.protocols.intersection import cuckoo, okvs, programmed
 
 RANDOM = Randomness()
 CHI_SQUARE_255 = 377.3  # passed by uniform bytes but for one time in a million

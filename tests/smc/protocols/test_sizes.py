@@ -54,8 +54,17 @@ def test_an_enormous_announcement_is_a_violation_and_takes_no_memory(victim, cou
 
 def test_the_limit_of_a_run_binds_the_peer_and_is_named():
     with pytest.raises(ProtocolViolation, match="announced 8 rows; this run has room for 7"):
-        run_pair(lambda s: exchange_counts(s, [8], most=7), says(8))
-    assert run_pair(*[lambda s: exchange_counts(s, [7], most=7)] * 2) == ([7], [7])
+        run_pair(lambda s: exchange_counts(s, [8], most=[7]), says(8))
+    assert run_pair(*[lambda s: exchange_counts(s, [7], most=[7])] * 2) == ([7], [7])
+
+
+def test_each_count_has_its_own_limit():
+    def alice(session):
+        return exchange_counts(session, [1, 1], most=[5, 9])
+
+    assert run_pair(alice, lambda s: exchange_counts(s, [5, 9])) == ([5, 9], [1, 1])
+    with pytest.raises(ProtocolViolation, match="10 rows; this run has room for 9"):
+        run_pair(alice, lambda s: exchange_counts(s, [5, 10]))
 
 
 def test_a_side_that_has_too_many_rows_itself_says_so_before_it_sends():

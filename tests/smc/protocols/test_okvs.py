@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.oblivious import okvs
-from smc.oblivious.okvs import DENSE, PART_KEYS, SEED_BYTES, Layout, decode, encode
+from smc.protocols.intersection import okvs
+from smc.protocols.intersection.okvs import DENSE, PART_KEYS, SEED_BYTES, Layout, decode, encode
 
 RANDOM = Randomness()
 
