@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "a8bd7ae125c02852918a1d26c363a1040960f681c5d4079c7e2c851195cea649"
+WIRE: Final = "e3c36ddb8c57e5c5d8a156ce8a09e1eb66a92d7965e9e2a0b9db4e7344ec3fd9"
 """Two programs understand each other only if they have the same."""
