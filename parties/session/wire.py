@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "e3c36ddb8c57e5c5d8a156ce8a09e1eb66a92d7965e9e2a0b9db4e7344ec3fd9"
+WIRE: Final = "f96645b9a3f6c4fbd08b6e0cd43786e60e8d2e292c73bcf661cf1628df3735d9"
 """Two programs understand each other only if they have the same."""
