@@ -387,3 +387,19 @@ def test_a_cell_is_an_integer_or_refused(text):
     except ValueError:
         return
     assert str(value) == text.strip().lstrip("+").replace("-0", "0") or int(text) == value
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('unit = "years"', 'unit = "ye\\u202Ears"'), ('unit = "years"', 'unit = "a\\nb"')],
+)
+def test_declarations_that_cannot_be_printed_are_refused(tmp_path, before, after):
+    column = f'[datasets.a.columns.x]\ntype = "integer"\nlower = 0\nupper = 1\n{before}\n'
+    text = f'[datasets.a]\nsource = "a.csv"\n{column}'
+    path = tmp_path / "catalog.toml"
+    path.write_text(text)
+    load_catalog(path)
+    path.write_text(text.replace(before, after))
+    with pytest.raises(ConfigError, match="cannot be printed") as caught:
+        load_catalog(path)
+    assert "\u202e" not in str(caught.value)

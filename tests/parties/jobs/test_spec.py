@@ -311,3 +311,38 @@ def test_a_job_file_that_cannot_be_read_is_refused_with_the_reason(tmp_path):
     (tmp_path / "job.toml").write_bytes(b"# \xff")
     with pytest.raises(JobError, match="not UTF-8"):
         read_spec(tmp_path / "job.toml")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        Schema("integer", lower=6, upper=5),
+        Schema("decimal", scale=1, lower=1, upper=0),
+        Schema("integer", lower=None, upper=5),
+        Schema("integer", lower=0, upper=None),
+        Schema("category", lower=0, upper=2, categories=("a", "b")),
+        Schema("category", lower=1, upper=1, categories=("a", "b")),
+        Schema("category", lower=0, upper=1, categories=("a", "a")),
+    ],
+)
+def test_a_peers_impossible_declaration_is_refused(schema):
+    sent = contract(schemas={Role.ALICE: {"v": Schema("integer", lower=0, upper=5)}, Role.BOB: {"v": schema}})
+    with pytest.raises(ProtocolViolation, match="malformed"):
+        parse_contract(sent.encode())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unit": "g\u202e"},
+        {"kind": "category", "upper": 1, "categories": ("a", "b\n")},
+    ],
+)
+def test_a_peers_unprintable_declaration_is_refused(change, monkeypatch):
+    hostile = replace(Schema("integer", lower=0, upper=5), **change)
+    made = contract(schemas={role: {"v": hostile} for role in Role})
+    with monkeypatch.context() as without_border:
+        without_border.setattr("parties.jobs.canonical.is_plain", lambda text: True)
+        sent = made.encode()
+    with pytest.raises(ProtocolViolation, match="not printable"):
+        parse_contract(sent)
