@@ -100,8 +100,7 @@ class JobManager:
         self.store.recover()
         self._prune()
         with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
-            begun = [job for job in self.store.all() if job.started]
-            self.ledger.adopt((job.digest or job.job_id, job.dataset, job.peer) for job in reversed(begun))
+            self.ledger.adopt(self.store.begun())
         self._expire()
         for courier in self._couriers.values():
             courier.start()

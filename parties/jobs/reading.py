@@ -170,6 +170,14 @@ class JobReader:
         before = text(self._clock() - age)
         return [job for job in self.all(*states) if job.updated < before]
 
+    def begun(self) -> list[tuple[str, str, str]]:
+        """Digest (or name), data set and peer of all jobs whose run began; the oldest first."""
+        query = (
+            "select coalesce(nullif(digest, ''), job_id), dataset, peer from jobs "
+            "where started != '' order by number"
+        )
+        return [(job, dataset, peer) for job, dataset, peer in self._rows(query)]
+
     def counts(self) -> dict[State, int]:
         """How many jobs there are by state."""
         rows = self._rows("select state, count(*) from jobs group by state")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -72,7 +73,9 @@ class ResultFolder:
 
     def names(self) -> set[str]:
         """The jobs that have a result here."""
-        return {file.stem for file in self._path.glob(f"*{_ENDING}") if _NAME.fullmatch(file.stem)}
+        files = os.listdir(self._path) if self._path.is_dir() else []
+        names = (file.removesuffix(_ENDING) for file in files if file.endswith(_ENDING))
+        return {name for name in names if _NAME.fullmatch(name)}
 
     def require_space(self) -> None:
         """Check that there is room for a run.

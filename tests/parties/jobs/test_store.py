@@ -343,3 +343,9 @@ def test_progress_is_forgotten_with_the_end(store):
     store.set_progress(job_id, Progress("adding", 1, 2))
     store.fail(job_id, DuettoError("x"))
     assert store._progress == {}
+
+
+def test_the_runs_that_began(store):
+    begun = [insert(store, number, state) for number, state in enumerate((State.RUNNING, State.FINISHED))]
+    insert(store, 2, State.APPROVED)
+    assert store.begun() == [(store.get(name).digest, "numbers", "south") for name in begun]
