@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from parties.certificates.document import FORMAT as CERTIFICATE_FORMAT
 from parties.cli.main import duetto
 from parties.config import load
 from parties.daemon import Daemon
@@ -111,7 +112,7 @@ def check_jobs(command, form):
     assert refused["error"]["code"] == "state"
 
 
-def test_certificates_of_earlier_releases_can_be_read(home, command, tmp_path):
+def test_certificates_of_earlier_releases_are_read_or_said_to_be_older(home, command, tmp_path):
     with_jobs = JobReader(home)
     done = [job for job in with_jobs.all() if with_jobs.papers(job.job_id).certificate]
     documents = [json.loads(with_jobs.papers(job.job_id).certificate) for job in done]
@@ -120,7 +121,12 @@ def test_certificates_of_earlier_releases_can_be_read(home, command, tmp_path):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps({name: document[name] for name in ("certificate", "signature")}))
         found = CliRunner().invoke(duetto, ["job", "verify", str(file), "--any-key", "--json"])
-        assert parsed(found.stdout)["certificate"]["job_id"] == done[number].job_id
+        said = parsed(found.stdout)
+        if document["certificate"]["format"] == CERTIFICATE_FORMAT:
+            assert said["certificate"]["job_id"] == done[number].job_id
+        else:
+            assert said["error"]["code"] == "certificate"
+            assert said["error"]["mend"] == "Use the release that made it."
 
 
 def test_the_home_is_brought_up_to_date_once(home):
