@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
@@ -219,6 +219,19 @@ class Preview:
     details: Mapping[str, Any] = field(default_factory=dict)
     refusal: DuettoError | None = None
 
+    @classmethod
+    def of(cls, look: Callable[[], None]) -> Preview:
+        """A preview that refuses what `look` refuses: the checks that `run` makes before it sends.
+
+        Args:
+            look: raises if the run would.
+        """
+        try:
+            look()
+        except DuettoError as refusal:
+            return cls(refusal=refusal)
+        return cls()
+
     def require(self) -> None:
         """Go on only with rows that the run takes.
 
@@ -275,9 +288,10 @@ class Analysis(Protocol):
         ...
 
     def check_rows(self, parameters: Any, data: Data, role: Role, limits: Limits) -> Preview:
-        """Look at the own rows before anything is sent: what `run` would remark of them, or refuse.
+        """Look at the local rows before anything is sent: what `run` would remark of them, or refuse.
 
-        A daemon asks at `job check` and before it proposes or signs a job, `run` before it sends.
+        Whatever a run refuses that one side can know, this refuses, with the same error; the peer counts as
+        bringing as many rows. A daemon asks at `job check` and before it proposes or signs a job.
 
         Args:
             parameters: as parsed.

@@ -128,7 +128,7 @@ class Preparation:
     def check_rows(
         self, parameters: PreparationParameters, data: Data, role: Role, limits: Limits
     ) -> Preview:
-        """Nothing is told of the rows before the run."""
+        """No rows are used."""
         del parameters, data, role, limits
         return Preview()
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
 from smc.analyses.clustering import matched, plain, privacy
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
-from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout, Scaling, parse
 from smc.analyses.clustering.program import Program, cost
 from smc.analyses.clustering.scaling import Declared, Grid, grid_of
 from smc.analyses.clustering.sides import agree, check_sides, cost_agree
@@ -86,9 +86,31 @@ class Clustering:
         return leakage(parameters, recipients)
 
     def check_rows(self, parameters: ClusteringParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Nothing is told of the rows before the run."""
-        del parameters, data, role, limits
-        return Preview()
+        """Whether rows, keys, persons and sums fit, if the peer's rows and columns are like the local ones.
+
+        That a horizontal table has too few rows is not said: the peer may bring more.
+        """
+
+        def look() -> None:
+            _persons(parameters, data)
+            names = parameters.values(role)
+            count = len(data[names[0]])
+            if parameters.match is not None:
+                matched.check_limits(parameters, limits)
+                each = limits.counts_groups
+                count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
+                limits.check_sets(count, count)
+            columns = _likely_grid(parameters, {name: data[name].schema for name in names})
+            columns.whole(data, names)
+            shape = Shape.of(parameters, columns, count, count)
+            if parameters.layout is not Layout.HORIZONTAL:
+                _check_enough(parameters, shape)
+                if parameters.epsilon is None:
+                    limits.check_persons(shape.most)
+            if parameters.layout is not Layout.VERTICAL or parameters.scaling is Scaling.RANGE:
+                _check_room(parameters, shape)
+
+        return Preview.of(look)
 
     def estimate(
         self,
@@ -103,9 +125,7 @@ class Clustering:
         Of a vertical layout the own columns stand for the peer's as well.
         """
         del key_bits
-        own = {name: Declared.of(name, schemas[name]) for name in parameters.names if name in schemas}
-        likely = next(iter(own.values()))
-        columns = grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
+        columns = _likely_grid(parameters, schemas)
         shape = Shape.of(parameters, columns, rows, rows)
         total = cost_agree(parameters)
         total += SETUP_COST if shape.owner is None else matched.cost(shape, 0)
@@ -194,6 +214,13 @@ CLUSTERING: Final = Clustering()
 """The analysis, for the registry."""
 
 
+def _likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> Grid:
+    """The grid of a job by one side's declarations, which stand for the other's where that has its own."""
+    own = {name: Declared.of(name, schemas[name]) for name in parameters.names if name in schemas}
+    likely = next(iter(own.values()))
+    return grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
+
+
 def _persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] | None:
     """The numbers of the persons of own rows, or None where each row is a person.
 
@@ -245,10 +272,19 @@ def _check(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans
             f"Alice has {alice} rows and Bob has {bob}; this layout needs the same rows on both sides.",
             "Bring the same rows in the same order.",
         )
+    _check_enough(parameters, shape)
+    return _check_room(parameters, shape)
+
+
+def _check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
     if shape.most < parameters.clusters:
         raise DomainError(
             f"There are {shape.most} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
         )
+
+
+def _check_room(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans | None:
+    """Check that numbers fit their words; the noise of an iteration."""
     check_room(parameters, shape)
     if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MOST_INERTIA:
         raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")

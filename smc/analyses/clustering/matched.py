@@ -39,7 +39,7 @@ from smc.secret.bounds import Bounds
 Word = NDArray[np.uint64]
 
 
-def check_limits(parameters: ClusteringParameters, release: Release) -> None:
+def check_limits(parameters: ClusteringParameters, release: Release | Limits) -> None:
     """Check that the limits of a run over matched rows are such as clusters can be tested for.
 
     Raises:

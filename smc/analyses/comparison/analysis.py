@@ -133,9 +133,14 @@ class Comparison:
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
     def check_rows(self, parameters: ComparisonParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Nothing is told of the rows before the run."""
-        del parameters, data, role, limits
-        return Preview()
+        """Whether the numbers of rows fit each other, if the peer brings what is missing."""
+        del limits
+        own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
+        width = parameters.bits if parameters.type.bitwise else 1
+        fitting = {"x": own[0] or own[1] * width, "y": own[1] or own[0] // width}
+        theirs = self.columns(parameters, role.other)
+        peer = [rows if name in theirs else 0 for name, rows in fitting.items()]
+        return Preview.of(lambda: _check_count(parameters, own, peer))
 
     def estimate(
         self,
@@ -181,18 +186,8 @@ class Comparison:
         self.check_recipients(parameters, recipients)
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         peer = exchange_counts(session, own)
+        count = _count(parameters, own, peer)
         width = parameters.bits if parameters.type.bitwise else 1
-        rows = [agreed_rows(n, a, b) for n, a, b in zip(("x", "y"), own, peer, strict=True)]
-        count_x, rest = divmod(rows[0], width)
-        if rest:
-            raise DomainError(f"x has {rows[0]} encrypted bits, not a multiple of {width}.")
-        count = max(count_x, rows[1])
-        for name, one in (("x", count_x), ("y", rows[1])):
-            if one not in (1, count) and name not in parameters.constants:
-                raise DomainError(
-                    f"x has {count_x} rows and y has {rows[1]}.",
-                    "Compare columns of the same length, or a column with a single value.",
-                )
         holdings = {
             name: holding_of(session, parameters, name, data.get(name), count * (width if name == "x" else 1))
             for name in ("x", "y")
@@ -270,6 +265,34 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
         every = f"in at most {2**bits - 1} jobs every value of {name}"
         return told, f"{series}: any one value of {name}; {every}"
     return told, f"{series}: every value of {name}"
+
+
+def _count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[int]) -> int:
+    """The number of comparisons, from the rows of x and y on both sides; 0 where a side holds none.
+
+    Raises:
+        DomainError: they do not fit each other.
+    """
+    width = parameters.bits if parameters.type.bitwise else 1
+    rows = [agreed_rows(n, a, b) for n, a, b in zip(("x", "y"), own, peer, strict=True)]
+    count_x, rest = divmod(rows[0], width)
+    if rest:
+        raise DomainError(
+            f"x has {rows[0]} encrypted bits, not a multiple of {width}.",
+            f"Bring {width} encrypted bits for each value, or state another number of bits.",
+        )
+    count = max(count_x, rows[1])
+    for name, one in (("x", count_x), ("y", rows[1])):
+        if one not in (1, count) and name not in parameters.constants:
+            raise DomainError(
+                f"x has {count_x} rows and y has {rows[1]}.",
+                "Compare columns of the same length, or a column with a single value.",
+            )
+    return count
+
+
+def _check_count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[int]) -> None:
+    _count(parameters, own, peer)
 
 
 COMPARISON = Comparison()

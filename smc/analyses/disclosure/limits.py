@@ -44,6 +44,52 @@ class Limits:
             max(self.minimum_intersection, other.minimum_intersection),
         )
 
+    @property
+    def counts_groups(self) -> bool:
+        """Whether the number of persons behind a figure matters."""
+        return self.minimum_group > 0
+
+    @property
+    def counts_matches(self) -> bool:
+        """Whether the size of an intersection matters."""
+        return self.minimum_intersection > 0
+
+    @property
+    def weighs(self) -> bool:
+        """Whether the part that one person has in an exact sum matters."""
+        return self.dominance < 1
+
+    @property
+    def weight_factor(self) -> int:
+        """By what exact sums are multiplied where it does; their bounds have to leave that much room."""
+        return self.dominance.denominator
+
+    def check_persons(self, count: int) -> None:
+        """Check a public number of persons or rows that figures are about.
+
+        Raises:
+            DisclosureRefused: it is below the smallest group.
+        """
+        if count < self.minimum_group:
+            raise DisclosureRefused(
+                f"The policies ask for {self.minimum_group} persons or matches at least; there are {count} "
+                "rows.",
+                "Use more rows.",
+            )
+
+    def check_single_table(self) -> None:
+        """Check that several exact tables may be opened about the same rows.
+
+        Raises:
+            DisclosureRefused: the policies limit groups or sums.
+        """
+        if self.minimum_group > 1 or self.weighs:
+            raise DisclosureRefused(
+                "Under minimum_group or dominance a job without noise holds one query: tables of the same "
+                "rows can be subtracted from each other.",
+                "Ask one query, or add noise.",
+            )
+
     def check_sets(self, own: int, peer: int) -> None:
         """Check the sizes of two sets that are to be matched, before anything else is sent.
 
@@ -54,6 +100,11 @@ class Limits:
         Raises:
             DisclosureRefused: a set is too small, or too large beside the other.
         """
+        if min(own, peer) < self.minimum_intersection:
+            raise DisclosureRefused(
+                f"The policies ask for {self.minimum_intersection} matches; one side has fewer rows.",
+                "Match larger sets.",
+            )
         if min(own, peer) < self.minimum_set:
             raise DisclosureRefused(
                 f"The policies ask for {self.minimum_set} rows on each side; one has fewer.",

@@ -90,22 +90,22 @@ class Release:
     @property
     def counts_groups(self) -> bool:
         """Whether the number of persons behind a figure matters."""
-        return self._limits.minimum_group > 0
+        return self._limits.counts_groups
 
     @property
     def counts_matches(self) -> bool:
         """Whether the size of an intersection matters."""
-        return self._limits.minimum_intersection > 0
+        return self._limits.counts_matches
 
     @property
     def weighs(self) -> bool:
         """Whether the part that one person has in an exact sum matters."""
-        return self._limits.dominance < 1
+        return self._limits.weighs
 
     @property
     def weight_factor(self) -> int:
         """By what exact sums are multiplied where it does; their bounds have to leave that much room."""
-        return self._limits.dominance.denominator
+        return self._limits.weight_factor
 
     def sets(self, own: int, peer: int) -> None:
         """Check the sizes of two sets that are to be matched, before anything else is sent.
@@ -143,12 +143,7 @@ class Release:
         Raises:
             DisclosureRefused: the policies limit groups or sums; nothing was sent.
         """
-        if self._limits.minimum_group > 1 or self.weighs:
-            raise DisclosureRefused(
-                "Under minimum_group or dominance a job without noise holds one query: tables of the same "
-                "rows can be subtracted from each other.",
-                "Ask one query, or add noise.",
-            )
+        self._limits.check_single_table()
 
     def test(self) -> None:
         """Test all limits that have been stated so far; both learn whether all hold, one bit.

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from smc.analyses.base import PERSONS, Data, Outcome
 from smc.analyses.disclosure.crowds import APART, differing
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates_parameters import (
@@ -31,6 +32,7 @@ from smc.analyses.matching.aggregates_parameters import (
     laws,
 )
 from smc.analyses.matching.aggregates_tables import results, share_outcome
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.declarations import Declared, exchange_declarations
 from smc.protocols.session import Session
@@ -174,10 +176,36 @@ def plain_aggregates(
     return alice, bob
 
 
-def _counts_persons(parameters: AggregateParameters, release: Release) -> bool:
+def _counts_persons(parameters: AggregateParameters, release: Release | Limits) -> bool:
     """Whether limits that apply, or epsilon, are about persons and not about rows."""
     limited = parameters.output != SIZE and (release.counts_groups or release.weighs)
     return limited or parameters.epsilon is not None
+
+
+def check_own(
+    parameters: AggregateParameters, numbers: NDArray[np.int64], data: Data, role: Role, limits: Limits
+) -> None:
+    """Check what a run would refuse of one side's rows.
+
+    Args:
+        parameters: as parsed.
+        numbers: the rows that take part, from 0.
+        data: the columns of this side.
+        role: which side it is.
+        limits: of disclosure, as far as they are known.
+
+    Raises:
+        DomainError: as `run_aggregates`.
+    """
+    if _counts_persons(parameters, limits):
+        check_one_row_each(data[PERSONS].array[numbers] if PERSONS in data else None)
+    try:
+        every = [declared(v, data[v.column].schema) for v in parameters.values if v.side is role]
+    except UsageError:
+        return  # that declarations do not fit is said when those of both sides are known
+    bounds = [Bounds(each.lower, each.upper) for each in every]
+    weighs = limits.weighs and parameters.epsilon is None and parameters.output == STATISTICS
+    _check_room(bounds, (), len(numbers), limits.weight_factor if weighs else 1)
 
 
 def _about(

@@ -24,7 +24,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import aggregates_contract
-from smc.analyses.matching.aggregates import Brought, plain_aggregates, run_aggregates
+from smc.analyses.matching.aggregates import Brought, check_own, plain_aggregates, run_aggregates
 from smc.analyses.matching.exact_parameters import ExactParameters, check_keys, parse_exact
 from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, settle
 from smc.errors import UsageError
@@ -98,9 +98,15 @@ class ExactMatching:
         )
 
     def check_rows(self, parameters: ExactParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Nothing is told of the rows before the run."""
-        del parameters, data, role, limits
-        return Preview()
+        """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
+
+        def look() -> None:
+            settled = settle(data, parameters.recipes, parameters.duplicates, role.value)
+            limits.check_sets(len(settled), len(settled))
+            if parameters.aggregates is not None:
+                check_own(parameters.aggregates, settled.numbers, data, role, limits)
+
+        return Preview.of(look)
 
     def estimate(
         self,

@@ -124,8 +124,10 @@ class Tolerant:
 
         With more rows there it has more buckets, and they are hardly fuller.
         """
-        del role, limits
-        return _preview(parameters, read_texts(parameters, data), count_rows(parameters, data))
+        del role
+        own = count_rows(parameters, data)
+        sets = Preview.of(lambda: limits.check_sets(own, own))
+        return sets if sets.refusal is not None else _preview(parameters, read_texts(parameters, data), own)
 
     def estimate(
         self,

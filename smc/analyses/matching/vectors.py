@@ -114,9 +114,15 @@ class Vectors:
         )
 
     def check_rows(self, parameters: VectorParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Nothing is told of the rows before the run."""
-        del parameters, data, role, limits
-        return Preview()
+        """Whether there are rows enough, and not too many pairs if the peer brings as many."""
+
+        def look() -> None:
+            own = len(Measure.of(parameters, _schemas(parameters, data)).whole(data))
+            limits.check_sets(own, own)
+            alice, bob = (own, max(own, parameters.nearest, 1)) if role is Role.ALICE else (max(own, 1), own)
+            _check(parameters, alice, bob)
+
+        return Preview.of(look)
 
     def estimate(
         self,

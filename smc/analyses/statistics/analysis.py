@@ -111,9 +111,21 @@ class Statistics:
         return Leakage(first, second, public)
 
     def check_rows(self, parameters: StatisticsParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Nothing is told of the rows before the run."""
-        del parameters, data, role, limits
-        return Preview()
+        """Whether rows fit the queries and the limits, and keys are there where rows are matched."""
+
+        def look() -> None:
+            if parameters.vertical is not None:
+                settled = vertical.Brought.of(parameters, parameters.vertical, data, role).settled
+                limits.check_sets(len(settled), len(settled))
+                return
+            schemas = {name: column.schema for name, column in data.items()}
+            if not parameters.is_exact:
+                plan(parameters, schemas, counted=limits.counts_groups)
+            elif len(parameters.queries) > 1:
+                limits.check_single_table()
+            Rows.of(parameters, data)
+
+        return Preview.of(look)
 
     def estimate(
         self,
