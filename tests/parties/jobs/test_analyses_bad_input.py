@@ -9,7 +9,7 @@ import pytest
 
 from parties.errors import BudgetError, DataError, JobError, PeerRefused, PolicyError
 from parties.jobs.state import State
-from smc.errors import UsageError
+from smc.errors import DomainError, UsageError
 from tests.parties.jobs.institutions import job
 from tests.parties.jobs.joined import approve, wait_state
 
@@ -212,12 +212,14 @@ def test_no_row_is_left_out_where_rows_are_paired_by_position(institutions, para
 
 
 def test_sums_over_an_intersection_that_could_leave_63_bits(institutions):
-    """How many rows there are is known only when both sides have said so."""
+    """Refused by either side before a session, as if the other one had as many rows."""
     for name in SIDES:
         institutions.hold(name, CELLS, DECLARED | {"age": WIDE})
     parameters = KEYS | {"output": "statistics", "values": [{"side": "alice", "column": "age"}]}
     document = job("matching", parameters, {"alice": ["id", "age"], "bob": ["id"]})
-    assert institutions.failed(document) == dict.fromkeys(SIDES, (State.FAILED, "domain"))
+    with pytest.raises(DomainError, match="shared words hold 63"):
+        institutions.submit(document)
+    nothing_moved(institutions)
 
 
 def test_a_test_of_one_class_only(institutions):
@@ -264,9 +266,8 @@ def test_a_side_without_rows(peopled):
         assert done.tables("north") == done.plain_tables("north")
     done = peopled.run(MEAN)
     assert done.tables("north")["results"]["value"] == [sum(CELLS["age"])]
-    for document in (job("matching", VECTORS, ["age"]),):
-        ended = peopled.failed(document)
-        assert ended == dict.fromkeys(SIDES, (State.FAILED, "domain"))
+    with pytest.raises(PeerRefused):
+        peopled.submit(job("matching", VECTORS, ["age"]))
 
 
 def test_more_clusters_than_rows(peopled):
@@ -295,10 +296,9 @@ def test_fewer_rows_than_the_policy_asks_for(peopled):
 
 def test_more_rows_than_the_job_allows(peopled):
     peopled.hold("south", {name: column[:7] for name, column in CELLS.items()}, DECLARED)
-    ended = peopled.failed(statistics({"kind": "sum", "column": "age"}, ["age"], max_rows=10))
-    assert ended["north"] == (State.FAILED, "domain")
-    assert ended["south"][0] is State.FAILED
-    assert peopled.spent("north") == peopled.spent("south") == 0
+    with pytest.raises(DomainError, match="max_rows"):
+        peopled.submit(statistics({"kind": "sum", "column": "age"}, ["age"], max_rows=10))
+    nothing_moved(peopled)
 
 
 @pytest.mark.parametrize(

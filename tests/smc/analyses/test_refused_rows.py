@@ -21,11 +21,13 @@ TEXT = Schema("text")
 WIDE = Schema("integer", lower=0, upper=1 << 40)
 BOTH = frozenset(Role)
 
+COMPARISON = 'type = "PN-NP-PN"\nbits = 8\nengine = "oblivious"\n'
 EXACT = 'method = "exact"\nkeys = ["id"]\noutput = "size"\n'
 SUM = 'method = "exact"\nkeys = ["id"]\noutput = "statistics"\n[[values]]\nside = "alice"\ncolumn = "v"\n'
 TOLERANT = 'method = "tolerant"\nthreshold = "1"\nblocking = [["id:value"]]\n[[fields]]\ncolumn = "id"\n'
 VECTORS = 'method = "vectors"\ncolumns = ["v"]\nthreshold = "0"\n'
 KMEANS = 'clusters = 2\ncolumns = ["v", "w"]\niterations = 2\n'
+BESIDE = 'clusters = 2\nlayout = "vertical"\nalice_columns = ["v"]\nbob_columns = ["w"]\niterations = 2\n'
 MATCHED = (
     'clusters = 2\nlayout = "vertical"\nalice_columns = ["v"]\nbob_columns = ["w"]\nlabels = false\n'
     '[match]\nkeys = ["id"]\n'
@@ -75,8 +77,8 @@ CASES = {
     "vectors set too small": ("matching", VECTORS, rows(5), SIX),
     "no vectors": ("matching", VECTORS, rows(0), Limits()),
     "too many pairs of vectors": ("matching", VECTORS, rows(20_000), Limits()),
-    "fewer rows than clusters": ("clustering", KMEANS, rows(0), Limits()),
-    "fewer rows than a group": ("clustering", KMEANS, rows(2), GROUP),
+    "fewer rows than clusters": ("clustering", BESIDE, rows(1), Limits()),
+    "fewer rows than a group": ("clustering", BESIDE, rows(5), GROUP),
     "too many rows for the first centres": (
         "clustering",
         "precision = 20\n" + KMEANS,
@@ -102,12 +104,7 @@ CASES = {
     "matched statistics: keys repeat": ("statistics", VERTICAL, rows(4, ids=[1, 1, 2, 3]), Limits()),
 }
 GOOD = {
-    "comparison": (
-        "comparison",
-        'type = "PN-NP-PN"\nbits = 8\nengine = "oblivious"\n',
-        {"x": rows(4)["v"]},
-        {"y": rows(4)["v"]},
-    ),
+    "comparison": ("comparison", COMPARISON, {"x": rows(4)["v"]}, {"y": rows(4)["v"]}),
     "exact": ("matching", EXACT, rows(8), rows(8)),
     "sum": ("matching", SUM, rows(8), {"id": rows(8)["id"]}),
     "tolerant": ("matching", TOLERANT, rows(8), rows(8)),
@@ -168,6 +165,12 @@ def test_a_check_takes_what_the_run_takes(case):
 def test_every_analysis_has_cases():
     assert {name for name, *_ in CASES.values()} == {name for name, *_ in GOOD.values()}
     assert {name for name, *_ in GOOD.values()} == set(ANALYSES) - {"preparation"}
+
+
+def test_a_small_side_is_taken_where_the_peer_may_bring_more():
+    analysis, parameters, sides = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(30))
+    assert analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits()).refusal is None
+    assert refusal(analysis, parameters, sides, Limits()) is None
 
 
 def test_two_million_rows_are_refused_before_anybody_has_approved():
