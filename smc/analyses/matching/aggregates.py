@@ -24,6 +24,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates_parameters import (
+    NUMERIC,
     SHARES,
     SIZE,
     STATISTICS,
@@ -32,7 +33,6 @@ from smc.analyses.matching.aggregates_parameters import (
     laws,
 )
 from smc.analyses.matching.aggregates_tables import results, share_outcome
-from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.declarations import Declared, exchange_declarations
 from smc.protocols.session import Session
@@ -196,13 +196,14 @@ def check_own(
 
     Raises:
         DomainError: as `run_aggregates`.
+        UsageError: bounds of the job do not fit the declared ones.
     """
     if _counts_persons(parameters, limits):
         check_one_row_each(data[PERSONS].array[numbers] if PERSONS in data else None)
-    try:
-        every = [declared(v, data[v.column].schema) for v in parameters.values if v.side is role]
-    except UsageError:
-        return  # that declarations do not fit is said when those of both sides are known
+    own = [value for value in parameters.values if value.side is role]
+    if any(data[value.column].schema.kind not in NUMERIC for value in own):
+        return  # what kinds do not fit is said when the declarations of both sides are known
+    every = [declared(v, data[v.column].schema, clamped=parameters.epsilon is not None) for v in own]
     bounds = [Bounds(each.lower, each.upper) for each in every]
     weighs = limits.weighs and parameters.epsilon is None and parameters.output == STATISTICS
     _check_room(bounds, (), len(numbers), limits.weight_factor if weighs else 1)

@@ -40,7 +40,7 @@ MOST_VALUES: Final = 64
 MOST_DELTA: Final = Fraction(1, 1 << 40)
 """Noise whose delta would be larger is refused."""
 
-_NUMERIC: Final = ("integer", "decimal")
+NUMERIC: Final = ("integer", "decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Dec
             than the declared ones, for figures without noise.
     """
     place = f"{value.side.value}'s column {value.column!r}"
-    if schema is None or schema.kind not in _NUMERIC or schema.scale > MOST_SCALE:
+    if schema is None or schema.kind not in NUMERIC or schema.scale > MOST_SCALE:
         raise UsageError(f"{place} is no column of numbers.", "Name an integer or decimal column.")
     lower = _held(value.lower, schema.lower, schema.scale, place)
     upper = _held(value.upper, schema.upper, schema.scale, place)
