@@ -197,7 +197,9 @@ class JobStore(JobReader):
         for job in self.all(State.RUNNING):
             self.fail(job.job_id, interrupted)
         for job in self.all(*(state for state in State if not state.is_final)):
-            if not job.is_readable:
+            if job.state is State.KEPT and not job.is_readable:
+                self.finish(job.job_id)  # it was paid for, and nobody can be asked after it any more
+            elif not job.is_readable:
                 self.fail(job.job_id, older)
         kept = {row["job_id"] for row in self._rows("select job_id from jobs where kept")}
         for job_id in self._results.names() - kept:

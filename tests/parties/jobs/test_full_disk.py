@@ -78,7 +78,7 @@ def test_the_end_of_a_paid_job_is_written_when_there_is_room_again(store, monkey
     store.keep(job_id, {"tables": [1]}, {}, {})
     with full(store, monkeypatch):
         store.finish(job_id)
-        assert store.get(job_id).state is State.RUNNING
+        assert store.get(job_id).state is State.KEPT
     store.settle()
     assert store.get(job_id).state is State.FINISHED
     assert store.outcome(job_id)
@@ -142,9 +142,9 @@ def test_a_kill_between_the_last_message_and_the_end_loses_nothing(pair, monkeyp
         other = pair.south if name == "north" else pair.north
         assert wait_final(other, job_id).state is State.FINISHED
         assert manager.store.wait_for(lambda: manager.store.get(job_id).kept, 20)
-    assert manager.store.get(job_id).state is State.RUNNING
+        assert manager.store.get(job_id).state is State.KEPT
     manager.store.recover()
-    assert manager.store.get(job_id).state is State.FINISHED
+    assert wait_final(manager, job_id).state is State.FINISHED
     assert json.loads(manager.result(job_id))["outcome"]["tables"][0]["columns"] == {"total": [62]}
     assert manager.certificate(job_id)["signature"]
 
