@@ -178,6 +178,8 @@ class Negotiation:
         if known.peer != peer or known.outgoing:
             raise JobError("The proposal repeats a job of somebody else.", code="contract")
         if known.state is State.WAITING_OWN:
+            known = self._sign_by_rule(known)
+        if known.state is State.WAITING_OWN:
             return Answer(Word.PENDING, known.contract)
         if known.state is State.APPROVED:
             return Answer(Word.APPROVED, known.contract, known.own_signature)
@@ -355,6 +357,19 @@ class Negotiation:
             _LOG.info("job %s: proposed by %s", record.job_id, peer)
             if not examined.verdict.needs_person:
                 self._decisions.of_rule(contract, peer, examined.verdict.rule)
+                self._sign(record)
+        return self._store.get(record.job_id)
+
+    def _sign_by_rule(self, record: Record) -> Record:
+        """Sign a job that no person has to approve, and that a daemon kept and had no time to sign."""
+        task = self._examiner.understand(record.contract.spec)
+        if self._examiner.judge(task, None).needs_person:
+            return record
+        examined = self._examine(task)
+        self._examiner.check_contract(task, record.contract, examined.verdict)
+        with self._deciding:
+            if self._store.summary(record.job_id).state is State.WAITING_OWN:
+                self._decisions.of_rule(record.contract, record.peer, examined.verdict.rule)
                 self._sign(record)
         return self._store.get(record.job_id)
 

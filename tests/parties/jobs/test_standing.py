@@ -252,3 +252,21 @@ def test_a_running_job_ends_when_the_peer_says_so(pair):
     assert parse_standing(answer).word is Word.FAILED
     stop.set()
     agreed(pair, job_id, State.FAILED)
+
+
+def test_a_job_that_a_rule_allows_is_signed_when_it_is_proposed_again(pair, monkeypatch):
+    """A daemon that was killed between keeping a proposal and signing it asks no person for it."""
+    call, sign = pair.network.call, pair.south._negotiation._sign
+    monkeypatch.setattr(pair.south._negotiation, "_sign", lambda record, **changes: None)
+
+    def killed(verb, me, peer, body):
+        answer = call(verb, me, peer, body)
+        if verb != "propose":
+            return answer
+        monkeypatch.setattr(pair.network, "call", call)
+        monkeypatch.setattr(pair.south._negotiation, "_sign", sign)
+        raise PeerLost("The connection broke.")
+
+    monkeypatch.setattr(pair.network, "call", killed)
+    job_id = pair.north.submit(job_file()).job_id
+    agreed(pair, job_id, State.FINISHED)
