@@ -77,10 +77,10 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 @job.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--rows", type=click.IntRange(min=0), default=0, help="Rows a side; else those of the own data."
+    "--rows", type=click.IntRange(min=0), default=0, help="Rows a side; else those of the local data."
 )
 @click.option("--rtt-ms", type=click.FloatRange(min=0), default=0.0, help="Round trip of the network.")
-@click.option("--mbit", type=click.FloatRange(min=0), default=0.0, help="Rate of the network, Mbit/s.")
+@click.option("--mbit", type=click.FloatRange(min=0), default=0.0, help="Rate of each direction, Mbit/s.")
 @config_option
 @json_option
 def estimate(
@@ -91,10 +91,13 @@ def estimate(
     bits = own_pairing(config).identity.paillier.bits
     examiner = local_examiner(config)
     report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
-    names = ("rows", "rounds", "sent", "received", "seconds", "network_seconds", "key_bits", "route")
+    seconds = ("seconds", "network_seconds", "total_seconds")
+    names = ("rows", "rounds", "sent", "received", *seconds, "key_bits", "route")
 
     def human(out: Screen) -> None:
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
+        if report["limits"] is None:
+            out.print("The policy refuses this job; its limits are not in these figures.")
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
 

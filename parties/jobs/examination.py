@@ -67,9 +67,9 @@ class Task:
         """Who learns what."""
         return self.analysis.leakage(self.parameters, self.spec.recipients)
 
-    def estimate(self, schemas: Schemas, rows: int, key_bits: int) -> Estimate:
-        """What a run over `rows` rows a side costs, by the own schemas."""
-        return self.analysis.estimate(self.parameters, schemas, self.spec.recipients, rows, key_bits)
+    def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
+        """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
+        return self.analysis.estimate(self.parameters, schemas, self.spec.recipients, rows, key_bits, limits)
 
     def columns(self, role: Role) -> frozenset[str]:
         """The names in the job of the columns that a party brings.

@@ -13,7 +13,6 @@ from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
 from smc.analyses.base import Preview
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
-from smc.analyses.disclosure.limits import NO_LIMITS
 
 
 def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
@@ -65,32 +64,48 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
 def estimate_report(
     examiner: Examiner, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
 ) -> dict[str, Any]:
-    """What a run would cost.
+    """What a run would cost if the limits of the local policy hold and no others.
+
+    The peer's policy is not known before it has answered; the stricter of both holds in a run.
 
     Args:
         examiner: the own checks.
         toml: the job file.
-        rows: rows a side; 0 takes those of the own data, and tells of them what the analysis can.
+        rows: rows a side; 0 takes those of the local data, and tells of them what the analysis can.
         key_bits: size of the Paillier keys.
         rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, no network is counted.
-        mbit: rate of the network in Mbit/s; 0 is unlimited.
+        mbit: rate of each direction of the network in Mbit/s; 0 is unlimited.
 
     Returns:
-        Rounds, bytes and seconds of a run; `preview` as in `check_report`, None if `rows` is given.
+        Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
+        for the larger of both directions, as links are duplex, and `total_seconds` the sum: parties that
+        compute while they send need less, and those whose large messages answer each other more. `limits`
+        are those that were taken into account, None where the policy refuses the job; `preview` is as in
+        `check_report`, None if `rows` is given.
 
     Raises:
-        DuettoError: the job file or the own data are wrong; of its kind.
+        DuettoError: the job file or the local data are wrong; of its kind.
     """
     task = examiner.understand(parse_spec(toml))
     schemas = examiner.schemas(task)
     preview = None
-    if not rows:
+    if rows:
+        verdict = examiner.judge(task, None)
+    else:
         own = examiner.read(task)
-        rows, preview = count_rows(own.columns), preview_document(examiner.preview(task, own, NO_LIMITS))
-    document = estimate_document(task, schemas, rows, key_bits)
-    bits = 8 * (document["alice_bytes"] + document["bob_bytes"])
+        verdict = examiner.judge(task, own.columns)
+        rows = count_rows(own.columns)
+        preview = preview_document(examiner.preview(task, own, verdict.limits))
+    document = estimate_document(task, schemas, rows, key_bits, verdict.limits)
+    bits = 8 * max(document["alice_bytes"], document["bob_bytes"])
     network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
-    return document | {"key_bits": key_bits, "network_seconds": round(network, 6), "preview": preview}
+    return document | {
+        "key_bits": key_bits,
+        "network_seconds": round(network, 6),
+        "total_seconds": round(document["seconds"] + network, 6),
+        "limits": limits_document(verdict.limits) if verdict.allowed else None,
+        "preview": preview,
+    }
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
 from smc.analyses.base import PERSONS, Outcome
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.runner import run_analysis
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
@@ -133,7 +134,7 @@ class Run:
             "seconds": round(time.monotonic() - start, 6),
             "rows": rows,
             "route": str(outcome.details.get("route", "")),
-            "estimate": estimate_document(task, schemas, rows, self._key_bits),
+            "estimate": estimate_document(task, schemas, rows, self._key_bits, agreed),
             "leakage": leakage_document(task),
         }
         document = outcome_document(outcome)
@@ -212,12 +213,14 @@ def leakage_document(task: Task) -> dict[str, list[str]]:
     }
 
 
-def estimate_document(task: Task, schemas: Schemas, rows: int, key_bits: int) -> dict[str, Any]:
+def estimate_document(
+    task: Task, schemas: Schemas, rows: int, key_bits: int, limits: Limits
+) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
-    `sent` and `received` are the bytes as seen from the own side.
+    `sent` and `received` are the bytes as seen from this side.
     """
-    document = asdict(task.estimate(schemas, max(1, rows), key_bits))
+    document = asdict(task.estimate(schemas, max(1, rows), key_bits, limits))
     document["seconds"] = round(document["seconds"], 3)
     document["rounds"] += GATE_ROUNDS
     document["alice_bytes"] += GATE_BYTES

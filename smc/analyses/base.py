@@ -308,8 +308,12 @@ class Analysis(Protocol):
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
         """What a run over `rows` rows a side costs in a fresh session, without what the gate sends.
+
+        It is the cost of a run in which no limit stands against the result and nothing has to be withheld:
+        what has to be is secret before the run. Withholding opens fewer numbers, and may test more of them.
 
         Args:
             parameters: as parsed.
@@ -317,6 +321,7 @@ class Analysis(Protocol):
             recipients: who gets the results.
             rows: rows of each side.
             key_bits: size of the Paillier keys.
+            limits: those of disclosure, as far as they are known.
         """
         ...
 

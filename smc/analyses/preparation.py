@@ -139,9 +139,10 @@ class Preparation:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
         """The exact bytes and rounds, and the likely time; rows do not matter."""
-        del schemas, recipients, rows
+        del schemas, recipients, rows, limits
         cost = cost_of(preparation(parameters.count, parameters.bits))
         transfers = {"ot": parameters.count * sum(comparison_transfers(parameters.bits))}
         cost += Cost(alice_operations=transfers, bob_operations=transfers)

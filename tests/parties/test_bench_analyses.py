@@ -12,6 +12,7 @@ import pytest
 
 from parties.bench.analysis import AnalysisCase, Joint, measure_analysis
 from parties.bench.workloads import WORKLOADS
+from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.exact import EXACT
 from smc.analyses.registry import ANALYSES
 from smc.errors import UsageError
@@ -37,7 +38,7 @@ def test_workloads_are_jobs_that_the_analysis_takes(name):
 
 def test_figures_of_two_processes():
     found = measure_analysis(AnalysisCase("exact-both", 40, repeat=2, timeout=60))
-    estimate = EXACT.estimate(EXACT.parse({"keys": ["id"]}), {}, frozenset(Role), 40, 2048)
+    estimate = EXACT.estimate(EXACT.parse({"keys": ["id"]}), {}, frozenset(Role), 40, 2048, NO_LIMITS)
     assert found["result_rows_alice"] == found["result_rows_bob"] == {"matches": 20, "intersection": 1}
     assert len(found["seconds_of_runs"]) == 2
     assert found["payload_alice_to_bob"] < estimate.alice_bytes  # the base transfers are set-up

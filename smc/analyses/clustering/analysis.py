@@ -119,6 +119,7 @@ class Clustering:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
         """Exact rounds and bytes of a run that makes all iterations and withholds nothing.
 
@@ -128,8 +129,10 @@ class Clustering:
         columns = _likely_grid(parameters, schemas)
         shape = Shape.of(parameters, columns, rows, rows)
         total = cost_agree(parameters)
-        total += SETUP_COST if shape.owner is None else matched.cost(shape, 0)
-        total += cost(parameters, shape, recipients, 0, privacy.plan(parameters, columns))
+        least = matched.least_matches(parameters, limits)
+        total += SETUP_COST if shape.owner is None else matched.cost(shape, least)
+        least = limits.minimum_group if parameters.epsilon is None else 0
+        total += cost(parameters, shape, recipients, least, privacy.plan(parameters, columns))
         sent = total.alice_bytes + total.bob_bytes
         return Estimate(
             total.rounds,

@@ -149,12 +149,13 @@ class Comparison:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
         """The exact bytes and rounds of the route and of telling the row counts, and the likely time.
 
         A job with `pool = true` is priced as if there were no pool in common.
         """
-        del recipients
+        del recipients, limits
         given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
         moduli = [
             parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS

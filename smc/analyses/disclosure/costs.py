@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.forms import Role
 from smc.protocols.agreement import AGREEMENT_COST
 from smc.protocols.spec import Cost
-from smc.secret import opening, signs
+from smc.secret import opening, signs, tournament
 from smc.secret.bits import BOTH, cost_and
 from smc.secret.bounds import Bounds
 
@@ -45,13 +46,53 @@ def cost_table(
     return total
 
 
-def cost_demand(bounds: Sequence[Bounds], minimum: int) -> Cost:
-    """Of `Release.test` for secret numbers with these bounds that each have to reach a minimum."""
-    if not bounds or minimum <= 0:
-        return Cost()
-    total = opening.cost_bits(1, BOTH)
-    for each in bounds:
-        total += signs.cost_nonnegative(1, Bounds(each.lower - minimum, each.upper - minimum))
-    for _ in bounds[1:]:
+@dataclass(frozen=True, slots=True)
+class SumShape:
+    """What is public of a sum that is tested for dominance.
+
+    Attributes:
+        column: bounds of what each row adds.
+        slots: rows that could add something.
+        most: rows that do at most.
+    """
+
+    column: Bounds
+    slots: int
+    most: int
+
+
+def cost_test(
+    demands: Iterable[tuple[Bounds, int]],
+    limits: Limits = NO_LIMITS,
+    sums: Sequence[SumShape] = (),
+    apart: Sequence[Bounds] = (),
+) -> Cost:
+    """Of `Release.test`, without the set-up of transfers.
+
+    Args:
+        demands: bounds of each distinct secret number with the largest minimum that it has to reach; a
+            minimum of 0 is no demand.
+        limits: that hold for `sums` and `apart`.
+        sums: that nobody may dominate.
+        apart: bounds of the numbers of persons that have to be 0 or a group.
+    """
+    total, bits = Cost(), 0
+    for bounds, minimum in demands:
+        if minimum > 0:
+            total += _cost_reaching(bounds, minimum)
+            bits += 1
+    part, whole = limits.dominance.numerator, limits.dominance.denominator
+    for each in sums if limits.weighs else ():
+        least = each.column.summed(each.most) * Bounds(part, part) - each.column * Bounds(whole, whole)
+        total += tournament.cost(1, each.slots, each.column) + signs.cost_nonnegative(1, least)
+        bits += 1
+    for bounds in apart if limits.minimum_group > 1 else ():
+        total += _cost_reaching(bounds, limits.minimum_group) + _cost_reaching(bounds, 1)
+        bits += 1
+    for _ in range(bits - 1):
         total += cost_and(1)
-    return total
+    return total + opening.cost_bits(1, BOTH) if bits else total
+
+
+def _cost_reaching(bounds: Bounds, minimum: int) -> Cost:
+    return signs.cost_nonnegative(1, bounds - Bounds(minimum, minimum))

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from smc.analyses.base import Leakage, Schema
+from smc.analyses.disclosure.costs import SumShape, cost_test
+from smc.analyses.disclosure.crowds import APART
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
     MOST_DELTA,
     NEIGHBOURS,
     SHARES,
     SIZE,
+    STATISTICS,
     AggregateParameters,
     declared,
     laws,
@@ -95,34 +99,51 @@ def aggregate_cost(
     parameters: AggregateParameters,
     schemas: Mapping[str, Schema],
     recipients: frozenset[Role],
-    alice_count: int,
-    bob_count: int,
+    counts: tuple[int, int],
+    limits: Limits,
 ) -> Cost:
-    """What `run_aggregates` costs in a fresh session, without the test of limits; exact in flights and bytes.
+    """What `run_aggregates` costs in a fresh session; exact in flights and bytes.
 
     Args:
         parameters: as parsed.
-        schemas: declarations by column name; for a column that has none the noise is priced as that of
-            32-bit numbers.
+        schemas: declarations by column name; a column that has none is taken for one of 32-bit numbers.
         recipients: who gets the results.
-        alice_count: rows of Alice.
-        bob_count: rows of Bob.
+        counts: rows of Alice and of Bob.
+        limits: of both policies, none of which stands against the result.
     """
-    columns = {role: len(parameters.columns(role)) for role in Role}
-    total = Cost()
-    if parameters.values:
-        total += declarations_cost(columns[Role.ALICE], columns[Role.BOB])
-    total += alignment.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
-    slots = cuckoo.bins_for(min(alice_count, bob_count))
-    total += gates.cost_to_words(slots)
-    if parameters.output == SHARES:
-        return total
+    columns = [len(parameters.columns(role)) for role in Role]
+    total = declarations_cost(*columns) if parameters.values else Cost()
     bounds = []
     for value in parameters.values:
         schema = schemas.get(value.column)
         each = None if schema is None else declared(value, schema, clamped=parameters.epsilon is not None)
         bounds.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
+    exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
+    weighs, counts_groups = (exact_sums and asked for asked in (limits.weighs, limits.counts_groups))
+    aligned = list(columns)
+    for value, span in zip(parameters.values, bounds, strict=True):
+        further = (weighs and span.lower < 0) + APART * counts_groups
+        aligned[list(Role).index(value.side)] += further
+    total += alignment.cost(*counts, *aligned, fresh=True)
+    fewer = min(counts)
+    slots = cuckoo.bins_for(fewer)
+    total += gates.cost_to_words(slots)
     noises = laws(parameters, tuple(bounds))
+    size = Bounds(0, fewer)
     if noises:
         total += noise.cost(noises)
+        size += Bounds(-noises[0].bound, noises[0].bound)
+    least = limits.minimum_intersection
+    if parameters.output != SIZE:
+        least = max(least, limits.minimum_group)
+    sums = [SumShape(_weighed(span), slots, fewer) for span in bounds] if weighs else []
+    apart = [Bounds(0, fewer)] * (APART * len(bounds) if counts_groups else 0)
+    total += cost_test([(size, least)], limits, sums, apart)
+    if parameters.output == SHARES:
+        return total
     return total + opening.cost(1 + len(parameters.values), recipients)
+
+
+def _weighed(bounds: Bounds) -> Bounds:
+    """Of what is compared with a sum: the values of the matches, absolute ones where some are negative."""
+    return Bounds(0, bounds.magnitude if bounds.lower < 0 else bounds.upper)

@@ -81,9 +81,10 @@ class Matching:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
         """As the method says."""
-        return parameters.method.estimate(parameters.inner, schemas, recipients, rows, key_bits)
+        return parameters.method.estimate(parameters.inner, schemas, recipients, rows, key_bits, limits)
 
     def run(
         self,

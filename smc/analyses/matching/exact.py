@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -30,11 +31,13 @@ from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, sett
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
-from smc.protocols.intersection import exact
+from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.session import Session
 from smc.protocols.sizes import RowCount, counts_cost, exchange_counts
 from smc.protocols.spec import Cost
+from smc.secret import alignment, gates
 from smc.secret.alignment import align
+from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
 _ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
@@ -115,16 +118,17 @@ class ExactMatching:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
-        """Exact rounds and bytes, without what testing the limits of the policies takes."""
+        """Exact rounds and bytes, where the declarations of all values are known."""
         del key_bits
         total = counts_cost(1) + TOSS_COST
         if parameters.aggregates is None:
-            total += keys_cost(recipients, rows, rows)
+            total += keys_cost(recipients, rows, rows, limits)
             seconds, route = _SECONDS_PER_KEY, _ROUTE
         else:
             total += aggregates_contract.aggregate_cost(
-                parameters.aggregates, schemas, recipients, rows, rows
+                parameters.aggregates, schemas, recipients, (rows, rows), limits
             )
             seconds, route = _SECONDS_PER_SLOT, _ALIGNED
         return Estimate(
@@ -206,24 +210,38 @@ def receiver_of(recipients: frozenset[Role], alice_count: int, bob_count: int) -
     return Role.ALICE if alice_count <= bob_count else Role.BOB
 
 
-def keys_cost(recipients: frozenset[Role], alice_count: int, bob_count: int) -> Cost:
+def keys_cost(recipients: frozenset[Role], alice_count: int, bob_count: int, limits: Limits) -> Cost:
     """The exact cost of finding the common keys in a fresh session.
 
     Args:
         recipients: who gets them.
         alice_count: keys of Alice.
         bob_count: keys of Bob.
+        limits: of both policies, none of which stands against the result.
     """
+    receiver = receiver_of(recipients, alice_count, bob_count)
+    total, fresh, turned = Cost(), True, False
+    if limits.counts_matches:
+        total, fresh = _size_cost(alice_count, bob_count, limits), False
+        turned = receiver is not alignment.table_owner(alice_count, bob_count)
     tell = len(recipients) == len(Role)
-    if receiver_of(recipients, alice_count, bob_count) is Role.ALICE:
-        return exact.cost(alice_count, bob_count, tell=tell, fresh=True)
-    return exact.cost(bob_count, alice_count, tell=tell, fresh=True).mirror
+    if receiver is Role.ALICE:
+        return total + exact.cost(alice_count, bob_count, tell=tell, fresh=fresh, turned=turned)
+    return total + exact.cost(bob_count, alice_count, tell=tell, fresh=fresh, turned=turned).mirror
 
 
 def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
     """How many keys both sides have, one secret number, before a protocol shows of what they are."""
     nothing = np.zeros((len(keys), 0), dtype=np.int64)
     return align(session, keys, peer_count, nothing, (), ()).size()
+
+
+def _size_cost(alice_count: int, bob_count: int, limits: Limits) -> Cost:
+    """The exact cost of `_size` in a fresh session, and of its test."""
+    fewer = min(alice_count, bob_count)
+    total = alignment.cost(alice_count, bob_count, 0, 0, fresh=True)
+    total += gates.cost_to_words(cuckoo.bins_for(fewer))
+    return total + cost_test([(Bounds(0, fewer), limits.minimum_intersection)])
 
 
 def _by_role(role: Role, own: int, peer: int) -> tuple[int, int]:

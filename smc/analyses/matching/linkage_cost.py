@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from smc.analyses.matching.places import stretches
+from smc.analyses.disclosure.costs import cost_test
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.matching.places import cost_newly, stretches
 from smc.analyses.matching.tolerant_parameters import GREEDY, TolerantParameters
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
@@ -15,27 +17,35 @@ from smc.secret import gates, opening, overlap, pairing, register, signs
 from smc.secret.bounds import Bounds
 
 
-def run_cost(parameters: TolerantParameters, counts: Mapping[Role, int], recipients: frozenset[Role]) -> Cost:
-    """The exact cost of a run in a fresh session, without the gate and the count of matches.
+def run_cost(
+    parameters: TolerantParameters, counts: Mapping[Role, int], recipients: frozenset[Role], limits: Limits
+) -> Cost:
+    """The exact cost of a run in a fresh session, without the gate.
 
     Args:
         parameters: of the job.
         counts: rows of each side, none 0.
         recipients: who learns the pairs.
+        limits: of both policies; there are as many matches as they ask for.
     """
     way = _Way(parameters, counts)
     told = [role for role in Role if role in recipients]
     total = counts_cost(1) + SETUP_COST
     if parameters.one_to_one == GREEDY:
-        total += way.one_to_one()
+        total += way.one_to_one() + way.counted(limits.minimum_intersection)
         for role in told:
             total += register.cost(way.sizes[role], role) + opening.cost(counts[role], {role})
         return total
-    for _ in parameters.blocking:
+    for number in range(len(parameters.blocking)):
+        if limits.counts_matches:
+            total += way.arranged(number > 0)
         for blocks in way.blocks:
             total += way.compared(blocks)
             for role in told:
                 total += gates.cost(blocks * parameters.bucket**2, role.other)
+            for _ in Role if limits.counts_matches else ():
+                total += cost_newly(blocks, parameters.bucket)
+    total += way.counted(limits.minimum_intersection)
     for role in told:
         total += opening.cost(len(parameters.blocking) * sum(way.blocks) * parameters.bucket**2, {role})
     return total
@@ -66,10 +76,10 @@ class _Way:
                     total += self.compared(blocks)
         for number in range(rounds):
             for step in range(passes):
-                total += self._arranged(step > 0) + self._arranged(number > 0)
+                total += self.arranged(step > 0) + self.arranged(number > 0)
                 total += self._forwards(compare=rounds == 1, free=number > 0)
             for step in range(passes):
-                total += self._arranged(step > 0) + self._arranged(number > 0 or step > 0)
+                total += self.arranged(step > 0) + self.arranged(number > 0 or step > 0)
                 total += self._backwards()
         return total
 
@@ -79,11 +89,19 @@ class _Way:
         alike = signs.cost_nonnegative(blocks * capacity**2, self._parameters.rule.margins)
         return overlap.cost(blocks, capacity, self._parameters.bits) + alike
 
-    def _arranged(self, moved: bool) -> Cost:
+    def arranged(self, moved: bool) -> Cost:
+        """The registers of both sides brought into the order of a pass, if anything is in them."""
         total = Cost()
         for role in Role if moved else ():
             total += register.cost(self.sizes[role], role)
         return total
+
+    def counted(self, minimum: int) -> Cost:
+        """How many rows of either side have a partner, and whether there are as many as asked for."""
+        total = Cost()
+        for role in Role if minimum > 0 else ():
+            total += gates.cost_to_words(self.sizes[role])
+        return total + cost_test([(Bounds(0, self.sizes[role]), minimum) for role in Role])
 
     def _forwards(self, *, compare: bool, free: bool) -> Cost:
         capacity, most = self._parameters.bucket, self._parameters.rule.most_score

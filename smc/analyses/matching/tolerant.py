@@ -136,10 +136,11 @@ class Tolerant:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
-        """Exact rounds and bytes, without the count of matches that policies may ask for."""
+        """Exact rounds and bytes."""
         del schemas, key_bits
-        cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients)
+        cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
         seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
         return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE)
 

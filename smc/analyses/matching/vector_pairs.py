@@ -121,3 +121,12 @@ def cost(measure: Measure, alice: int, bob: int) -> Cost:
             if rank + 1 < measure.parameters.nearest:
                 total += gates.cost_to_words(height * bob)
     return total
+
+
+def cost_matched(measure: Measure, alice: int, bob: int) -> Cost:
+    """The exact cost of `matched`."""
+    bits = alice * bob * max(1, measure.parameters.nearest)
+    total = gates.cost_to_words(bits)
+    for rows in (alice, bob):
+        total += signs.cost_nonnegative(rows, Bounds(-1, bits - 1)) + gates.cost_to_words(rows)
+    return total

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -28,6 +29,7 @@ from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
 
 Links = NDArray[np.int64]
 """Matches: Alice's row, Bob's row and the rank, shape (k, 3)."""
@@ -131,11 +133,16 @@ class Vectors:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
-        """Exact rounds and bytes, without the count of matches that policies may ask for."""
+        """Exact rounds and bytes."""
         del key_bits
         measure, count = Measure.of(parameters, schemas), max(1, rows)
         cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, count, count)
+        if limits.counts_matches:
+            cost += vector_pairs.cost_matched(measure, count, count)
+            most = Bounds(0, count)
+            cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
         cost += opening.cost_bits(count * count * max(1, parameters.nearest), recipients)
         seconds = _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
         return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE)

@@ -134,12 +134,15 @@ class Statistics:
         recipients: frozenset[Role],
         rows: int,
         key_bits: int,
+        limits: Limits,
     ) -> Estimate:
-        """Exact rounds and bytes of a run without limits; rows matter where they are matched."""
+        """Exact rounds and bytes where no cell is withheld; rows matter where they are matched."""
         del key_bits
         if parameters.vertical is not None:
-            return vertical_contract.estimate(parameters, parameters.vertical, schemas, recipients, rows)
-        total = run_cost(parameters, schemas, recipients)
+            return vertical_contract.estimate(
+                parameters, parameters.vertical, schemas, recipients, rows, limits
+            )
+        total = run_cost(parameters, schemas, recipients, limits)
         exact = "local sums; open to recipients as far as the limits allow"
         return Estimate(
             total.rounds,

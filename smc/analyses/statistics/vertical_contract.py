@@ -133,11 +133,12 @@ def estimate(
     schemas: Mapping[str, Schema],
     recipients: frozenset[Role],
     rows: int,
+    limits: Limits,
 ) -> Estimate:
-    """As of a run without limits in which columns of the other side, if they are not given, are assumed."""
+    """As of a run that no limit stops; columns of the other side that are not given are assumed."""
     names = (*vertical.alice, *vertical.bob)
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
-    total = run_cost(parameters, vertical, every, recipients, (rows, rows))
+    total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
     return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE)
 

@@ -147,7 +147,14 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     return found
 
 
-def cost(receiver_count: int, sender_count: int, *, tell: bool = False, fresh: bool = False) -> Cost:
+def cost(
+    receiver_count: int,
+    sender_count: int,
+    *,
+    tell: bool = False,
+    fresh: bool = False,
+    turned: bool = False,
+) -> Cost:
     """The exact cost; the receiver is Alice.
 
     Args:
@@ -155,12 +162,15 @@ def cost(receiver_count: int, sender_count: int, *, tell: bool = False, fresh: b
         sender_count: m.
         tell: whether both learn.
         fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
+        turned: whether functions have gone only the other way in the session so far, which sets up this way.
     """
     if not (receiver_count and sender_count):
         return Cost()
     function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
     width = cuckoo.HASHES * mask_bytes(receiver_count, sender_count)
-    setup = TRANSFER_COST + cost_of(oprf.SETUP).mirror if fresh else Cost()
+    setup = TRANSFER_COST if fresh else Cost()
+    if fresh or turned:
+        setup += cost_of(oprf.SETUP).mirror
     total = TOSS_COST + setup + function + Cost((Flight.BOB,), 0, sender_count * width)
     return total + Cost((Flight.ALICE,), (sender_count + 7) // 8, 0) if tell else total
 

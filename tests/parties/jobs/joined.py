@@ -89,7 +89,9 @@ class Addition:
     def check_rows(self, parameters: Any, data: Any, role: Role, limits: Any) -> Preview:
         return Preview(("seen",), {"rows": len(data["v"])}, self.refusal)
 
-    def estimate(self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int) -> Estimate:
+    def estimate(
+        self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int, limits: Any
+    ) -> Estimate:
         return Estimate(1, 8, 8, 0.001 * rows, "plain addition")
 
     def run(

@@ -199,7 +199,7 @@ def test_the_estimate_is_exact():
     for extra in (STATED, 'start = "random"\n', 'start = "kmeans++"\n'):
         parameters = parsed(text("horizontal", extra))
         _, channels = watched(parameters, alice, bob)
-        estimate = CLUSTERING.estimate(parameters, schemas, BOTH, 30, 3072)
+        estimate = CLUSTERING.estimate(parameters, schemas, BOTH, 30, 3072, NO_LIMITS)
         assert channels[0].traffic.sent == estimate.alice_bytes
         assert channels[1].traffic.sent == estimate.bob_bytes
         assert channels[0].traffic.rounds == estimate.rounds

@@ -277,7 +277,7 @@ def test_people_are_told_of_the_matches():
 def test_the_estimate_is_what_a_run_of_both_costs():
     alice, bob = tables(30, 30, 10)
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
-    estimate = CLUSTERING.estimate(job(), schemas, BOTH, 30, 2048)
+    estimate = CLUSTERING.estimate(job(), schemas, BOTH, 30, 2048, NO_LIMITS)
     total = declared(job(), alice, bob)
     assert (estimate.rounds, estimate.alice_bytes) == (total.rounds, total.alice_bytes)
 

@@ -277,7 +277,7 @@ def test_estimate_says_what_a_run_costs(name: str, engine: str, delta: str) -> N
         xa, xb = {}, {}
     schemas = {name: column.schema for name, column in {**xa, **xb, **ya, **yb}.items()}
     recipients = recipients_of(kind.delta)
-    estimate = COMPARISON.estimate(parsed, schemas, recipients, 6, KEYS[0].public.bits)
+    estimate = COMPARISON.estimate(parsed, schemas, recipients, 6, KEYS[0].public.bits, NO_LIMITS)
 
     def party(data: Data):
         def go(session):

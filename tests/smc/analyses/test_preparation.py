@@ -93,7 +93,7 @@ def test_a_preparation_costs_what_it_says(x_at: str) -> None:
     shelves = Memory(), Memory()
     given = {"count": 100, "bits": 12, "x_at": x_at}
     (alice, told), (bob, heard) = both(PREPARATION, given, shelves)
-    estimate = PREPARATION.estimate(PREPARATION.parse(given), {}, EVERYONE, 1, 2048)
+    estimate = PREPARATION.estimate(PREPARATION.parse(given), {}, EVERYONE, 1, 2048, NO_LIMITS)
     assert (told.sent, heard.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(told.rounds, heard.rounds) == estimate.rounds
     assert alice == bob
@@ -117,7 +117,7 @@ def test_a_pool_is_used_once_and_the_results_are_right() -> None:
     assert alice_bytes < alice_without
     assert bob_bytes < bob_without
     parsed = COMPARISON.parse({"type": "PN-NP-PP", "bits": 8, "engine": "oblivious", "pool": True})
-    estimate = COMPARISON.estimate(parsed, {}, EVERYONE, len(X), KEYS[0].public.bits)
+    estimate = COMPARISON.estimate(parsed, {}, EVERYONE, len(X), KEYS[0].public.bits, NO_LIMITS)
     assert (alice_without, bob_without, rounds) == (
         estimate.alice_bytes,
         estimate.bob_bytes,

@@ -173,7 +173,7 @@ def test_cost_is_as_declared(recipients):
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
 def test_estimate_is_the_exact_cost(recipients):
     declared = run_cost(parsed(), SCHEMAS, recipients)
-    estimate = STATISTICS.estimate(parsed(), SCHEMAS, recipients, 500, 3072)
+    estimate = STATISTICS.estimate(parsed(), SCHEMAS, recipients, 500, 3072, NO_LIMITS)
     assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
     assert estimate.rounds == declared.rounds
 

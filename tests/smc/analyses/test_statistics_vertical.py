@@ -223,10 +223,10 @@ def test_sizes_depend_on_row_counts_only():
 def test_estimates_are_exact_with_all_declarations_and_work_without():
     parameters = job(*KINDS.values())
     exact = run_cost(parameters, parameters.vertical, SCHEMAS, BOTH, (50, 50))
-    given = STATISTICS.estimate(parameters, SCHEMAS, BOTH, 50, 2048)
+    given = STATISTICS.estimate(parameters, SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
     assert (given.rounds, given.alice_bytes) == (exact.rounds, exact.alice_bytes)
     for schemas in SIDES:
-        guess = STATISTICS.estimate(parameters, schemas, BOTH, 50, 2048)
+        guess = STATISTICS.estimate(parameters, schemas, BOTH, 50, 2048, NO_LIMITS)
         assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5
         assert guess.rounds >= exact.rounds // 2
 

@@ -183,7 +183,7 @@ def test_numbers_of_partners_are_drawn_anew():
 def test_the_estimate_is_exact():
     for text in (NEAR, COSINE + "nearest = 2\n"):
         parameters = parsed(text)
-        estimate = VECTORS.estimate(parameters, SCHEMAS, BOTH, 10, 3072)
+        estimate = VECTORS.estimate(parameters, SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
         declared = declared_cost(parameters, 10, 10)
         assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
         assert estimate.rounds == declared.rounds

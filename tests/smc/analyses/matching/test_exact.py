@@ -80,7 +80,7 @@ def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
     for role, outcome in zip(Role, outcomes, strict=True):
         assert bool(outcome.tables) == (role in recipients)
     if sizes[0] == sizes[1]:
-        estimate = MATCHING.estimate(parameters, {}, recipients, sizes[0], 2048)
+        estimate = MATCHING.estimate(parameters, {}, recipients, sizes[0], 2048, NO_LIMITS)
         assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
         assert max(each.rounds for each in traffic) == estimate.rounds
 

@@ -1,0 +1,146 @@
+"""Estimates under limits are what runs cost in which no limit stands against the result, to the byte."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.disclosure.costs import cost_test
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.disclosure.opener import Opener
+from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.matching.vectors import VECTORS
+from smc.analyses.runner import run_analysis
+from smc.analyses.statistics.analysis import STATISTICS as STATISTICS_ANALYSIS
+from smc.forms import Role
+from smc.pair import run_pair
+from smc.protocols.spec import Cost
+from smc.secret.bounds import Bounds
+from tests.smc.analyses import (
+    clustering_runs,
+    statistics_runs,
+    test_clustering_matched,
+    test_vectors,
+    vertical_runs,
+)
+from tests.smc.analyses.matching import aggregates_runs
+from tests.smc.analyses.matching import test_tolerant as tolerant_runs
+from tests.smc.analyses.test_statistics_exact import QUERIES
+from tests.smc.analyses.test_statistics_exact import job as exact_job
+
+ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
+BOTH = frozenset(Role)
+ALL_LIMITS = Limits(minimum_group=3, dominance=Fraction(4, 5), minimum_intersection=4)
+LIMITED = [
+    Limits(minimum_intersection=4),
+    Limits(minimum_group=3),
+    Limits(minimum_group=1),
+    Limits(dominance=Fraction(2, 3)),
+    ALL_LIMITS,
+]
+
+
+def check(analysis, parameters, alice, bob, limits, recipients=BOTH):
+    """Run jointly and compare rounds and bytes with the estimate, which is returned."""
+    schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
+    rows = len(next(iter(alice.values())))
+    assert len(next(iter(bob.values()))) == rows
+    estimate = analysis.estimate(parameters, schemas, recipients, rows, 2048, limits)
+
+    def run(session):
+        data = alice if session.role is Role.ALICE else bob
+        run_analysis(analysis, session, parameters, data, recipients, limits)
+        return session.channel.traffic
+
+    first, second = run_pair(run, run)
+    assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
+    assert max(first.rounds, second.rounds) == estimate.rounds
+    return estimate
+
+
+@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
+@pytest.mark.parametrize("limits", [NO_LIMITS, *LIMITED])
+def test_keys(limits, recipients):
+    parameters = MATCHING.parse({"method": "exact", "keys": ["id"]})
+    sides = aggregates_runs.side(range(60)), aggregates_runs.side(range(30, 90))
+    sides = [{"id": data["id"]} for data in sides]
+    check(MATCHING, parameters, *sides, limits, recipients)
+
+
+OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS", "SHARES", "NOISY")} | {
+    "NOISY SIZE": 'epsilon = "2"\n' + aggregates_runs.SIZE
+}
+
+
+@pytest.mark.parametrize("limits", LIMITED)
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_aggregates(name, limits):
+    every = aggregates_runs.side(range(70)), aggregates_runs.side(range(20, 90))
+    check(MATCHING, aggregates_runs.parsed(OUTPUTS[name]), *every, limits)
+
+
+@pytest.mark.parametrize("recipients", [ALICE, BOTH])
+@pytest.mark.parametrize("mode", [{"mode": "none"}, {}, {"rounds": 3}, {"mode": "largest"}])
+def test_tolerant(mode, recipients):
+    alice, bob, _ = tolerant_runs.tables(20, 15)
+    check(TOLERANT, tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
+
+
+@pytest.mark.parametrize("text", [test_vectors.NEAR, test_vectors.COLUMNS + "nearest = 2\n"])
+@pytest.mark.parametrize("recipients", [BOB, BOTH])
+def test_vectors_near_each_other(text, recipients):
+    rows = test_vectors.integers(-900, 900, (11, 3))
+    table = test_vectors.table(rows)
+    check(VECTORS, test_vectors.parsed(text), table, table, ALL_LIMITS, recipients)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("extra", ["", "labels = false\n", 'epsilon = "5"\nlabels = false\n'])
+def test_clusters(split, extra):
+    layout = clustering_runs.SPLIT if split else clustering_runs.COLUMNS
+    parameters = clustering_runs.parsed(clustering_runs.BASE + layout + clustering_runs.STATED + extra)
+    values = np.repeat([-300, 0, 300], 24)[:, None] + np.zeros((1, 3), dtype=np.int64)
+    names = clustering_runs.NAMES
+    if split:
+        alice, bob = (clustering_runs.table(values[:, part], names[part]) for part in (slice(1), slice(1, 3)))
+    else:
+        alice = bob = clustering_runs.table(values)
+    check(CLUSTERING, parameters, alice, bob, ALL_LIMITS)
+
+
+def test_clusters_of_matched_rows():
+    alice, bob = test_clustering_matched.tables(40, 40, 25)
+    check(CLUSTERING, test_clustering_matched.job(), alice, bob, ALL_LIMITS)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_exact_tables(name):
+    """The case of a review: 1 round and 16 bytes were told of a table that took 19 rounds and 41 kB."""
+    group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
+    data = statistics_runs.columns(age=10 + 5 * spread, weight=100 * spread, group=group)
+    estimate = check(STATISTICS_ANALYSIS, exact_job(name), data, data, ALL_LIMITS)
+    assert estimate.rounds > 10
+
+
+@pytest.mark.parametrize("limits", [Limits(minimum_group=3), ALL_LIMITS])
+def test_noisy_statistics(limits):
+    data = statistics_runs.table(60)
+    parameters = statistics_runs.parsed()
+    check(STATISTICS_ANALYSIS, parameters, data, data, limits)
+
+
+@pytest.mark.parametrize("limits", [Limits(minimum_intersection=4), ALL_LIMITS])
+def test_statistics_of_matched_rows(limits, monkeypatch):
+    pattern = Opener.pattern  # the noisy size could miss the limit
+    monkeypatch.setattr(Opener, "pattern", lambda self, bits: np.ones_like(pattern(self, bits)))
+    parameters = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
+    check(STATISTICS_ANALYSIS, parameters, *vertical_runs.tables(50, 50, 30), limits)
+
+
+def test_what_is_not_tested_costs_nothing():
+    spans = [Bounds(0, 9)]
+    assert cost_test([(spans[0], 0)], NO_LIMITS, apart=spans) == Cost()
