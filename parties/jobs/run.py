@@ -23,7 +23,7 @@ from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
 from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.session.ports import SessionTask
-from smc.analyses.base import PERSONS, Outcome
+from smc.analyses.base import Outcome
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.runner import run_analysis
 from smc.errors import Cancelled, DuettoError
@@ -126,7 +126,8 @@ class Run:
         )
         outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
-        schemas = {name: column.schema for name, column in data.items() if name != PERSONS}
+        agreed_schemas = self._record.contract.schemas
+        schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
         facts = {
             "rounds": traffic.rounds,
             "sent": traffic.sent,

@@ -317,7 +317,8 @@ class Analysis(Protocol):
 
         Args:
             parameters: as parsed.
-            schemas: the own columns' declarations, which the other side's are like.
+            schemas: the declarations of the local columns and those that are known of the peer's, which are
+                taken to be like the local ones where they are not.
             recipients: who gets the results.
             rows: rows of each side.
             key_bits: size of the Paillier keys.

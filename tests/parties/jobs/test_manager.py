@@ -400,7 +400,8 @@ def test_check_and_estimate_change_nothing(pair):
     assert report["leakage"]["alice"] == ["the sum"]
     assert pair.north.estimate(job_file("1/2"), 0, 0, 0)["rounds"] == 3
     report = pair.north.estimate(job_file(), 1000, 20.0, 100.0)
-    assert report["network_seconds"] == pytest.approx(0.03 + 16 * (8 + GATE_BYTES) / 1e8, abs=1e-6)
+    assert report["network_seconds"] == pytest.approx(0.03 + 8 * (8 + GATE_BYTES) / 1e8, abs=1e-6)
+    assert report["total_seconds"] == pytest.approx(report["seconds"] + report["network_seconds"], abs=1e-6)
     assert pair.north.store.all() == []
     pair.forbid("north")
     assert not pair.north.check(job_file())["verdict"]["allowed"]

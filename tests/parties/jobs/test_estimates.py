@@ -1,0 +1,48 @@
+"""What `job estimate` says under the local policy, and the facts of a run, against what the run sent."""
+
+from __future__ import annotations
+
+import pytest
+
+from parties.client import job_text
+from tests.parties.jobs.institutions import job
+from tests.parties.jobs.test_analyses_limits import CLUSTERING, COUNT, MATCHINGS, matching, people, statistics
+
+JOBS = {name: matching(name) for name in MATCHINGS if name != "noisy size"} | {
+    "exact table": statistics(COUNT),
+    "noisy table": statistics(COUNT, noise="laplace", epsilon="8"),
+    "clusters": job("clustering", CLUSTERING, ["v"]),
+}
+FIGURES = ("rounds", "sent", "received")
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_estimates_hold_under_limits(institutions, name):
+    people(institutions, range(30), range(8, 38))
+    for side in ("north", "south"):
+        institutions.allow(side, minimum_intersection=4, minimum_group=4)
+    told = institutions.north.estimate(job_text(institutions.file(JOBS[name])), 0, 0, 0)
+    assert (told["limits"]["minimum_group"], told["limits"]["minimum_intersection"]) == (4, 4)
+    assert told["total_seconds"] == told["seconds"]
+    found = institutions.run(JOBS[name])
+    facts = found.results["north"]["facts"]
+    assert {figure: told[figure] for figure in FIGURES} == {figure: facts[figure] for figure in FIGURES}
+    for result in found.results.values():
+        facts = result["facts"]
+        assert {figure: facts["estimate"][figure] for figure in FIGURES} == {
+            figure: facts[figure] for figure in FIGURES
+        }
+
+
+def test_a_run_counts_the_limits_of_both(institutions):
+    people(institutions, range(30), range(8, 38))
+    institutions.allow("south", minimum_intersection=4)
+    alone = institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), 0, 0, 0)
+    facts = institutions.run(JOBS["keys"]).results["north"]["facts"]
+    assert facts["estimate"]["sent"] == facts["sent"] > alone["sent"]
+
+
+def test_what_the_policy_refuses_is_estimated_without_limits_and_says_so(institutions):
+    people(institutions, range(30), range(8, 38))
+    institutions.allow("north", analyses=["comparison"], minimum_intersection=4)
+    assert institutions.north.estimate(job_text(institutions.file(JOBS["keys"])), 0, 0, 0)["limits"] is None
