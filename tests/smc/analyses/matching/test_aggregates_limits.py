@@ -83,7 +83,7 @@ def test_only_one_bit_is_opened_where_a_limit_stands_against_a_result(monkeypatc
         honest(self, message)
 
     monkeypatch.setattr(Channel, "send", send)
-    limits = Limits(minimum_intersection=50, dominance=Fraction(1, 100))
+    limits = Limits(minimum_intersection=15, dominance=Fraction(1, 100))
     with pytest.raises(DisclosureRefused):
         run(STATISTICS, side(range(20)), side(range(15, 40)), limits=limits)
     assert opened == [(OpenedBits.kind(), 1)] * 2

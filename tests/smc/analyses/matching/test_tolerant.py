@@ -174,7 +174,7 @@ def check_estimate(parsed, alice, bob, recipients):
 
     first, second = run_pair(measured, measured)
     rows = len(alice["surname"])
-    estimate = TOLERANT.estimate(parsed, {}, recipients, rows, 2048)
+    estimate = TOLERANT.estimate(parsed, {}, recipients, rows, 2048, NO_LIMITS)
     assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
     assert estimate.rounds == max(first.rounds, second.rounds)
 
