@@ -60,7 +60,7 @@ class Task:
     @property
     def facts(self) -> Facts:
         """What data and policies have to know of it."""
-        return self.analysis.facts(self.parameters)
+        return self.analysis.facts(self.parameters, self.spec.recipients)
 
     @property
     def leakage(self) -> Leakage:

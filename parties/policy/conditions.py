@@ -119,7 +119,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield missed(
             "row_results",
             "somebody would learn something about single rows",
-            "Ask for a result that stays shared or is about groups; or add to the rule row_results = true, "
+            f"{_instead(view.facts)}; or add to the rule row_results = true, "
             + ("runs_total = 3" if kind is None else f'runs_total = 3, types = ["{_pattern(kind)}"]')
             + ".",
         )
@@ -135,6 +135,16 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield met("exact_aggregates", "exact figures about several persons are allowed")
     if view.facts.loss:
         yield from _losses(rule, view)
+
+
+def _instead(facts: Facts) -> str:
+    """What a job could ask for that tells nobody of single rows."""
+    if facts.exact:
+        return (
+            "Add noise to the job (epsilon); or, of sums over an intersection, ask for those of one side's "
+            "columns and let only the other side receive them"
+        )
+    return "Ask for a result that stays shared or is about groups"
 
 
 def _type(rule: Rule, facts: Facts, kind: ComparisonType) -> Iterator[Condition]:

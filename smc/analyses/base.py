@@ -185,7 +185,8 @@ class Facts:
         pairs_by_position: rows of both sides belong together by their position, so none may be left out.
         matches: rows of both sides are matched, so limits on the sizes of sets hold.
         row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
-            comparisons. Shares and ciphertexts that nobody opens are no such results.
+            comparisons, exact sums of its own values over rows that it is not to know. Shares and ciphertexts
+            that nobody opens are no such results.
         comparison_type: what is compared in which form, or None where nothing of a stated form is.
         exact: figures about several persons are released without noise: sums, sizes, centres.
         loss: the total privacy loss of the run; nothing if it releases nothing under differential privacy.
@@ -279,8 +280,14 @@ class Analysis(Protocol):
         """
         ...
 
-    def facts(self, parameters: Any) -> Facts:
-        """What data and policies have to know of a job with these parameters."""
+    def facts(self, parameters: Any, recipients: frozenset[Role]) -> Facts:
+        """What data and policies have to know of a job.
+
+        Args:
+            parameters: as parsed.
+            recipients: who gets the results; the same figure may tell one side of groups and the other, which
+                chose the values in it, of single rows.
+        """
         ...
 
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:

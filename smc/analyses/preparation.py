@@ -107,9 +107,9 @@ class Preparation:
                 'Write recipients = ["alice", "bob"].',
             )
 
-    def facts(self, parameters: PreparationParameters) -> Facts:
+    def facts(self, parameters: PreparationParameters, recipients: frozenset[Role]) -> Facts:
         """No data are touched, and nothing is released."""
-        del parameters
+        del parameters, recipients
         return Facts(
             pairs_by_position=False,
             matches=False,

@@ -39,7 +39,9 @@ def run_analysis(
         DisclosureRefused: a limit stands against the result, or the analysis ended without consuming one.
         DuettoError: whatever else the analysis raises.
     """
-    release = Release(session, analysis.facts(parameters).scope, recipients, limits, gate, auditor)
+    release = Release(
+        session, analysis.facts(parameters, recipients).scope, recipients, limits, gate, auditor
+    )
     outcome = analysis.run(session, parameters, data, recipients, release)
     release.close()
     return outcome

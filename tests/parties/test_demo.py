@@ -115,7 +115,7 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             dataset=side.dataset,
             columns=frozenset(side.columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
-            facts=analysis.facts(parameters),
+            facts=analysis.facts(parameters, spec.recipients),
             rows=count_rows(catalog.dataset(side.dataset)),
             persons=1000,
             seconds=spec.seconds,

@@ -158,7 +158,7 @@ def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
             dataset=spec.side(role).dataset,
             columns=frozenset(spec.side(role).columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
-            facts=analysis.facts(parameters),
+            facts=analysis.facts(parameters, spec.recipients),
             rows=1000,
             persons=1000,
             seconds=spec.seconds,

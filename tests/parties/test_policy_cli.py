@@ -153,7 +153,7 @@ def test_every_rule_and_condition_is_explained(policy):
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     facts = Statistics.facts
-    monkeypatch.setattr(Statistics, "facts", lambda self, given: replace(facts(self, given), exact=True))
+    monkeypatch.setattr(Statistics, "facts", lambda self, *given: replace(facts(self, *given), exact=True))
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())

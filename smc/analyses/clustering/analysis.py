@@ -24,7 +24,7 @@ from smc.analyses.clustering.scaling import Declared, Grid, grid_of
 from smc.analyses.clustering.sides import agree, check_sides, cost_agree
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import SecretTable, Shape
-from smc.analyses.clustering.told import details, leakage
+from smc.analyses.clustering.told import details, leakage, tells_members
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
@@ -65,17 +65,19 @@ class Clustering:
         if not recipients:
             raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: ClusteringParameters) -> Facts:
+    def facts(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Facts:
         """Rows of both sides are matched, or belong together by position unless each has rows of its own.
 
-        Without an epsilon centres, sizes and inertia are exact, and labels are about single rows; with one,
-        a recipient takes the labels of its own rows from the noisy centres.
+        Without an epsilon centres, sizes and inertia are exact, and labels are about single rows; so are
+        centres of rows that both sides hold parts of (`smc.analyses.clustering.told`). With an epsilon, a
+        recipient takes the labels of its own rows from the noisy centres.
         """
+        del recipients  # each of them holds columns
         matches = parameters.match is not None
         return Facts(
             pairs_by_position=parameters.layout is not Layout.HORIZONTAL and not matches,
             matches=matches,
-            row_results=parameters.labels and parameters.epsilon is None,
+            row_results=parameters.epsilon is None and (parameters.labels or tells_members(parameters)),
             comparison_type=None,
             exact=parameters.epsilon is None,
             loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA),

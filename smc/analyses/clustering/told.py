@@ -11,6 +11,16 @@ from smc.analyses.clustering.table import Shape
 from smc.forms import Role
 
 
+def tells_members(parameters: ClusteringParameters) -> bool:
+    """Whether recipients can find out, without labels, which of their rows are in which cluster.
+
+    The exact centre of a cluster times its size is a sum over its rows. Where a row lies at both sides, each
+    can choose its own part so that every set of rows has another sum, such as 1, 2, 4, 8; the other's part
+    decides on the clusters. Of rows that it holds whole, a recipient takes the clusters from the centres.
+    """
+    return parameters.epsilon is None and parameters.layout is not Layout.HORIZONTAL
+
+
 def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
     """Who learns what beyond the own input."""
     rows = "rows" if parameters.match is None else "rows that take part in the matching"
@@ -51,6 +61,14 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
     if parameters.labels:
         whose = "its own rows" if parameters.layout is Layout.HORIZONTAL else "all rows"
         result.append(f"which cluster each of {whose} belongs to, unless the cluster is withheld")
+    elif tells_members(parameters):
+        which = "which of its own rows match, and in which clusters they are"
+        if parameters.match is None:
+            which = "in which cluster each row is"
+        result.append(
+            f"{which}, if it wants to: whoever holds a column can choose its values so that the exact "
+            "centres and sizes show which rows are in a cluster"
+        )
     return result
 
 

@@ -29,6 +29,10 @@ from smc.protocols.spec import Cost
 from smc.secret import alignment, gates, noise, opening
 from smc.secret.bounds import Bounds
 
+_CHOSEN: Final = (
+    "which of its own rows match, if it wants to: whoever holds a summed column can choose its values so "
+    "that the exact sum shows which of its rows match"
+)
 _UNKNOWN: Final = Bounds(-(1 << 31), 1 << 31)
 
 
@@ -70,6 +74,16 @@ def releases_exactly(parameters: AggregateParameters) -> bool:
     return parameters.epsilon is None and parameters.output != SHARES
 
 
+def shows_rows(parameters: AggregateParameters, recipients: frozenset[Role]) -> bool:
+    """Whether somebody gets the exact sum of its own column.
+
+    Its holder can choose values of which every set has another sum, such as 1, 2, 4, 8 above one that all
+    rows have, and then takes from the sum which of its rows match. Limits on groups hold of such values as
+    well.
+    """
+    return releases_exactly(parameters) and any(parameters.columns(role) for role in recipients)
+
+
 def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Leakage:
     """Who learns what."""
     names = ", ".join(f"{value.side.value}'s {value.column}" for value in parameters.values)
@@ -81,7 +95,11 @@ def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Rol
             f", with noise that neither party knows, under differential privacy with epsilon "
             f"{text(parameters.epsilon)}: {NEIGHBOURS}"
         )
-    gets = () if parameters.output == SHARES else (figures,)
+    gets = {
+        role: (figures, _CHOSEN) if shows_rows(parameters, frozenset((role,))) else (figures,)
+        for role in recipients
+        if parameters.output != SHARES
+    }
     bit = "whether the limits of disclosure hold, one bit, where the policies set any that apply"
     if parameters.epsilon is not None:
         bit += "; it is told from the noisy size"
@@ -89,8 +107,8 @@ def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Rol
     if parameters.values:
         public += (f"bounds and scales of {names}",)
     return Leakage(
-        (*(gets if Role.ALICE in recipients else ()), bit),
-        (*(gets if Role.BOB in recipients else ()), bit),
+        (*gets.get(Role.ALICE, ()), bit),
+        (*gets.get(Role.BOB, ()), bit),
         public,
     )
 

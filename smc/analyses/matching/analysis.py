@@ -62,9 +62,9 @@ class Matching:
         """As the method says."""
         parameters.method.check_recipients(parameters.inner, recipients)
 
-    def facts(self, parameters: MatchingParameters) -> Facts:
+    def facts(self, parameters: MatchingParameters, recipients: frozenset[Role]) -> Facts:
         """As the method says."""
-        return parameters.method.facts(parameters.inner)
+        return parameters.method.facts(parameters.inner, recipients)
 
     def leakage(self, parameters: MatchingParameters, recipients: frozenset[Role]) -> Leakage:
         """As the method says."""

@@ -75,13 +75,16 @@ class ExactMatching:
         elif not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: ExactParameters) -> Facts:
-        """Keys are about single rows; figures over the intersection are exact, noisy or stay shared."""
+    def facts(self, parameters: ExactParameters, recipients: frozenset[Role]) -> Facts:
+        """Keys are about single rows; figures over the intersection are exact, noisy or stay shared.
+
+        Exact sums are about single rows, too, where somebody gets the sum of its own column.
+        """
         over = parameters.aggregates
         return Facts(
             pairs_by_position=False,
             matches=True,
-            row_results=over is None,
+            row_results=over is None or aggregates_contract.shows_rows(over, recipients),
             comparison_type=None,
             exact=over is not None and aggregates_contract.releases_exactly(over),
             loss=Loss() if over is None else aggregates_contract.aggregate_loss(over),

@@ -90,9 +90,9 @@ class Tolerant:
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: TolerantParameters) -> Facts:
+    def facts(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows."""
-        del parameters
+        del parameters, recipients
         return Facts(
             pairs_by_position=False,
             matches=True,

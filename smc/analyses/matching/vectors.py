@@ -84,9 +84,9 @@ class Vectors:
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: VectorParameters) -> Facts:
+    def facts(self, parameters: VectorParameters, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows."""
-        del parameters
+        del parameters, recipients
         return Facts(
             pairs_by_position=False,
             matches=True,

@@ -77,8 +77,13 @@ class Statistics:
         if not recipients:
             raise UsageError("Nobody receives the statistics.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: StatisticsParameters) -> Facts:
-        """Figures about all rows, or all that match; the loss is the total of the queries."""
+    def facts(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Facts:
+        """Figures about all rows, or all that match; the loss is the total of the queries.
+
+        Exact ones are about rows of which each side brings its own, so that whatever values a recipient
+        chooses for its rows, it knows what they add.
+        """
+        del recipients
         return Facts(
             pairs_by_position=False,
             matches=parameters.vertical is not None,

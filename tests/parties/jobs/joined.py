@@ -73,7 +73,7 @@ class Addition:
         if not recipients:
             raise UsageError("Nobody would get the result.", "Name a recipient.")
 
-    def facts(self, parameters: Any) -> Facts:
+    def facts(self, parameters: Any, recipients: frozenset[Role]) -> Facts:
         return Facts(
             pairs_by_position=self.is_paired,
             matches=False,
@@ -121,7 +121,7 @@ class Addition:
         return Outcome(tables, ("exact",), {"route": "plain addition"})
 
     def _about(self, parameters: Any) -> Noisy | Groups | Shares:
-        if self.facts(parameters).loss:
+        if self.facts(parameters, frozenset(Role)).loss:
             return Noisy()
         return Groups((CROWD,)) if self.is_exact else Shares()
 

@@ -15,6 +15,19 @@ DECLARED = {"x": AGE, "y": AGE, "id": {"type": "text"}}
 ROWS = 12
 
 TOLERANT = {"fields": [{"column": "id"}], "threshold": "1", "blocking": [["id:value"]]}
+SUM = {
+    "method": "exact",
+    "keys": ["id"],
+    "output": "statistics",
+    "values": [{"side": "alice", "column": "x"}],
+}
+SPLIT = {
+    "clusters": 2,
+    "iterations": 2,
+    "layout": "vertical",
+    "alice_columns": ["x"],
+    "bob_columns": ["y"],
+}
 JOBS = {
     "comparison": job(
         "comparison", {"type": "PN-NP-PP", "bits": 7, "engine": "oblivious"}, {"alice": ["x"], "bob": ["y"]}
@@ -22,6 +35,14 @@ JOBS = {
     "keys": job("matching", {"method": "exact", "keys": ["id"]}, ["id"]),
     "tolerant": job("matching", {"method": "tolerant", **TOLERANT}, ["id"]),
     "vectors": job("matching", {"method": "vectors", "columns": ["x"], "threshold": "1"}, ["x"]),
+    "own sum": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}, recipients=["alice"]),
+    "sum to both": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}),
+    "matched centres": job(
+        "clustering",
+        {**SPLIT, "match": {"keys": ["id"]}, "labels": False},
+        {"alice": ["id", "x"], "bob": ["id", "y"]},
+    ),
+    "centres of split rows": job("clustering", SPLIT | {"labels": False}, {"alice": ["x"], "bob": ["y"]}),
     "labels": job("clustering", {"clusters": 2, "columns": ["x"], "iterations": 2}, ["x"]),
 }
 SHARED = job(
@@ -55,6 +76,19 @@ def test_a_comparison_that_stays_shared_needs_no_word(people: Institutions) -> N
         people.allow(side, row_results=None, types=None, runs_total=None)
     records = people.ended(people.submit(SHARED))
     assert {record.state for record in records.values()} == {State.FINISHED}
+
+
+def test_a_sum_for_the_other_side_needs_no_word_and_its_holder_none_with_noise(people: Institutions) -> None:
+    for side in ("north", "south"):
+        people.allow(side, row_results=None, runs_total=None)
+    columns = {"alice": ["id", "x"], "bob": ["id"]}
+    with pytest.raises(PolicyError, match="single rows") as caught:
+        people.submit(JOBS["own sum"])
+    assert "Add noise to the job (epsilon)" in caught.value.mend
+    assert "let only the other side receive them" in caught.value.mend
+    people.run(job("matching", SUM, columns, recipients=["bob"]))
+    noisy = people.ended(people.submit(job("matching", SUM | {"epsilon": "1"}, columns)))
+    assert {record.state for record in noisy.values()} == {State.FINISHED}
 
 
 def test_a_word_that_is_taken_back_ends_a_waiting_job(people: Institutions) -> None:

@@ -219,7 +219,7 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
         own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns(session.role))
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
-        release = Release(session, CLUSTERING.facts(parameters).scope, BOTH, NO_LIMITS)
+        release = Release(session, CLUSTERING.facts(parameters, BOTH).scope, BOTH, NO_LIMITS)
         return Program(secret, parameters, BOTH, release).run()
 
     first, second = run_pair(side, side)

@@ -76,10 +76,10 @@ def test_wrong_parameters_are_refused(text, words):
 
 
 def test_epsilon_goes_with_every_layout_without_labels():
-    assert CLUSTERING.facts(parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false')).loss.epsilon == 1
-    assert not CLUSTERING.facts(parsed(HORIZONTAL + 'epsilon = "1"')).exact
-    assert CLUSTERING.facts(parsed()).exact
-    assert not CLUSTERING.facts(parsed()).loss
+    assert CLUSTERING.facts(parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false'), BOTH).loss.epsilon == 1
+    assert not CLUSTERING.facts(parsed(HORIZONTAL + 'epsilon = "1"'), BOTH).exact
+    assert CLUSTERING.facts(parsed(), BOTH).exact
+    assert not CLUSTERING.facts(parsed(), BOTH).loss
 
 
 def test_leakage_says_what_is_opened():

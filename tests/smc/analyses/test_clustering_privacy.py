@@ -138,7 +138,7 @@ def test_the_guarantee_is_stated():
     assert details["epsilon_per_number"] == "1/2"
     assert 0 < details["delta"] < 2**-40
     assert "replaced" in details["neighbours"]
-    loss = CLUSTERING.facts(noisy(6)).loss
+    loss = CLUSTERING.facts(noisy(6), frozenset(Role)).loss
     assert loss.epsilon == 6
     assert details["delta"] <= loss.delta
 

@@ -11,12 +11,13 @@ from smc.analyses.base import Facts
 from smc.analyses.loss import Loss
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.registry import ANALYSES, registered
-from smc.forms import ComparisonType
+from smc.forms import ComparisonType, Role
 
 KEYS = 'method = "exact"\nkeys = ["id"]\n'
 TOLERANT = (
     'method = "tolerant"\nthreshold = "0.8"\nfields = [{ column = "name" }]\nblocking = [["name:value"]]'
 )
+SUM = 'output = "statistics"\nvalues = [{ side = "alice", column = "v" }]'
 CLUSTERS = "clusters = 2\n"
 POINTS = CLUSTERS + 'columns = ["v"]\n'
 SPLIT = CLUSTERS + 'layout = "vertical"\nalice_columns = ["v"]\nbob_columns = ["w"]\n'
@@ -38,14 +39,17 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
         KEYS + 'output = "shares"\nvalues = [{ side = "alice", column = "v" }]',
         {MATCHES},
     ),
+    "own sum": ("matching", KEYS + SUM, {MATCHES, ROWS, EXACT}),
+    "own sum to the other side": ("matching", KEYS + SUM, {MATCHES, EXACT}),
+    "noisy sum": ("matching", KEYS + 'epsilon = "1"\n' + SUM, {MATCHES, LOSS}),
     "tolerant": ("matching", TOLERANT, {MATCHES, ROWS}),
     "vectors": ("matching", 'method = "vectors"\ncolumns = ["v"]\nthreshold = "1"', {MATCHES, ROWS}),
     "clusters": ("clustering", POINTS, {ROWS, EXACT}),
     "clusters, no labels": ("clustering", POINTS + "labels = false", {EXACT}),
     "noisy clusters": ("clustering", POINTS + 'epsilon = "1"', {LOSS}),
     "split": ("clustering", SPLIT, {POSITION, ROWS, EXACT}),
-    "added": ("clustering", POINTS + 'layout = "arbitrary"\nlabels = false', {POSITION, EXACT}),
-    "split, matched": ("clustering", SPLIT + '[match]\nkeys = ["id"]', {MATCHES, EXACT}),
+    "added": ("clustering", POINTS + 'layout = "arbitrary"\nlabels = false', {POSITION, ROWS, EXACT}),
+    "split, matched": ("clustering", SPLIT + '[match]\nkeys = ["id"]', {MATCHES, ROWS, EXACT}),
     "noisy count": ("statistics", 'epsilon = "1"\n' + COUNT + 'column = "v"', {LOSS}),
     "count": ("statistics", 'noise = "none"\n' + COUNT + 'column = "v"', {EXACT}),
     "matched mean": (
@@ -57,9 +61,14 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
 }
 
 
+RECIPIENTS = {"own sum to the other side": frozenset((Role.BOB,))}
+"""Of jobs that not both sides receive."""
+
+
 def facts(name: str) -> Facts:
     analysis, parameters, _ = STATED[name]
-    return ANALYSES[analysis].facts(ANALYSES[analysis].parse(tomllib.loads(parameters)))
+    parsed = ANALYSES[analysis].parse(tomllib.loads(parameters))
+    return ANALYSES[analysis].facts(parsed, RECIPIENTS.get(name, frozenset(Role)))
 
 
 @pytest.mark.parametrize("name", STATED)

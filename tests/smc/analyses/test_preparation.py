@@ -291,6 +291,6 @@ def test_what_is_said_about_it() -> None:
     leakage = PREPARATION.leakage(parsed, EVERYONE)
     assert (leakage.alice, leakage.bob) == ((), ())
     assert "32 bits" in leakage.public[0]
-    assert not PREPARATION.facts(parsed).loss
+    assert not PREPARATION.facts(parsed, frozenset(Role)).loss
     assert PREPARATION.columns(parsed, Role.ALICE) == ()
     assert not any(outcome.tables for outcome in PREPARATION.run_plain(parsed, {}, {}, EVERYONE))

@@ -127,8 +127,8 @@ def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
 
 def test_it_says_that_it_is_exact():
     parameters = job("count")
-    assert STATISTICS.facts(parameters).exact
-    assert STATISTICS.facts(parameters).loss == Loss()
+    assert STATISTICS.facts(parameters, BOTH).exact
+    assert STATISTICS.facts(parameters, BOTH).loss == Loss()
     leakage = STATISTICS.leakage(parameters, frozenset({Role.ALICE}))
     assert any("exact" in line for line in leakage.alice)
     assert not any("exact results" in line for line in leakage.bob)

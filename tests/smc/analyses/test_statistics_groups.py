@@ -205,12 +205,12 @@ def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget
 def test_gaussian_jobs():
     text = '[[queries]]\nkind = "count"\ncolumn = "age"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     by_rho = parsed('noise = "gaussian"\nrho = "1/100"\n' + text)
-    loss = STATISTICS.facts(by_rho).loss
+    loss = STATISTICS.facts(by_rho, BOTH).loss
     assert (loss.epsilon, loss.delta, loss.rho * 100) == (0, MOST_DELTA, 1)
     laws = [law for planned in plan(by_rho, SCHEMAS) for law in planned.laws]
     assert [law.variance for law in laws] == [100, 100 * 150**2]  # sensitivity**2 / (2 rho / 2)
     stated = parsed('noise = "gaussian"\nepsilon = "1"\ndelta = "1/1000000"\n' + text)
-    loss = STATISTICS.facts(stated).loss
+    loss = STATISTICS.facts(stated, BOTH).loss
     assert 0.999 < float(loss.epsilon_at(1 / MOST_DELTA * MOST_DELTA / 10**6)) <= 1
     outcome, _ = joint(by_rho, columns(age=[40] * 30), columns(age=[20] * 10))
     rows = results(outcome)

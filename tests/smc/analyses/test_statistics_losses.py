@@ -163,7 +163,9 @@ def test_laplace_noise_keeps_its_epsilon(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gaussian_noise_keeps_its_rho(kind):
     query = ADDITIVE[kind]
-    loss = STATISTICS.facts(parsed(f'noise = "gaussian"\nrho = "1/8"\n[[queries]]\n{query}')).loss
+    loss = STATISTICS.facts(
+        parsed(f'noise = "gaussian"\nrho = "1/8"\n[[queries]]\n{query}'), frozenset(Role)
+    ).loss
     stated = float(loss.epsilon_at(DELTA))
     assert 0.3 < audited(query, 'noise = "gaussian"\nrho = "1/8"', float(DELTA)) <= stated
 
@@ -177,7 +179,9 @@ def test_the_audit_finds_noise_for_a_third_of_the_sensitivity(budget):
     claimed = 1.0
     if delta:
         claimed = float(
-            STATISTICS.facts(parsed(f"{budget}\n[[queries]]\n{ADDITIVE['count']}")).loss.epsilon_at(DELTA)
+            STATISTICS.facts(
+                parsed(f"{budget}\n[[queries]]\n{ADDITIVE['count']}"), frozenset(Role)
+            ).loss.epsilon_at(DELTA)
         )
     assert loss_at_least(*ratios, delta) > claimed
 

@@ -40,7 +40,7 @@ def test_defaults():
     assert parameters.max_rows == 10_000_000
     assert [query.loss.epsilon for query in parameters.queries] == [Fraction(1, 2)] * 2
     assert [query.name for query in parameters.queries] == ["count", "sum of age"]
-    assert STATISTICS.facts(parameters).loss.epsilon == 1
+    assert STATISTICS.facts(parameters, frozenset(Role)).loss.epsilon == 1
     assert STATISTICS.columns(parameters, Role.ALICE) == STATISTICS.columns(parameters, Role.BOB) == ("age",)
 
 

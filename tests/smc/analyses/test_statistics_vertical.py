@@ -271,8 +271,8 @@ def test_columns_and_recipients_are_as_the_job_says():
     assert STATISTICS.columns(parameters, ALICE) == ("id", "age", "dose")
     assert STATISTICS.columns(parameters, BOB) == ("id", "costs", "state")
     STATISTICS.check_schema(parameters, *SIDES)
-    assert STATISTICS.facts(parameters).loss.epsilon == 4
-    assert not STATISTICS.facts(parameters).exact
+    assert STATISTICS.facts(parameters, BOTH).loss.epsilon == 4
+    assert not STATISTICS.facts(parameters, BOTH).exact
     leakage = STATISTICS.leakage(parameters, frozenset({ALICE}))
     assert len(leakage.alice) == 2
     assert len(leakage.bob) == 1

@@ -306,5 +306,5 @@ def test_leakage_says_what_is_opened():
     assert "the 3 nearest of Bob's" in nearest.alice[0]
     assert not nearest.bob
     assert "alike by the threshold" in VECTORS.leakage(parsed(), BOB).bob[0]
-    assert not VECTORS.facts(parsed()).exact
-    assert not VECTORS.facts(parsed()).loss
+    assert not VECTORS.facts(parsed(), BOTH).exact
+    assert not VECTORS.facts(parsed(), BOTH).loss

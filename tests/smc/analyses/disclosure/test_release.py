@@ -58,7 +58,7 @@ class Program:
         self._program = program
         self._facts = declared
 
-    def facts(self, parameters):
+    def facts(self, parameters, recipients):
         del parameters
         return self._facts
 

@@ -76,11 +76,11 @@ def test_with_noise_the_least_sizes_are_tested_on_the_noisy_size():
 
 
 def test_the_loss_is_epsilon():
-    assert MATCHING.facts(parsed(NOISY)).loss == Loss(Fraction(2), MOST_DELTA)
-    assert not MATCHING.facts(parsed(NOISY)).exact
-    assert MATCHING.facts(parsed(SIZE)).loss == Loss()
-    assert MATCHING.facts(parsed(SIZE)).exact
-    assert not MATCHING.facts(parsed(SHARES)).exact
+    assert MATCHING.facts(parsed(NOISY), BOTH).loss == Loss(Fraction(2), MOST_DELTA)
+    assert not MATCHING.facts(parsed(NOISY), BOTH).exact
+    assert MATCHING.facts(parsed(SIZE), BOTH).loss == Loss()
+    assert MATCHING.facts(parsed(SIZE), BOTH).exact
+    assert not MATCHING.facts(parsed(SHARES), BOTH).exact
 
 
 @given(

@@ -221,8 +221,8 @@ def test_what_the_job_says_of_itself():
     assert len(alone.bob) == 1
     assert "rows" in alone.public[0]
     assert "distinct keys" in MATCHING.leakage(parsed(duplicates="distinct"), BOTH).public[0]
-    assert not MATCHING.facts(parsed()).exact
-    assert MATCHING.facts(parsed()).loss == Loss()
+    assert not MATCHING.facts(parsed(), BOTH).exact
+    assert MATCHING.facts(parsed(), BOTH).loss == Loss()
     assert MATCHING.columns(parsed(keys=["b", "a"]), Role.BOB) == ("b", "a")
     with pytest.raises(UsageError):
         MATCHING.check_recipients(parsed(), frozenset())

@@ -101,8 +101,8 @@ def test_missing_parameters_are_named(key):
 def test_matching_knows_the_method():
     parsed = MATCHING.parse({"method": "tolerant", **GIVEN})
     assert parsed.method is TOLERANT
-    assert not MATCHING.facts(parsed).loss
-    assert not MATCHING.facts(parsed).exact
+    assert not MATCHING.facts(parsed, frozenset(Role)).loss
+    assert not MATCHING.facts(parsed, frozenset(Role)).exact
 
 
 def test_schemas_are_checked():
