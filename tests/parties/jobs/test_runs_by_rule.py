@@ -77,6 +77,8 @@ def test_two_names_of_the_same_people_share_the_runs(people: Institutions, side:
 
 def test_a_run_that_failed_has_been_one(people: Institutions) -> None:
     rules(people, "north", COMMON | {"runs_total": 1})
-    people.allow("south", minimum_intersection=9)
+    cells = {"id": [f"person {n}" for n in range(4, 12)], "v": [0] * 8}
+    people.hold("south", cells, DECLARED, population="people", key="id")
+    people.allow("south", minimum_intersection=5)
     assert set(people.failed(COUNT).values()) == {(State.FAILED, "disclosure")}
     refused(people, COUNT)

@@ -41,6 +41,6 @@ def test_sets_pass_the_stricter_limits_where_they_pass_both(one, other, own, pee
 
     assert passes(one.stricter(other)) == (passes(one) and passes(other))
     assert passes(one) == (
-        min(own, peer) >= one.minimum_set
+        min(own, peer) >= max(one.minimum_set, one.minimum_intersection)
         and (not one.maximum_ratio or max(own, peer) <= one.maximum_ratio * min(own, peer))
     )

@@ -251,7 +251,8 @@ def test_an_intersection_needs_its_sizes():
 
 def test_small_sets_and_intersections_are_refused():
     refused(matched, MATCHED, LARGE_SETS)
-    refused(matched, MATCHED, LARGE_INTERSECTION, bits=1)
+    refused(matched, MATCHED, LARGE_INTERSECTION)
+    refused(lambda *a: matched(*a, sets=(1000, 1000)), MATCHED, LARGE_INTERSECTION, bits=1)
     refused(lambda *a: matched(*a, sets=(ROWS, 9)), MATCHED, Limits(maximum_ratio=Fraction(2)))
 
 
