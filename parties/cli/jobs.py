@@ -42,7 +42,7 @@ def job() -> None:
 @config_option
 @json_option
 def check(file: Path, config_path: Path | None, as_json: bool) -> None:
-    """Check the job in FILE against the own catalog, data and policy; needs no daemon."""
+    """Check the job in FILE against the catalog, data and policy here; needs no daemon."""
     config = load(config_path)
     report = check_report(local_examiner(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
@@ -198,7 +198,11 @@ def result(job_id: str, folder: Path | None, config_path: Path | None, as_json: 
 
 
 as_option = click.option(
-    "--as", "name", metavar="NAME", default="", help="Who decides, for the ledger; else the own account."
+    "--as",
+    "name",
+    metavar="NAME",
+    default="",
+    help="Who decides, for the ledger; else the name of this account.",
 )
 
 

@@ -69,7 +69,7 @@ def verify(
 ) -> None:
     """Check the chain of the ledger from its beginning, and what the peers have signed of it.
 
-    The own ledger is also held against the newest heads that the peers have signed. Ends with status 77 if
+    The local ledger is also held against the newest heads that the peers have signed. Ends with status 77 if
     anything is wrong.
     """
     further = _further(peer_keys)

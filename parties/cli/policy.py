@@ -133,7 +133,7 @@ def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
         return
     how = "a person has to approve it" if verdict["needs_person"] else "nobody has to approve it"
     out.print(f"Allowed by rule {verdict['rule']!r}; {how}.")
-    out.print(f"Own limits on results: {limits_text(verdict['limits'])}.")
+    out.print(f"Limits of this party on results: {limits_text(verdict['limits'])}.")
 
 
 def limits_text(limits: dict[str, Any] | None) -> str:

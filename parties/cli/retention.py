@@ -20,7 +20,7 @@ _DAYS = re.compile(r"([0-9]{1,5})d")
 @config_option
 @json_option
 def prune(age: str, config_path: Path | None, as_json: bool) -> None:
-    """Delete the own results of jobs that finished long ago; contracts and certificates stay."""
+    """Delete this party's results of jobs that finished long ago; contracts and certificates stay."""
     days = _DAYS.fullmatch(age)
     if days is None:
         raise UsageError(f"--older-than {age!r} is not a number of days.", "Write it as 90d.")
@@ -34,7 +34,7 @@ def prune(age: str, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def forget(job_id: str, config_path: Path | None, as_json: bool) -> None:
-    """Delete the own result of a job; its contract and certificate stay."""
+    """Delete this party's result of a job; its contract and certificate stay."""
     with Party(config_path) as party:
         found = party.job(job_id).forget()
     emit(

@@ -1,4 +1,4 @@
-"""The own ledger held against what the peers have signed of it; offline, without daemon or network."""
+"""The local ledger held against what the peers have signed of it; offline, without daemon or network."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def problems(
     if foreign:
         found.append(
             f"Entry {foreign[0]} names {party!r} as the other party: this is the ledger of somebody else. "
-            "Bring back the newest copy of the own one."
+            "Bring back the newest copy of the local one."
         )
     for peer, word in sorted(said.items()):
         if not any(word.is_by(peer, party, key) for key in keys.get(peer, ())):

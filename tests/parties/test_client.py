@@ -516,12 +516,13 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, 
     for verb, code in (("check", 77), ("estimate", 0)):
         printed = command("job", verb, path, code=code).stdout
         assert (
-            "Pass 1 (name:prefix1): 60 % of the own rows find their bucket full, 0 % have no key." in printed
+            "Pass 1 (name:prefix1): 60 % of this side's rows find their bucket full, 0 % have no key."
+            in printed
         )
         assert 'overflow = "accept"' in printed
     path.write_text(TOLERANT + 'overflow = "accept"\n')
     printed = command("job", "check", path).stdout
-    assert "60 % of the own rows" in printed
+    assert "60 % of this side's rows" in printed
     assert "would refuse" not in printed
 
 

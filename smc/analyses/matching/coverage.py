@@ -70,7 +70,7 @@ class Coverage:
         shares = zip(self.names, self.full, self.keyless, strict=True)
         return (
             *(
-                f"Pass {number} ({name}): {self._percent(full)} of the own rows find their bucket full, "
+                f"Pass {number} ({name}): {self._percent(full)} of this side's rows find their bucket full, "
                 f"{self._percent(keyless)} have no key."
                 for number, (name, full, keyless) in enumerate(shares, 1)
             ),
@@ -99,9 +99,9 @@ class Coverage:
             ]
             share = _percent(Fraction(sum(self.full), sum(keyed)))
             listed = ", ".join(worst)
-            wrong.append(f"{share} of the own rows find their bucket full over all passes, {listed}")
+            wrong.append(f"{share} of this side's rows find their bucket full over all passes, {listed}")
         if self.missed > MOST_MISSED * self.rows:
-            wrong.append(f"{self._percent(self.missed)} of the own rows are compared in no pass")
+            wrong.append(f"{self._percent(self.missed)} of this side's rows are compared in no pass")
         if not wrong:
             return None
         return DomainError(

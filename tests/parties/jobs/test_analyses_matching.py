@@ -180,7 +180,7 @@ def test_a_tolerant_matching_that_leaves_out_rows_is_refused_at_check_and_before
         matched.submit(document)
     assert matched.network.said == []
     document["parameters"]["overflow"] = "accept"
-    assert "Pass 2 (name:prefix3): 73 % of the own rows" in matched.run(document).notes("north")
+    assert "Pass 2 (name:prefix3): 73 % of this side's rows" in matched.run(document).notes("north")
 
 
 FEATURE = {"type": "decimal", "scale": 1, "lower": "0", "upper": "10"}

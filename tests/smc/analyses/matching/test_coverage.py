@@ -55,7 +55,7 @@ def test_full_and_keyless_rows_are_counted_pass_by_pass():
     assert (second["key"], second["keyless"]) == ("town:value", 0)
     assert (
         shown.notes[0]
-        == "Pass 1 (name:value): 72 % of the own rows find their bucket full, 16 % have no key."
+        == "Pass 1 (name:value): 72 % of this side's rows find their bucket full, 16 % have no key."
     )
     assert "Pass 2 (town:value)" in shown.notes[1]
     json.dumps(shown.details)
@@ -99,7 +99,7 @@ def test_rows_without_a_key_count_only_where_no_other_pass_has_them():
     data = table([], lone=60, keyless=40)
     assert preview(parameters(NAMES, TOWNS, load=1), data).refusal is None
     refusal = preview(parameters(NAMES, load=1), data).refusal
-    assert "40 % of the own rows are compared in no pass" in refusal.what
+    assert "40 % of this side's rows are compared in no pass" in refusal.what
     assert preview(parameters(NAMES, load=1), table([], lone=96, keyless=4)).refusal is None
 
 
