@@ -143,6 +143,10 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
     {
         "clusters": Workload("clustering", {**_CLUSTERS, "start": "random"}, _points),
         "clusters-plus-plus": Workload("clustering", _CLUSTERS, _points),
+        "clusters-many": Workload("clustering", {**_CLUSTERS, "start": "random", "clusters": 20}, _points),
+        "clusters-narrow": Workload(
+            "clustering", {**_CLUSTERS, "start": "random", "columns": ["m0"]}, _points
+        ),
         "exact": Workload("matching", _KEYS, _texts, ("alice",)),
         "exact-both": Workload("matching", _KEYS, _texts),
         "exact-numbers": Workload("matching", _KEYS, _numbers, ("alice",)),
@@ -158,6 +162,9 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "tolerant": Workload("matching", {**_TOLERANT, "one_to_one": "greedy"}, _people),
         "tolerant-pairs": Workload("matching", {**_TOLERANT, "one_to_one": "none"}, _people),
         "vectors": Workload("matching", {**_VECTORS, "threshold": "100"}, _features),
+        "vectors-narrow": Workload(
+            "matching", {**_VECTORS, "columns": ["f0", "f1", "f2", "f3"], "threshold": "100"}, _features
+        ),
         "vectors-cosine": Workload(
             "matching", {**_VECTORS, "similarity": "cosine", "threshold": "0.9"}, _features
         ),

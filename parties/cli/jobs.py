@@ -92,7 +92,7 @@ def estimate(
     examiner = local_examiner(config)
     report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
     seconds = ("seconds", "network_seconds", "total_seconds")
-    names = ("rows", "rounds", "sent", "received", *seconds, "key_bits", "route")
+    names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 
     def human(out: Screen) -> None:
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))

@@ -78,7 +78,8 @@ def estimate_report(
 
     Returns:
         Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
-        for the larger of both directions, as links are duplex, and `total_seconds` the sum: parties that
+        for the larger of both directions, as links are duplex, and `total_seconds` the sum; `memory` as in
+        `smc.analyses.base.Estimate`. Parties that
         compute while they send need less, and those whose large messages answer each other more. `limits`
         are those that were taken into account, None where the policy refuses the job; `preview` is as in
         `check_report`, None if `rows` is given.

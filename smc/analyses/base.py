@@ -140,6 +140,8 @@ class Estimate:
         bob_bytes: bytes from Bob to Alice.
         seconds: estimated wall time.
         route: how it will be done, for people.
+        memory: bytes at the peak of one party over those of its idle daemon, see `smc.analyses.memory`; None
+            where no model has been measured.
     """
 
     rounds: int
@@ -147,6 +149,7 @@ class Estimate:
     bob_bytes: int
     seconds: float
     route: str
+    memory: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,8 @@ class Preparation:
         cost += Cost(alice_operations=transfers, bob_operations=transfers)
         cost = SETUP_COST + (cost if parameters.x_at is Role.ALICE else cost.mirror)
         given = Parameters(parameters.count, parameters.bits, key_bits, key_bits)
-        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, estimate_seconds(cost, given), _ROUTE)
+        seconds = estimate_seconds(cost, given)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, None)
 
     def run(
         self,

@@ -28,6 +28,7 @@ from smc.analyses.clustering.told import details, leakage, tells_members
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.memory import MEBI, Memory
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -35,6 +36,8 @@ from smc.protocols.transfer_costs import SETUP_COST
 
 _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4
+_ROW_MEMORY: Final = 2_500
+_CENTRE_MEMORY: Final = 125
 _MOST_INERTIA: Final = 1 << 60
 
 
@@ -142,6 +145,7 @@ class Clustering:
             total.bob_bytes,
             _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
             "Lloyd's iterations over shared centres by oblivious transfer; assignments stay secret",
+            None if shape.owner is not None else _memory(parameters.clusters, columns.dimensions).at(rows),
         )
 
     def run(
@@ -217,6 +221,11 @@ class Clustering:
 
 CLUSTERING: Final = Clustering()
 """The analysis, for the registry."""
+
+
+def _memory(clusters: int, columns: int) -> Memory:
+    """Of rows that are not matched: a part of each row is for every column of every centre."""
+    return Memory(25 * MEBI, _ROW_MEMORY + _CENTRE_MEMORY * clusters * columns)
 
 
 def _likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> Grid:

@@ -170,6 +170,7 @@ class Comparison:
             cost.bob_bytes,
             estimate_seconds(cost, given),
             plan.route,
+            None,
         )
 
     def run(

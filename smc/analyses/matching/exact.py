@@ -28,6 +28,7 @@ from smc.analyses.matching import aggregates_contract
 from smc.analyses.matching.aggregates import Brought, check_own, plain_aggregates, run_aggregates
 from smc.analyses.matching.exact_parameters import ExactParameters, check_keys, parse_exact
 from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, settle
+from smc.analyses.memory import MEBI, Memory
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
@@ -45,6 +46,8 @@ _ALIGNED: Final = "rows aligned in secret by their keys; sums over the intersect
 _SECONDS_PER_KEY: Final = 3e-6
 _SECONDS_PER_SLOT: Final = 4e-5
 _SETUP_SECONDS: Final = 0.05
+_KEYS_MEMORY: Final = Memory(10 * MEBI, 400)
+_ALIGNED_MEMORY: Final = Memory(25 * MEBI, 750)
 
 
 class ExactMatching:
@@ -128,18 +131,21 @@ class ExactMatching:
         total = counts_cost(1) + TOSS_COST
         if parameters.aggregates is None:
             total += keys_cost(recipients, rows, rows, limits)
-            seconds, route = _SECONDS_PER_KEY, _ROUTE
+            seconds, route, memory = _SECONDS_PER_KEY, _ROUTE, _KEYS_MEMORY
+            if limits.counts_matches:
+                memory = _ALIGNED_MEMORY
         else:
             total += aggregates_contract.aggregate_cost(
                 parameters.aggregates, schemas, recipients, (rows, rows), limits
             )
-            seconds, route = _SECONDS_PER_SLOT, _ALIGNED
+            seconds, route, memory = _SECONDS_PER_SLOT, _ALIGNED, _ALIGNED_MEMORY
         return Estimate(
             total.rounds,
             total.alice_bytes,
             total.bob_bytes,
             _SETUP_SECONDS + seconds * rows,
             route,
+            memory.at(rows),
         )
 
     def run(

@@ -32,6 +32,7 @@ from smc.analyses.matching.normalization import KINDS, normalized
 from smc.analyses.matching.one_to_one import OneToOne
 from smc.analyses.matching.records import Records, Texts, count_rows, layouts, prepare, read_texts
 from smc.analyses.matching.tolerant_parameters import GREEDY, LARGEST, NONE, TolerantParameters, parse
+from smc.analyses.memory import MEBI, Memory
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -39,6 +40,7 @@ from smc.protocols.sizes import exchange_counts
 
 _SECONDS_PER_BYTE: Final = 1.2e-8
 _SETUP_SECONDS: Final = 0.1
+_MEMORY: Final = Memory(90 * MEBI, 14_500)
 _KEPT: Final = ("The matches went to the other party only.",)
 _EMPTY: Final = ("A side has no rows, so nothing matches.",)
 _ROUTE: Final = "Bloom filters compared bucket by bucket by oblivious transfer"
@@ -142,7 +144,7 @@ class Tolerant:
         del schemas, key_bits
         cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
         seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, _MEMORY.at(rows))
 
     def run(
         self,

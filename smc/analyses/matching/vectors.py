@@ -22,6 +22,7 @@ from smc.analyses.loss import Loss
 from smc.analyses.matching import vector_pairs
 from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters, parse
+from smc.analyses.memory import MEBI, Memory
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -37,6 +38,7 @@ Links = NDArray[np.int64]
 MOST_PAIRS: Final = 1 << 28
 
 _SECONDS_PER_BYTE: Final = 8e-9
+_MEMORY: Final = Memory(60 * MEBI, 90_000)
 _ROUTE: Final = "inner products of all pairs and comparisons by oblivious transfer"
 _KEPT: Final = ("The matches went to the other party only.",)
 _NUMBERS: Final = (
@@ -145,7 +147,7 @@ class Vectors:
             cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
         cost += opening.cost_bits(count * count * max(1, parameters.nearest), recipients)
         seconds = _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, _MEMORY.at(count))
 
     def run(
         self,

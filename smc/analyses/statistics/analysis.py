@@ -20,6 +20,7 @@ from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
+from smc.analyses.memory import MEBI, Memory
 from smc.analyses.statistics import noisy, vertical, vertical_contract
 from smc.analyses.statistics.exact import Tables
 from smc.analyses.statistics.outcome import (
@@ -41,6 +42,7 @@ from smc.protocols.transfer_costs import SETUP_COST
 
 _SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.05
+_MEMORY: Final = Memory(35 * MEBI, 50)
 
 
 class Statistics:
@@ -158,6 +160,7 @@ class Statistics:
             if parameters.is_exact
             else f"local sums; joint discrete {parameters.noise.capitalize()} noise by oblivious transfer; "
             "open to recipients",
+            _MEMORY.at(rows),
         )
 
     def run(

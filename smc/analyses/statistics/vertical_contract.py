@@ -140,7 +140,7 @@ def estimate(
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
     total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
-    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE)
+    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE, None)
 
 
 def _assumed(name: str, queries: Iterable[Query]) -> Schema:

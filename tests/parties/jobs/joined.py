@@ -92,7 +92,7 @@ class Addition:
     def estimate(
         self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int, limits: Any
     ) -> Estimate:
-        return Estimate(1, 8, 8, 0.001 * rows, "plain addition")
+        return Estimate(1, 8, 8, 0.001 * rows, "plain addition", 1000 * rows)
 
     def run(
         self,

@@ -24,6 +24,7 @@ def test_estimates_hold_under_limits(institutions, name):
     told = institutions.north.estimate(job_text(institutions.file(JOBS[name])), 0, 0, 0)
     assert (told["limits"]["minimum_group"], told["limits"]["minimum_intersection"]) == (4, 4)
     assert told["total_seconds"] == told["seconds"]
+    assert told["memory"] > 10 << 20
     found = institutions.run(JOBS[name])
     facts = found.results["north"]["facts"]
     assert {figure: told[figure] for figure in FIGURES} == {figure: facts[figure] for figure in FIGURES}
