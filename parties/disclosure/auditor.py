@@ -41,4 +41,5 @@ class TableAuditor:
 
     def _shown(self, table: ShownTable) -> Shown:
         members = table.members
-        return Shown(halves(self.identities)[members.persons], members.cells, table.equations)
+        persons = halves(self.identities)[members.persons]
+        return Shown(persons, members.cells, table.equations, members.amounts)

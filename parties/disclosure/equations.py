@@ -1,10 +1,11 @@
 """What exact tables have shown of a population, as one system of equations, and what it pins down.
 
-Every cell or total that is opened is one equation over this party's persons: the recipient knows the sum,
-over all persons, of a coefficient times something about the person, where the coefficient is the number of
-rows that the person has in the cell. Whoever has several equations can add and subtract them. The system
-pins down a group if some combination of its equations is about fewer than m persons, and not about nobody:
-of shifted edges the rows between the old and the new one, of complementary groups those in neither.
+Every number that is opened is one equation over this party's persons: the recipient knows the sum, over all
+persons, of a coefficient of each. Of a count it is the number of rows that the person has in the cell, of a
+sum what the person adds to it. Whoever has several equations can add and subtract them. The system pins down
+a group if some combination of its equations is about fewer than m persons, and not about nobody: of shifted
+edges the rows between the old and the new one, of complementary groups those in neither, of a flag that is
+summed those who have it, of a column that was corrected the persons whom the correction is about.
 
     persons with the same coefficients everywhere are an atom; V is the matrix of equations x atoms
     small atoms T: fewer than m persons        others: any equation with one of them is about m persons
@@ -13,20 +14,25 @@ of shifted edges the rows between the old and the new one, of complementary grou
 
 If C is {0}, nothing is pinned down. Else a combination about the fewest persons is among those whose atoms
 hold no other combination's; each of these vanishes on dim(C) - 1 independent columns of C, so that all are
-found by going through the sets of so many columns. Where these are too many, the job is refused.
+found by going through the sets of so many columns.
 
-Sums and means are covered by the same system: what one table shows of a column are the same combinations of
-persons as its counts. Everything is computed modulo a prime; equations are compressed to a few random
+Where these are too many, as of sums that differ from person to person, combinations are searched for as
+light words of a code are: one that vanishes on the persons of a random order, as long as any is left. A group
+of few among many is the last to vanish, and found at each of `TRIALS` orders with a good chance; where
+equations are many and persons few, one could be overlooked.
+
+Everything is computed modulo a prime; in the exact part equations are compressed to a few random
 combinations of atoms, so that a group is overlooked, or seen where there is none, with a probability below
 2**-20 for each look.
 
 References: Chin and Ozsoyoglu, Auditing and inference control in statistical databases, IEEE TSE 8, 1982;
-Denning, Denning and Schwartz, The tracker, ACM TODS 4, 1979.
+Denning, Denning and Schwartz, The tracker, ACM TODS 4, 1979; Prange, The use of information sets in decoding
+cyclic codes, IRE Trans. IT-8, 1962 (light words).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
 from math import comb
@@ -50,7 +56,13 @@ MAX_COEFFICIENTS: Final = 30_000_000
 
 MAX_SMALL_ATOMS: Final = 4096
 MAX_SETS: Final = 20_000
-"""Sets of columns that are gone through before a job counts as too costly to check."""
+"""Sets of columns that are gone through; where there are more, combinations are searched for."""
+
+MAX_ALONE: Final = 1_000_000
+"""Combinations times persons that are looked at in one order, beside the last."""
+
+TRIALS: Final = 40
+"""Random orders of persons that a search goes through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +74,46 @@ class Shown:
         cells: the cell of each entry, from 0, shape (n,). An entry is one row of the person in the cell, so
             entries repeat.
         equations: the cells that each opened number adds up, 0 or 1, shape (opened, cells).
+        amounts: what each entry adds to the sum that was opened beside each count, not negative, shape (n,);
+            None where only counts were opened.
     """
 
     persons: NDArray[np.uint64] = field(repr=False)
     cells: Ints = field(repr=False)
     equations: NDArray[np.bool_] = field(repr=False)
+    amounts: Ints | None = field(default=None, repr=False)
 
     def encoded(self) -> bytes:
-        """The table as whole words of 8 bytes: persons, cells, then the equations' bits, padded."""
+        """The table as whole words of 8 bytes: persons, cells, amounts, then the equations' bits, padded."""
+        columns = [self.persons, self.cells, *([] if self.amounts is None else [self.amounts])]
         bits = np.packbits(self.equations.reshape(-1)).tobytes()
-        padding = bytes(-len(bits) % 8)
-        return self.persons.astype("<u8").tobytes() + self.cells.astype("<u8").tobytes() + bits + padding
+        return b"".join(column.astype("<u8").tobytes() for column in columns) + bits + bytes(-len(bits) % 8)
 
     @classmethod
-    def decoded(cls, data: bytes, entries: int, cells: int, equations: int) -> Shown:
-        """What `encoded` has made of a table of this shape."""
-        words = np.frombuffer(data[: 16 * entries], dtype="<u8")
-        bits = np.unpackbits(np.frombuffer(data[16 * entries :], dtype=np.uint8), count=equations * cells)
+    def decoded(cls, data: bytes, entries: int, shape: tuple[int, int], *, summed: bool) -> Shown:
+        """What `encoded` has made of a table.
+
+        Args:
+            data: the words.
+            entries: n.
+            shape: equations and cells.
+            summed: whether there are amounts.
+        """
+        length = (2 + summed) * entries
+        words = np.frombuffer(data[: 8 * length], dtype="<u8").reshape(2 + summed, entries)
+        bits = np.unpackbits(np.frombuffer(data[8 * length :], dtype=np.uint8), count=shape[0] * shape[1])
         return cls(
-            words[:entries].astype(np.uint64),
-            words[entries:].astype(np.int64),
-            bits.astype(np.bool_).reshape(equations, cells),
+            words[0].astype(np.uint64),
+            words[1].astype(np.int64),
+            bits.astype(np.bool_).reshape(shape),
+            words[2].astype(np.int64) if summed else None,
         )
+
+    @property
+    def weights(self) -> list[Ints]:
+        """What each entry adds, modulo the prime, to the equations: to those of counts, then of sums."""
+        ones = np.ones(len(self.cells), dtype=np.int64)
+        return [ones] if self.amounts is None else [ones, self.amounts % PRIME]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +128,8 @@ class System:
 
     @property
     def equations(self) -> int:
-        """The number of opened cells and totals."""
-        return sum(len(table.equations) for table in self.tables)
+        """The number of opened counts and sums."""
+        return sum(len(table.weights) * len(table.equations) for table in self.tables)
 
     def is_checkable(self) -> bool:
         """Whether there are few enough equations to go through."""
@@ -113,7 +143,7 @@ class System:
             random: for the compression.
 
         Returns:
-            True also where the answer would be too costly to find.
+            True also where there are too many equations to go through.
         """
         if minimum <= 1 or not self.equations:
             return False
@@ -121,12 +151,14 @@ class System:
             return True
         random = random or Randomness()
         found = self._atoms(random)
-        if found is None:
-            return True
-        matrix, sizes = found
-        small = sizes < minimum
-        words = _within(matrix[:, ~small], matrix[:, small], random)
-        return words is None or _has_light_word(words, sizes[small], minimum)
+        if found is not None:
+            matrix, sizes = found
+            small = sizes < minimum
+            words = _within(matrix[:, ~small], matrix[:, small], random)
+            exact = None if words is None else _has_light_word(words, sizes[small], minimum)
+            if exact is not None:
+                return exact
+        return _Search(self.tables, random).finds(minimum)
 
     def _atoms(self, random: Randomness) -> tuple[Ints, Ints] | None:
         """The matrix of equations and atoms, and the number of persons of each atom; None if too large.
@@ -141,7 +173,11 @@ class System:
         )
         everybody, who = np.unique(persons, return_inverse=True)
         marks = np.zeros((len(everybody), 2), dtype=np.uint64)
-        np.add.at(marks, who, random.words(2 * int(starts[-1])).reshape(-1, 2)[cells])
+        marks_of_cells = random.words(4 * int(starts[-1])).reshape(2, -1, 2)
+        np.add.at(marks, who, marks_of_cells[0][cells])
+        amounts = [np.zeros(len(t.cells), np.int64) if t.amounts is None else t.amounts for t in self.tables]
+        added = np.concatenate(amounts).astype(np.uint64)
+        np.add.at(marks, who, marks_of_cells[1][cells] * added[:, None])
         _, first, atom = np.unique(marks, axis=0, return_index=True, return_inverse=True)
         atom = atom.reshape(-1)
         if self.equations * len(first) > MAX_COEFFICIENTS:
@@ -152,12 +188,92 @@ class System:
         for table in self.tables:
             own = stand[entry : entry + len(table.cells)]
             atoms = atom[who[entry : entry + len(table.cells)][own]]
-            for equation in table.equations:
-                np.add.at(matrix[place], atoms[equation[table.cells[own]]], 1)
-                place += 1
+            for weights in table.weights:
+                for equation in table.equations:
+                    chosen = equation[table.cells[own]]
+                    np.add.at(matrix[place], atoms[chosen], weights[own][chosen])
+                    place += 1
             entry += len(table.cells)
+        matrix %= PRIME
         seen = matrix.any(axis=0)
         return matrix[:, seen], np.bincount(atom, minlength=len(first))[seen]
+
+
+class _Search:
+    """The search for a combination about few persons, one random order of the persons after the other."""
+
+    def __init__(self, tables: Sequence[Shown], random: Randomness) -> None:
+        self._tables = tables
+        self._random = random
+        everybody, who = np.unique(np.concatenate([t.persons for t in tables]), return_inverse=True)
+        self._people = len(everybody)
+        self._who = np.split(who.reshape(-1), np.cumsum([len(table.persons) for table in tables])[:-1])
+        self._count = sum(len(table.weights) * len(table.equations) for table in tables)
+
+    def finds(self, minimum: int) -> bool:
+        """Whether a combination about 1 to `minimum` - 1 persons was found."""
+        return any(0 < weight < minimum for _ in range(TRIALS) for weight in self._last_weights())
+
+    def _last_weights(self) -> Iterator[int]:
+        """The persons of the combination that is the last to be left, in one random order.
+
+        Where none is left after the first persons, each of these alone keeps one combination from vanishing.
+        """
+        sample = np.array(self._random.below(self._people, self._count + 8), dtype=np.int64)
+        both = np.concatenate([self._columns(sample), np.eye(self._count, dtype=np.int64)], axis=1)
+        done = _eliminate(both, len(sample))
+        left = both[done:, len(sample) :]
+        while len(left):
+            word = self._word(left[0])
+            touched = np.flatnonzero(word)
+            if not len(touched):  # equations that depend on each other, such as a total and its cells
+                left = left[1:]
+                continue
+            if len(left) == 1:
+                yield len(touched)
+                return
+            person = touched[self._random.below(len(touched), 1)[0]]
+            at = _times(left, self._columns(np.array([person]))[:, 0])
+            factors = at[1:] * pow(int(at[0]), -1, PRIME) % PRIME
+            left = (left[1:] - factors[:, None] * left[0]) % PRIME
+        alone = both[:done, len(sample) :]
+        for combination in alone if done * self._people <= MAX_ALONE else alone[-1:]:
+            yield int(np.count_nonzero(self._word(combination)))
+
+    def _columns(self, people: Ints) -> Ints:
+        """The coefficients of persons in all equations, shape (equations, people)."""
+        place = np.full(self._people, -1, dtype=np.int64)
+        unique, back = np.unique(people, return_inverse=True)
+        place[unique] = np.arange(len(unique))
+        found = np.zeros((self._count, len(unique)), dtype=np.int64)
+        row = 0
+        for table, who in zip(self._tables, self._who, strict=True):
+            chosen = np.flatnonzero(place[who] >= 0)
+            cells, columns = table.cells[chosen], place[who[chosen]]
+            for weights in table.weights:
+                sums = np.zeros((table.equations.shape[1], len(unique)), dtype=np.int64)
+                np.add.at(sums, (cells, columns), weights[chosen])
+                found[row : row + len(table.equations)] = table.equations.astype(np.int64) @ sums
+                row += len(table.equations)
+        return found[:, back.reshape(-1)] % PRIME
+
+    def _word(self, combination: Ints) -> Ints:
+        """What a combination of equations says of each person, shape (people,)."""
+        found = np.zeros(self._people, dtype=np.int64)
+        row = 0
+        for table, who in zip(self._tables, self._who, strict=True):
+            for weights in table.weights:
+                part = combination[row : row + len(table.equations)]
+                cells = _times(table.equations.T.astype(np.int64), part)
+                np.add.at(found, who, cells[table.cells] * weights % PRIME)
+                row += len(table.equations)
+        return found % PRIME
+
+
+def _times(matrix: Ints, vector: Ints) -> Ints:
+    """The product modulo the prime; entries are residues."""
+    product: Ints = (matrix * vector % PRIME).sum(axis=1) % PRIME
+    return product
 
 
 def _within(large: Ints, small: Ints, random: Randomness) -> Ints | None:
@@ -215,14 +331,17 @@ def _eliminate(matrix: Ints, columns: int) -> int:
     return done
 
 
-def _has_light_word(words: Ints, sizes: Ints, minimum: int) -> bool:
-    """Whether a combination of rows that is not 0 has atoms of fewer than `minimum` persons together."""
+def _has_light_word(words: Ints, sizes: Ints, minimum: int) -> bool | None:
+    """Whether a combination of rows that is not 0 has atoms of fewer than `minimum` persons together.
+
+    It is None where there are too many sets to go through.
+    """
     dimension = len(words)
     if not dimension:
         return False
     words, sizes = _merged(words, sizes)
     if comb(words.shape[1], dimension - 1) > MAX_SETS:
-        return True
+        return None
     for zeros in islice(combinations(range(words.shape[1]), dimension - 1), MAX_SETS):
         left = _vanishing(words[:, list(zeros)], words)
         # fewer pivots than columns: they depend on each other, and another set has the same words

@@ -92,9 +92,9 @@ class TableRecord:
         table: digest of what follows the line, hexadecimal.
         entries: how many entries there are.
         cells: how many cells.
-        equations: how many opened numbers.
-        stored: how many words of 8 bytes follow: the persons, the cells, and the equations' bits, padded; 0
-            where an earlier record has the same.
+        equations: how many opened counts.
+        summed: 1 where a sum was opened beside each count, else 0.
+        stored: how many words of 8 bytes follow, see `Shown.encoded`; 0 where an earlier record has the same.
     """
 
     job: str
@@ -106,6 +106,7 @@ class TableRecord:
     entries: int
     cells: int
     equations: int
+    summed: int
     stored: int
 
 
@@ -274,6 +275,7 @@ class History:
                 len(table.persons),
                 table.equations.shape[1],
                 len(table.equations),
+                int(table.amounts is not None),
                 0 if digest in known else len(content) // WORD_BYTES,
             )
             log.append(asdict(record), content if record.stored else b"")
@@ -294,7 +296,8 @@ class History:
         tables = []
         for digest, record in found.items():
             data = _verified(self.path, log, stored.get(digest), digest)
-            tables.append(Shown.decoded(data, record.entries, record.cells, record.equations))
+            shape = (record.equations, record.cells)
+            tables.append(Shown.decoded(data, record.entries, shape, summed=bool(record.summed)))
         return System([*tables, table])
 
     def _compare(self, log: SealedLog, attendance: Attendance) -> set[str]:

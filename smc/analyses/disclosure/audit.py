@@ -29,10 +29,13 @@ class Members:
             the number of the row where it has none; shape (n,).
         cells: the cell of each row, counted through the table row by row; shape (n,). Rows in no cell are
             left out.
+        amounts: what each row adds to the sum that is opened beside the counts, not negative, shape (n,);
+            None where only counts are opened.
     """
 
     persons: Ints = field(repr=False)
     cells: Ints = field(repr=False)
+    amounts: Ints | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,12 +247,11 @@ def _tabulated(
     """Add up the rows by cell; those in cell -1 are in none."""
     inside = cells >= 0
     cells, persons = cells[inside], persons[inside]
-    members = Members(persons, cells)
     size = int(np.prod(shape))
     counts = np.bincount(cells, minlength=size).astype(np.int64).reshape(shape)
     everybody = persons_of(cells, persons, size).reshape(shape)
     if values is None:
-        return Tabulated(counts, Crowds.of(everybody), None, None, 0, members)
+        return Tabulated(counts, Crowds.of(everybody), None, None, 0, Members(persons, cells))
     column, clamp = values
     above = np.clip(column[inside], clamp.lower, clamp.upper) - clamp.lower
     span = clamp.upper - clamp.lower
@@ -264,7 +263,9 @@ def _tabulated(
     np.add.at(shares, which, above)
     np.maximum.at(largest, pairs // people, shares)
     crowds = Crowds.of(everybody, *apart)
-    return Tabulated(counts, crowds, sums.reshape(shape), largest.reshape(shape), span, members)
+    return Tabulated(
+        counts, crowds, sums.reshape(shape), largest.reshape(shape), span, Members(persons, cells, above)
+    )
 
 
 def _named(parts: Sequence[Ints | None]) -> dict[str, list[Ints]]:

@@ -91,13 +91,69 @@ def test_people_who_came_later_are_told_apart():
     assert pins(2, before, after)
 
 
-@pytest.mark.parametrize("name", ["MAX_EQUATIONS", "MAX_COEFFICIENTS", "MAX_SETS"])
-def test_what_would_be_too_costly_counts_as_pinned_down(monkeypatch, name):
+@pytest.mark.parametrize("name", ["MAX_COEFFICIENTS", "MAX_SETS", "MAX_SMALL_ATOMS"])
+def test_what_cannot_be_gone_through_is_searched_for(monkeypatch, name):
+    monkeypatch.setattr(equations, name, 0)
     tables = by_edges(40, 60), by_edges(41, 60)
-    assert not pins(4, *tables)
-    monkeypatch.setattr(equations, name, 0 if name == "MAX_SETS" else 3)
-    assert pins(4, *tables) is (name != "MAX_SETS")
     assert pins(6, *tables)
+    assert not pins(4, *tables)
+
+
+def test_more_equations_than_can_be_looked_at_count_as_pinned_down(monkeypatch):
+    monkeypatch.setattr(equations, "MAX_EQUATIONS", 7)
+    assert pins(2, by_edges(40, 60), by_edges(40, 60))
+
+
+def summed(cells, amounts, persons=None):
+    """A table of counts and sums."""
+    counted = table(cells, persons=persons)
+    return Shown(counted.persons, counted.cells, counted.equations, np.array(amounts))
+
+
+VALUES = np.arange(100, 400, 3)
+"""Of a hundred persons, all different."""
+
+
+def test_sums_of_different_values_pin_nothing_down():
+    halves, thirds = np.arange(100) % 2, np.arange(100) % 3
+    assert not pins(10, summed(halves, VALUES))
+    assert not pins(10, summed(halves, VALUES), summed(thirds, VALUES), table(thirds))
+
+
+def test_a_column_that_differs_from_another_in_one_person_gives_that_person_away():
+    """Two columns, or one that was corrected between two jobs."""
+    other = VALUES.copy()
+    other[31] += 7
+    everybody = np.zeros(100, dtype=np.int64)
+    assert pins(5, summed(everybody, VALUES), summed(everybody, other))
+    assert pins(2, summed(everybody, VALUES), summed(everybody, other))
+
+
+def test_a_flag_that_is_summed_is_a_count():
+    """Forty are ill, of whom 38 were treated."""
+    ill, treated = (np.arange(100) < 40).astype(np.int64), (np.arange(100) < 38).astype(np.int64)
+    assert pins(5, table(treated), summed(np.zeros(100, dtype=np.int64), ill))
+    assert not pins(2, table(treated), summed(np.zeros(100, dtype=np.int64), ill))
+
+
+def test_a_person_whose_rows_change_places_is_found():
+    """All lie alike in two groupings but one person with two rows, who lies crosswise."""
+    who = np.array([*range(60), 60, 60])
+    first, second = np.array([*(np.arange(60) % 2), 0, 1]), np.array([*(np.arange(60) % 2), 1, 0])
+    amounts = np.array([*(100 + 7 * np.arange(60)), 13, 900])
+    assert pins(5, summed(first, amounts, who), summed(second, amounts, who))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_finds_a_planted_group(monkeypatch, seed):
+    """Random sums over random groups, and in the end one of all of them and of something of three persons."""
+    monkeypatch.setattr(equations, "MAX_SMALL_ATOMS", 0)
+    drawn = np.random.default_rng(seed)
+    tables = [summed(drawn.integers(0, 4, 400), drawn.integers(0, 1000, 400)) for _ in range(4)]
+    assert not pins(10, *tables)
+    total = sum(t.amounts for t in tables)
+    total[drawn.choice(400, 3, replace=False)] += 1 + drawn.integers(0, 50, 3)
+    assert pins(10, *tables, summed(np.zeros(400, dtype=np.int64), total))
 
 
 def rank(rows):

@@ -65,3 +65,16 @@ def test_restarted_daemons_remember(aged):
     for name in ("north", "south"):
         assert (aged.folder / name / "exact-jobs.log").stat().st_size > 100 * 16
     assert aged.failed(histogram(41)) == REFUSED
+
+
+def test_a_corrected_value_is_not_given_away_by_two_sums(aged):
+    """Same persons, same job; one cell of one person has changed in between."""
+    document = job("statistics", {"noise": "none", "queries": [{"kind": "sum", "column": "age"}]}, ["age"])
+    aged.run(document)
+    cells = {
+        "id": [f"south {age}" for age in range(100)],
+        "age": [age if age != 31 else 77 for age in range(100)],
+        "sex": ["fm"[age % 10 == 0] for age in range(100)],
+    }
+    aged.hold("south", cells, DECLARED, person="id")
+    assert aged.failed(document) == REFUSED
