@@ -364,11 +364,13 @@ def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> Non
 
 
 def _write_csv(got: Result, folder: Path) -> list[Path]:
-    paths = []
+    paths: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, columns in got.tables.items():
-            path = folder / f"{got.job_id}-{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.csv"
+            plain = f"{got.job_id}-{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"
+            alike = sum(path.stem.startswith(plain) for path in paths)
+            path = folder / (f"{plain}.{alike + 1}.csv" if alike else f"{plain}.csv")
             with path.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.writer(stream)
                 writer.writerow(map(harmless, columns))

@@ -242,7 +242,7 @@ class Negotiation:
 
     # How it is done
 
-    def _examine(self, task: Task) -> Examined:
+    def _examine(self, task: Task, *, preview: bool = True) -> Examined:
         schemas = self._examiner.schemas(task)
         moduli = {
             task.role: int(self._identity.paillier.public.n),
@@ -252,7 +252,8 @@ class Negotiation:
         verdict = self._examiner.judge(task, own.columns)
         verdict.require()
         self._examiner.check_overlap(task, own, verdict)
-        self._examiner.preview(task, own, verdict.limits).require()
+        if preview:
+            self._examiner.preview(task, own, verdict.limits).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -343,7 +344,8 @@ class Negotiation:
         task = self._examiner.understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
         self._examiner.judge(task, None).require()
-        examined = self._examine(task)
+        # What the rows would make a run refuse is not said to a proposer, whom it would cost nothing to ask.
+        examined = self._examine(task, preview=False)
         return examined, draft.completed(examined.schemas, examined.verdict.limits)
 
     def _keep(self, peer: str, contract: Contract, examined: Examined) -> Record:
@@ -365,7 +367,7 @@ class Negotiation:
         task = self._examiner.understand(record.contract.spec)
         if self._examiner.judge(task, None).needs_person:
             return record
-        examined = self._examine(task)
+        examined = self._examine(task, preview=False)
         self._examiner.check_contract(task, record.contract, examined.verdict)
         with self._deciding:
             if self._store.summary(record.job_id).state is State.WAITING_OWN:

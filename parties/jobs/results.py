@@ -15,6 +15,7 @@ SPACE: Final = 64 << 20
 """Free bytes without which no run begins: room for the ledger's entries and for most results."""
 
 _NAME = re.compile(r"[0-9a-f]{16}")
+_UNKNOWN: Final = ".unknown"
 _ENDING = ".json"
 
 
@@ -68,6 +69,21 @@ class ResultFolder:
         except OSError as problem:
             raise StorageError(
                 f"The result of job {job_id} cannot be deleted: {why_unreadable(problem)}.",
+                f"Check the rights of {self._path}.",
+            ) from None
+
+    def set_aside(self, job_id: str) -> Path:
+        """Rename the result of a job that nobody knows of, so that it is not in the way; returns its place.
+
+        Raises:
+            StorageError: it cannot be renamed.
+        """
+        place = self._file(job_id).with_suffix(_UNKNOWN)
+        try:
+            return self._file(job_id).rename(place)
+        except OSError as problem:
+            raise StorageError(
+                f"The result of job {job_id} cannot be renamed: {why_unreadable(problem)}.",
                 f"Check the rights of {self._path}.",
             ) from None
 

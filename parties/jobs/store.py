@@ -201,9 +201,13 @@ class JobStore(JobReader):
                 self.finish(job.job_id)  # it was paid for, and nobody can be asked after it any more
             elif not job.is_readable:
                 self.fail(job.job_id, older)
-        kept = {row["job_id"] for row in self._rows("select job_id from jobs where kept")}
-        for job_id in self._results.names() - kept:
-            self._results.delete(job_id)
+        kept = {row["job_id"]: row["kept"] for row in self._rows("select job_id, kept from jobs")}
+        for job_id in self._results.names():
+            if job_id not in kept:  # the database is lost or older: what was paid for is not thrown away
+                place = self._results.set_aside(job_id)
+                _LOG.warning("job %s is not known here: its result was put aside as %s", job_id, place.name)
+            elif not kept[job_id]:
+                self._results.delete(job_id)
 
     def require_space(self) -> None:
         """Check that a run may begin. Raises `StorageError` if the disk is nearly full."""

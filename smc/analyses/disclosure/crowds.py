@@ -1,8 +1,8 @@
 """How many persons of a side a cell is about, and how many of them its sum tells apart from the rest.
 
 A sum over many persons of whom all but a few have the same value tells of these few. So of a sum those count
-who differ from the lower bound, from the upper bound, and from the value that most of the cell's persons
-have: each of these numbers has to be 0 or a group, as the number of all has.
+who differ from the lower bound, from the upper bound, and from what most of the cell's persons add: each of
+these numbers has to be 0 or a group, as the number of all has.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class Crowds:
 
 
 def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int], size: int) -> list[Ints]:
-    """How many persons of each cell have a value other than the lower bound, the upper, and the commonest.
+    """How many persons of each cell add something else than the rest.
+
+    That is, in all their rows together: other than the lower bound for each row, than the upper bound for
+    each, and than what most persons of the cell add.
 
     Args:
         cells: of each row, shape (n,), from 0.
@@ -54,11 +57,15 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int]
     Returns:
         Three arrays of shape (size,).
     """
-    common = _commonest(cells, values, size)
-    references = (np.full(size, bounds[0]), np.full(size, bounds[1]), common)
+    people = int(persons.max()) + 1 if len(persons) else 1
+    pairs, which = np.unique(cells * people + persons, return_inverse=True)
+    rows = np.bincount(which.reshape(-1), minlength=len(pairs)).astype(np.int64)
+    totals, places = np.zeros(len(pairs), dtype=np.int64), pairs // people
+    np.add.at(totals, which.reshape(-1), values)
+    common = _commonest(places, totals, size)[places]
     return [
-        persons_of(cells[apart], persons[apart], size)
-        for apart in (values != reference[cells] for reference in references)
+        np.bincount(places[totals != reference], minlength=size).astype(np.int64)
+        for reference in (rows * bounds[0], rows * bounds[1], common)
     ]
 
 

@@ -15,7 +15,7 @@ from parties.ledger.entries import DECISIONS, LedgerError
 from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role
-from tests.parties.jobs.joined import ANN, ROLES, approve, job_file, wait_final, wait_state
+from tests.parties.jobs.joined import ANN, approve, job_file, wait_final, wait_state
 from tests.support.keys import toy
 
 
@@ -425,14 +425,22 @@ def test_check_and_estimate_tell_what_the_analysis_finds_in_the_own_rows(pair):
     assert pair.north.estimate(job_file(), 0, 0, 0)["preview"]["refusal"] == REFUSED_ROWS
 
 
-@pytest.mark.parametrize("side", ROLES)
-def test_rows_that_a_run_would_refuse_are_refused_before_a_job_is_agreed(pair, side):
-    pair.analysis[side].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
-    with pytest.raises(DomainError if side == "north" else PeerRefused) as caught:
+def test_rows_that_a_run_would_refuse_are_refused_before_a_job_is_proposed(pair):
+    pair.analysis["north"].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
+    with pytest.raises(DomainError) as caught:
         pair.north.submit(job_file())
     assert caught.value.stable_code == "overflow"
-    if side == "north":
-        assert pair.network.said == []
+    assert pair.network.said == []
+
+
+def test_a_proposer_is_not_told_what_the_rows_would_make_a_run_refuse(pair):
+    """Else proposals, which cost nothing, would tell it how many rows there are. People at home are told."""
+    pair.analysis["south"].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
+    pair.allow("south", approval="person")
+    job_id = pair.north.submit(job_file()).job_id
+    assert pair.south.store.summary(job_id).state is State.WAITING_OWN
+    with pytest.raises(DomainError, match="Too many rows"):
+        approve(pair.south, job_id)
 
 
 def test_no_value_or_key_in_messages_between_the_parties(pair):

@@ -27,13 +27,18 @@ def backed_up():
     return re.findall(r"`([^`]+)`", line)
 
 
+def matching(home, named):
+    """The files of a home that a name of the document means."""
+    return [path.name for path in home.glob(named)] if "*" in named else [named]
+
+
 def restored(pair, name="north"):
     """A party as it is after its home was lost and the documented files came back."""
     pair.stop(name)
     home, aside = pair.folder / name, pair.folder / "lost"
     home.rename(aside)
     home.mkdir()
-    for file in backed_up():
+    for file in [name for named in backed_up() for name in matching(aside, named)]:
         lost = aside / file.rstrip("/")
         if lost.is_dir():
             shutil.copytree(lost, home / file.rstrip("/"))

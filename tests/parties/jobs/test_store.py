@@ -349,3 +349,13 @@ def test_the_runs_that_began(store):
     begun = [insert(store, number, state) for number, state in enumerate((State.RUNNING, State.FINISHED))]
     insert(store, 2, State.APPROVED)
     assert store.begun() == [(store.get(name).digest, "numbers", "south") for name in begun]
+
+
+def test_results_of_jobs_that_a_lost_database_does_not_know_are_put_aside(tmp_path, store):
+    """They were paid for; only what was deleted on purpose is deleted."""
+    stranger = tmp_path / "results" / ("ab" * 8 + ".json")
+    stranger.parent.mkdir(exist_ok=True)
+    stranger.write_text("{}")
+    store.recover()
+    assert not stranger.exists()
+    assert stranger.with_suffix(".unknown").read_text() == "{}"

@@ -114,6 +114,15 @@ def test_the_few_are_persons_and_not_rows():
     assert shown(job(), alice, costs(values, persons=[*range(40), *[40] * 12])) == [None]
 
 
+def test_the_few_are_counted_by_what_they_add_in_all_their_rows():
+    """Everybody has a row of 0 and one of 500, one person 37 instead: by rows each has one that differs."""
+    everybody = np.repeat(np.arange(60), 2)
+    values = np.tile([0, 500], 60)
+    values[41] = 37
+    alice = costs(np.tile([0, 500], 60), persons=everybody)
+    assert shown(job(), alice, costs(values, persons=everybody)) == [None]
+
+
 def test_a_total_does_not_give_back_what_a_cell_withholds():
     """One rich patient among the poor of group A, only poor ones in B: their total would be the secret."""
     group = [0] * 100 + [1] * 100 + [2] * 100
@@ -148,9 +157,12 @@ def slow_told_apart(cells, persons, values, bounds, size):
     found = []
     for cell in range(size):
         own = [(p, v) for c, p, v in zip(cells, persons, values, strict=True) if c == cell]
-        counts = {v: sum(w == v for _, w in own) for _, v in own}
-        common = min(counts, key=lambda v: (-counts[v], v)) if counts else 0
-        found.append([len({p for p, v in own if v != one}) for one in (*bounds, common)])
+        rows = {p: [v for q, v in own if q == p] for p, _ in own}
+        added = [sum(each) for each in rows.values()]
+        common = min(added, key=lambda total: (-added.count(total), total)) if added else 0
+        like = [{p: len(each) * bound for p, each in rows.items()} for bound in bounds]
+        like.append(dict.fromkeys(rows, common))
+        found.append([sum(sum(each) != one[p] for p, each in rows.items()) for one in like])
     return np.array(found).reshape(size, 3).T.tolist()
 
 
