@@ -223,19 +223,20 @@ class _Search:
         both = np.concatenate([self._columns(sample), np.eye(self._count, dtype=np.int64)], axis=1)
         done = _eliminate(both, len(sample))
         left = both[done:, len(sample) :]
+        weight = 0
         while len(left):
-            word = self._word(left[0])
-            touched = np.flatnonzero(word)
+            touched = np.flatnonzero(self._word(left[0]))
             if not len(touched):  # equations that depend on each other, such as a total and its cells
                 left = left[1:]
                 continue
-            if len(left) == 1:
-                yield len(touched)
-                return
-            person = touched[self._random.below(len(touched), 1)[0]]
+            weight = len(touched)
+            person = touched[self._random.below(weight, 1)[0]]
             at = _times(left, self._columns(np.array([person]))[:, 0])
             factors = at[1:] * pow(int(at[0]), -1, PRIME) % PRIME
             left = (left[1:] - factors[:, None] * left[0]) % PRIME
+        if weight:
+            yield weight
+            return
         alone = both[:done, len(sample) :]
         for combination in alone if done * self._people <= MAX_ALONE else alone[-1:]:
             yield int(np.count_nonzero(self._word(combination)))
@@ -279,6 +280,8 @@ def _times(matrix: Ints, vector: Ints) -> Ints:
 def _within(large: Ints, small: Ints, random: Randomness) -> Ints | None:
     """A basis of what combinations of rows that vanish on `large` leave on `small`; None if too wide."""
     rows = len(large)
+    if small.shape[1] > MAX_SMALL_ATOMS and not large.shape[1]:
+        return None
     kept = _compressed(large, rows + 8, random)
     if small.shape[1] > MAX_SMALL_ATOMS:
         if not _vanishing(kept, _compressed(small, rows + 8, random)).any():

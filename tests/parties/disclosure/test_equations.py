@@ -144,6 +144,18 @@ def test_a_person_whose_rows_change_places_is_found():
     assert pins(5, summed(first, amounts, who), summed(second, amounts, who))
 
 
+def test_a_table_that_is_seen_twice_hides_nothing_from_the_search(monkeypatch):
+    """Equations that depend on each other come after the one that is looked for, and before it."""
+    monkeypatch.setattr(equations, "MAX_SMALL_ATOMS", 0)
+    halves = np.arange(100) % 2
+    twice = [summed(halves, VALUES), summed(halves, VALUES)]
+    other = VALUES.copy()
+    other[31] += 7
+    assert not pins(5, *twice)
+    assert pins(5, *twice, summed(halves, other))
+    assert pins(5, summed(halves, other), *twice)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_search_finds_a_planted_group(monkeypatch, seed):
     """Random sums over random groups, and in the end one of all of them and of something of three persons."""
