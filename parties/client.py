@@ -180,7 +180,7 @@ class Party:
 
 
 def ask_daemon(config: Config, pid: int) -> dict[str, Any]:
-    """What the own daemon, which runs as process `pid`, says of itself within a few seconds.
+    """What the local daemon, which runs as process `pid`, says of itself within a few seconds.
 
     Raises:
         DaemonUnavailable: it says nothing.
@@ -342,7 +342,7 @@ class Job:
         return self._decide("Cancel", name)
 
     def forget(self) -> Job:
-        """Delete the own result; contract, certificate and costs stay.
+        """Delete the local result; contract, certificate and costs stay.
 
         Raises:
             JobError: the job has no result here.
@@ -351,10 +351,10 @@ class Job:
         return self
 
     def approve(self, name: str = "", shown: str = "") -> Job:
-        """Allow the job, where the own policy asks for a person.
+        """Allow the job, where the local policy asks for a person.
 
         Args:
-            name: who decides, for the ledger; the own account's if empty.
+            name: who decides, for the ledger; the account's if empty.
             shown: the digest of what that person has looked at; that of this object's contract if empty.
 
         Raises:
@@ -363,7 +363,7 @@ class Job:
         return self._decide("Approve", name, shown=shown or self.shown)
 
     def deny(self, reason: str = "", name: str = "") -> Job:
-        """Refuse the job, where the own policy asks for a person. Reason and name stay at home."""
+        """Refuse the job, where the local policy asks for a person. Reason and name stay at home."""
         return self._decide("Deny", name, reason=reason)
 
     def _decide(self, verb: str, name: str, **further: str) -> Job:

@@ -21,7 +21,7 @@ from parties.ledger.book import open_ledger
 
 
 def local_examiner(config: Config) -> Examiner:
-    """The own checks without a running daemon: same catalog, policy and ledger."""
+    """The checks of this party without a running daemon: same catalog, policy and ledger."""
     return open_examiner(config, open_ledger(config.home))
 
 

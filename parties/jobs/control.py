@@ -36,7 +36,7 @@ _LOG = logging.getLogger("duetto.control")
 
 
 def make_control_server(manager: JobManager) -> grpc.Server:
-    """A server that offers the jobs of `manager`, for a socket that only the own people reach."""
+    """A server that offers the jobs of `manager`, for a socket that only people of this party reach."""
     threads = sum(ROOM.values()) + _QUICK_THREADS
     server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]

@@ -56,7 +56,7 @@ class Decisions:
     """Writes decisions and looks for them.
 
     Args:
-        ledger: the own ledger.
+        ledger: the local ledger.
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -251,7 +251,7 @@ class Examiner:
 
         Args:
             task: the job.
-            own: the own data.
+            own: the local data.
             verdict: of the own policy.
             job_id: the name of the job.
             agreed: the limits of both parties, as far as they are known.
@@ -310,12 +310,12 @@ class Examiner:
         return Account(population, frozenset(alike))
 
     def preview(self, task: Task, own: OwnData, limits: Limits) -> Preview:
-        """What the own rows tell of a run before anything is sent.
+        """What the local rows tell of a run before anything is sent.
 
         Args:
             task: the job.
-            own: the own data.
-            limits: those of the own policy.
+            own: the local data.
+            limits: those of the local policy.
         """
         return task.analysis.check_rows(task.parameters, own.columns, task.role, limits)
 
