@@ -12,6 +12,7 @@
         PeerAborted         ended the session and gave a code
         PeerLost            is gone, or silent past the deadline
       Cancelled             the session was ended from this side
+      OutOfMemory           a run needs more memory than there is, or than the daemon grants
 
 Every exception carries a stable `code`, the text of what happened, and a `mend`: what to do about it.
 Messages name steps, fields, sizes and counts; never a value, a share, a key or a plaintext.
@@ -105,3 +106,16 @@ class Cancelled(DuettoError):  # noqa: N818
     """The session was ended from this side."""
 
     code = "cancelled"
+
+
+class OutOfMemory(DuettoError):  # noqa: N818
+    """A run needs more memory than there is, or than is granted; nothing more of it was sent."""
+
+    code = "memory"
+
+    def __init__(self, what: str = "The memory of this machine did not suffice for the run.") -> None:
+        super().__init__(
+            what,
+            "Use fewer rows or columns, in several jobs, or a machine with more memory; "
+            "`duetto job estimate` tells the peak.",
+        )

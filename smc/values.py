@@ -1,7 +1,7 @@
 """What one party holds of a batch of values.
 
-A value in form XX is two holdings, Alice's and Bob's; a protocol takes the own holding and returns the own
-holding. Integers are Python integers, so 128-bit values and residues modulo a Paillier N live side by side.
+A value in form XX is two holdings, Alice's and Bob's; a protocol takes the local one and returns the local
+one. Integers are Python integers, so 128-bit values and residues modulo a Paillier N live side by side.
 
 Where all of them are below 2**64, an array of unsigned integers may stand in their place (`of_array`):
 protocols whose record says `arrays` work on it as it is, all others are given a list.
@@ -160,9 +160,9 @@ def check_holding(value: Value, form: Form, role: Role, modulus: int | None, nam
     """Check that `value` is what `role` holds in `form`, and that shares are modulo what they should be.
 
     Args:
-        value: the own holding.
+        value: the local holding.
         form: the form it should have.
-        role: the own role.
+        role: this side's role.
         modulus: of the shares, if the form is SS.
         name: how error messages call the value, such as `x`.
 
@@ -187,7 +187,7 @@ def check_range(value: Value, bits: int, name: str) -> None:
     """Check that plain values and shares lie in their bounds.
 
     Args:
-        value: the own holding.
+        value: the local holding.
         bits: bit bound of plain values.
         name: how error messages call the value, such as `x`.
 

@@ -107,7 +107,7 @@ class Column:
 
 
 Data = Mapping[str, Column]
-"""The own columns of a job under the names that the job gives them."""
+"""The local columns of a job under the names that the job gives them."""
 
 PERSONS: Final = "@persons"
 """The name in `Data` of the numbers, from 0, that tell which rows are about the same person; own numbers of a
@@ -156,7 +156,7 @@ class Estimate:
 class Table:
     """A result table: columns of equal length, of integers, floats, strings or None.
 
-    A column `row` counts, from 1, the own rows that the run got; a daemon turns it into rows of the source.
+    A column `row` counts, from 1, the local rows that the run got; a daemon turns it into rows of the source.
     """
 
     name: str
@@ -255,6 +255,11 @@ class Analysis(Protocol):
         """The name in job files."""
         ...
 
+    @property
+    def always_matches(self) -> bool:
+        """Whether every job matches rows of both sides; of a single job `facts` says it."""
+        ...
+
     def parse(self, parameters: Mapping[str, Any]) -> Any:
         """Check the `[parameters]` of a job file.
 
@@ -305,8 +310,8 @@ class Analysis(Protocol):
 
         Args:
             parameters: as parsed.
-            data: the own columns.
-            role: the own role.
+            data: the local columns.
+            role: this side's role.
             limits: those of disclosure, as far as they are known.
         """
         ...
@@ -347,9 +352,9 @@ class Analysis(Protocol):
         """The joint run, one side.
 
         Args:
-            session: the own side.
+            session: this side.
             parameters: as parsed.
-            data: the own columns.
+            data: the local columns.
             recipients: who gets the results.
             release: opens all results, and nothing else does.
 

@@ -16,6 +16,7 @@ from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.memory import MEBI, Memory
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
@@ -35,6 +36,8 @@ MOST_BITS_OF_POOL: Final = MOST_BITS + 2
 
 _PLACE: Final = "[parameters]"
 _ROUTE: Final = "oblivious transfers for later"
+_MEMORY: Final = Memory(12 * MEBI, 2.1)
+"""Of each bit of each comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Preparation:
     """See the module; fulfils `smc.analyses.base.Analysis`."""
 
     name = "preparation"
+    always_matches = False
 
     def parse(self, parameters: Mapping[str, Any]) -> PreparationParameters:
         """Check the parameters: count, bits, x_at.
@@ -149,7 +153,8 @@ class Preparation:
         cost = SETUP_COST + (cost if parameters.x_at is Role.ALICE else cost.mirror)
         given = Parameters(parameters.count, parameters.bits, key_bits, key_bits)
         seconds = estimate_seconds(cost, given)
-        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, None)
+        memory = _MEMORY.at(parameters.count * parameters.bits)
+        return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, memory)
 
     def run(
         self,
@@ -159,7 +164,7 @@ class Preparation:
         recipients: frozenset[Role],
         release: Release,
     ) -> Outcome:
-        """The joint run, one side: make the own half and give it to the session's shelf.
+        """The joint run, one side: make the local half and give it to the session's shelf.
 
         Raises:
             UsageError: the session keeps no pools.

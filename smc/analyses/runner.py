@@ -9,6 +9,7 @@ from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
+from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.protocols.session import Session
 
@@ -37,11 +38,15 @@ def run_analysis(
 
     Raises:
         DisclosureRefused: a limit stands against the result, or the analysis ended without consuming one.
+        OutOfMemory: the memory did not suffice.
         DuettoError: whatever else the analysis raises.
     """
     release = Release(
         session, analysis.facts(parameters, recipients).scope, recipients, limits, gate, auditor
     )
-    outcome = analysis.run(session, parameters, data, recipients, release)
+    try:
+        outcome = analysis.run(session, parameters, data, recipients, release)
+    except MemoryError:
+        raise OutOfMemory from None
     release.close()
     return outcome

@@ -29,7 +29,7 @@ class MemoryTransport:
         self._outgoing.put(frame)
 
     def receive(self) -> Frame:
-        """Take the next frame from the own queue."""
+        """Take the next frame from the local queue."""
         try:
             frame = self._incoming.get(timeout=self._timeout)
         except Empty:

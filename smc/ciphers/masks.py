@@ -43,7 +43,7 @@ class MaskTables:
     key tell its primes: the object is as secret as the key and never leaves the process.
 
     Args:
-        most: how many tables are kept, of up to 28 MiB each; an own key takes two, another's one.
+        most: how many tables are kept, of up to 28 MiB each; a local key takes two, another's one.
     """
 
     def __init__(self, most: int = 12) -> None:

@@ -50,7 +50,7 @@ _KEY_DOMAIN: Final = b"duetto/oblivious/base-key/1"
 
 @dataclass(frozen=True, slots=True)
 class Offer(Message, kind="base-offer"):
-    """Both ways: the own nonce, and A and C of the direction in which the own party sends."""
+    """Both ways: the local nonce, and A and C of the direction in which this party sends."""
 
     nonce: Rows
     points: Rows
@@ -58,7 +58,7 @@ class Offer(Message, kind="base-offer"):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Message, kind="base-choices"):
-    """Both ways: the points P_i of the direction in which the own party receives."""
+    """Both ways: the points P_i of the direction in which this party receives."""
 
     points: Rows
 

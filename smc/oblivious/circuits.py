@@ -122,8 +122,8 @@ class Circuits:
         """One side of x >= y.
 
         Args:
-            planes: of the own number, shape (bits, w).
-            holds_x: whether the own number is x; the sides say the opposite.
+            planes: of the local number, shape (bits, w).
+            holds_x: whether the local number is x; the sides say the opposite.
             prepared: from a pool on both sides, or on neither.
 
         Returns:
@@ -172,7 +172,7 @@ class Circuits:
             choices: planes of the digits received, shape (4, d * width).
             digits: of the numbers.
             width: words per plane.
-            holds_x: whether the own numbers are x.
+            holds_x: whether the local numbers are x.
         """
         sent = digits.sent_by_x if holds_x else digits.sent_by_y
         chosen = self._transfers.receive_choices(choices)
@@ -185,7 +185,7 @@ class Circuits:
         """Renumber prepared pads for the choices that are wanted; one flight.
 
         Args:
-            choices: the own wanted ones, shape (4, v).
+            choices: the local wanted ones, shape (4, v).
             prepared: with random choices of the same shape.
         """
         if choices.size:
@@ -207,7 +207,7 @@ class Circuits:
         Args:
             digits: own, planes, shape (4, v).
             pads: shape (16, 2, v); the content is lost.
-            holds_x: whether the own digits are those of x.
+            holds_x: whether the local digits are those of x.
 
         Returns:
             Own shares of g and p, shape (2, v).
@@ -227,7 +227,7 @@ class Circuits:
         return share
 
     def _take(self, choices: Word, chosen: Word) -> Word:
-        """Take the offer for the own choices.
+        """Take the offer for the local choices.
 
         Args:
             choices: planes, shape (4, v).

@@ -51,7 +51,7 @@ class ObliviousEngine:
     further use: a repeated step would use masks twice.
 
     Args:
-        role: the own role; exactly one side is Alice.
+        role: this side's role; exactly one side is Alice.
         channel: the conversation with the peer.
         random: the source of randomness.
     """
@@ -147,10 +147,10 @@ class ObliviousEngine:
         Args:
             count: comparisons.
             bits: the bit bound.
-            holds_x: whether the own numbers will be x; the sides say the opposite.
+            holds_x: whether the local numbers will be x; the sides say the opposite.
 
         Returns:
-            The own half.
+            The local half.
         """
         with self._guarded():
             if bits < 1 or count < 1:
@@ -172,7 +172,7 @@ class ObliviousEngine:
         """Compare out of a pool from now on, as long as a whole batch fits; both parties alike.
 
         Args:
-            pool: the own half.
+            pool: the local half.
 
         Raises:
             ProtocolViolation: the peer has another pool, or another part of it left.

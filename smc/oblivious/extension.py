@@ -68,7 +68,7 @@ class BitReceiver:
     """The receiving end of one direction.
 
     Args:
-        leaves: of the own trees, shape (32, 16, 2).
+        leaves: of the local trees, shape (32, 16, 2).
         session: id of the session.
         sender: the party that sends, which is the peer.
         workspace: scratch memory.
@@ -80,7 +80,7 @@ class BitReceiver:
         self._workspace = workspace
 
     def _extend(self, choices: Word) -> tuple[Word, Word]:
-        """The matrix for the sender, shape (32, w), and the own columns, shape (128, w)."""
+        """The matrix for the sender, shape (32, w), and the local columns, shape (128, w)."""
         width = len(choices)
         columns = self._workspace.words("columns", TREES, DEPTH, width)
         matrix = self._workspace.words("matrix", TREES, width)
@@ -162,7 +162,7 @@ class BitSender:
         leaves: of the peer's trees, shape (32, 16, 2); what stands for the missing ones is not used.
         missing: their numbers, shape (32,).
         session: id of the session.
-        sender: the own role.
+        sender: this side's role.
         workspace: scratch memory.
     """
 

@@ -164,7 +164,7 @@ class PrfReceiver:
         return values
 
     def _extend(self, inputs: Word) -> tuple[NDArray[np.uint8], Word]:
-        """The matrix for the sender, shape (256, 8 w) bytes, and the own rows t, shape (64 w, 4)."""
+        """The matrix for the sender, shape (256, 8 w) bytes, and the local rows t, shape (64 w, 4)."""
         width = words_for(len(inputs))
         words = self._workspace.words("words", LANES, width, DEPTH)
         flat = words.reshape(-1, DEPTH)
@@ -268,7 +268,7 @@ class PrfSender:
         transfers: with the peer, which makes a `PrfReceiver` at the same time.
         channel: the conversation with the peer.
         random: the source of randomness.
-        sender: the own role.
+        sender: this side's role.
     """
 
     def __init__(self, transfers: Transfers, channel: Channel, random: Randomness, sender: Role) -> None:
@@ -332,7 +332,7 @@ class Functions:
     """Both directions of one session, each set up at its first use.
 
     Args:
-        role: the own role.
+        role: this side's role.
         channel: the conversation with the peer.
         random: the source of randomness.
     """

@@ -67,7 +67,7 @@ class Pool:
     Args:
         name: the same on both sides, 32 bytes, and never the same twice.
         bits: width of the numbers to compare.
-        holds_x: whether the own numbers are x.
+        holds_x: whether the local numbers are x.
         arrays: choices, chosen pads, pads, and a, b and c of the triples, the last axis words of slots.
     """
 

@@ -93,7 +93,7 @@ class ChoiceReceiver:
     """The receiving end of one direction.
 
     Args:
-        leaves: of the own trees, shape (80, 4, 2).
+        leaves: of the local trees, shape (80, 4, 2).
         session: id of the session.
         sender: the party that sends, which is the peer.
         workspace: scratch memory.
@@ -146,7 +146,7 @@ class ChoiceSender:
         leaves: of the peer's trees, shape (80, 4, 2); what stands for the missing ones is not used.
         missing: their numbers, shape (80,).
         session: id of the session.
-        sender: the own role.
+        sender: this side's role.
         workspace: scratch memory.
     """
 

@@ -38,7 +38,7 @@ _CHOICE_KEYS: Final = slice(_BIT_KEYS.stop, TRANSFERS)
 
 @dataclass(frozen=True, slots=True)
 class LevelSums(Message, kind="level-sums"):
-    """Both ways: the masked sums of every level of the own seed trees."""
+    """Both ways: the masked sums of every level of the local seed trees."""
 
     sums: Rows
 

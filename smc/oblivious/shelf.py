@@ -20,7 +20,7 @@ class Stored:
         name: the same on both sides, 32 bytes.
         comparisons: how many it is good for, a multiple of 64.
         bits: width of the numbers to compare.
-        holds_x: whether the own numbers will be x.
+        holds_x: whether the local numbers will be x.
     """
 
     name: bytes
@@ -35,7 +35,7 @@ class Stored:
 
 
 class Shelf(Protocol):
-    """The own halves of the pools with one peer."""
+    """The local halves of the pools with one peer."""
 
     def put(self, stored: Stored, data: bytes) -> None:
         """Keep what `Pool.export` gave.

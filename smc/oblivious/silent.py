@@ -147,7 +147,7 @@ class SilentSender:
         offset: D, shape (2,), uniform; its lowest bit is taken to be 1.
         reserve: q, shape (`sizes.reserve_rows`, 2), uniform; the lowest bits are ignored.
         session: id of the session.
-        sender: the own role.
+        sender: this side's role.
         sizes: of the problem.
         random: the source of seeds.
     """

@@ -194,7 +194,7 @@ class SilentTransfers:
     """Both directions of silent transfers with the peer; making one sends the first reserve.
 
     Args:
-        role: the own role.
+        role: this side's role.
         channel: the conversation with the peer.
         random: the source of seeds.
         transfers: extended transfers with the peer, for the first reserve.
@@ -262,8 +262,8 @@ class SilentComparison:
         """One side of x >= y.
 
         Args:
-            planes: of the own number, shape (bits, w).
-            holds_x: whether the own number is x; the sides say the opposite.
+            planes: of the local number, shape (bits, w).
+            holds_x: whether the local number is x; the sides say the opposite.
 
         Returns:
             Own XOR shares, shape (w,).
@@ -298,7 +298,7 @@ class SilentComparison:
         Args:
             digits: own, planes, shape (2, v).
             pads: by the peer's random choices, shape (4, 2, v).
-            holds_x: whether the own digits are those of x.
+            holds_x: whether the local digits are those of x.
 
         Returns:
             Own shares of g and p, shape (2, v).
@@ -324,7 +324,7 @@ class SilentComparison:
         return share
 
     def _take(self, digits: Word, chosen: Word) -> Word:
-        """Take the offers for the own digits, planes, shape (2, v), by their pads, of the same shape."""
+        """Take the offers for the local digits, planes, shape (2, v), by their pads, of the same shape."""
         if not digits.size:
             return chosen
         offers = self._channel.recv(PairOffers, ExpectedWords((CHOICES - 1) * chosen.size))

@@ -72,7 +72,7 @@ class Correlations:
     """Correlated transfers of both directions: the receiver's row is the sender's, plus D where it chose 1.
 
     Attributes:
-        offset: the own D, shape (2,).
+        offset: the local D, shape (2,).
         sent: rows of the transfers that this party sends, shape (n, 2).
         choices: of those that it receives, bits, shape (n,).
         received: their rows, shape (n, 2).
@@ -92,7 +92,7 @@ class Transfers:
     """Both directions of extended transfers with the peer; making one runs the set-up.
 
     Args:
-        role: the own role.
+        role: this side's role.
         channel: the conversation with the peer.
         random: the source of choice bits.
     """
@@ -170,8 +170,8 @@ class Transfers:
     def triples(self, width: int) -> Triples:
         """64 * width fresh random triples; one flight, both parties alike.
 
-        The own share of a is the own choice, that of b the difference of the own two pads. The cross terms
-        come out of the pads: the pad one party received and the other's pad of choice 0 differ by
+        The local share of a is the local choice, that of b the difference of the two local pads. The cross
+        terms come out of the pads: the pad one party received and the other's pad of choice 0 differ by
         choice * difference.
         """
         choices, chosen = self.begin_triples(width)

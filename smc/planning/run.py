@@ -21,7 +21,7 @@ def session_parameters(session: Session, count: int, bits: int) -> Parameters:
     """The public parameters of a run in this session.
 
     Args:
-        session: the own side.
+        session: this side.
         count: comparisons.
         bits: bit bound of x and y.
     """

@@ -40,7 +40,7 @@ from smc.oblivious.cost import Step, matrix_bytes, spans
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters
 from smc.protocols.transfer_costs import cost_of
-from smc.values import of_array
+from smc.values import Share, of_array
 
 Numbers = NDArray[Any]
 """Numbers modulo M, shape (n,): of type uint64 if M `fits_words`, else Python integers."""
@@ -96,6 +96,16 @@ def numbers(values: Sequence[int] | Bit | Numbers, modulus: int) -> Numbers:
     return np.array(values, dtype=np.uint64 if fits_words(modulus) else object)
 
 
+def chosen(bits: Bit, one: int, zero: int, modulus: int) -> Numbers:
+    """Numbers modulo M: `one` where the bit is 1, else `zero`, both in [0, M)."""
+    return np.where(bits, numbers([one], modulus), numbers([zero], modulus))
+
+
+def share(sums: Numbers, modulus: int) -> Share:
+    """A share modulo M of what `reduced` takes."""
+    return Share(integers(reduced(sums, modulus)), modulus)
+
+
 def integers(found: Numbers) -> Sequence[int]:
     """Numbers modulo M as a message or a share takes them."""
     return of_array(found) if found.dtype == np.uint64 else found.tolist()
@@ -105,7 +115,7 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
     """Give the numbers; the peer calls `choose`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         factors: the numbers modulo M, shape (n,).
         modulus: M, at least 2.
 
@@ -135,7 +145,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
     """Give the bits; the peer calls `send`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         choices: bits, shape (n,).
         modulus: M, at least 2.
 

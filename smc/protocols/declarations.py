@@ -55,10 +55,10 @@ class Declared:
 
 
 def exchange_declarations(session: Session, own: Sequence[Declared], theirs: int) -> list[Declared]:
-    """Tell the own declarations and learn the peer's.
+    """Tell the local declarations and learn the peer's.
 
     Args:
-        session: the own side.
+        session: this side.
         own: bounds fit 63 bits and a sign.
         theirs: how many the peer has.
 

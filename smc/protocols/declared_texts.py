@@ -36,15 +36,15 @@ class PublicText(Message, kind="public-text"):
 
 
 def exchange_texts(session: Session, own: bytes, length: int) -> str:
-    """Tell the own text and learn the peer's.
+    """Tell the local text and learn the peer's.
 
     Args:
-        session: the own side.
+        session: this side.
         own: UTF-8, at least one byte.
         length: of the peer's, as it has announced it.
 
     Raises:
-        DomainError: the own text is too long; nothing was sent.
+        DomainError: the local text is too long; nothing was sent.
         ProtocolViolation: the peer announced too much, or sent no text.
     """
     if len(own) > MOST_BYTES:

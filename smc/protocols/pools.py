@@ -65,17 +65,17 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
     """Find a pool for the comparisons that are to come, and let the session use it; both parties call it.
 
     Args:
-        session: the own side.
+        session: this side.
         comparisons: how many there will be, every batch rounded up to a multiple of 64.
         bits: their width.
-        holds_x: whether the own numbers will be x; the sides say the opposite.
+        holds_x: whether the local numbers will be x; the sides say the opposite.
 
     Returns:
         The pool that is in use from now on, or None if the parties have none in common.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
-        DuettoError: the own shelf holds a damaged pool.
+        DuettoError: the local shelf holds a damaged pool.
     """
     own = _fitting(session, comparisons, bits, holds_x=holds_x)
     rows = np.frombuffer(b"".join([*own, *[_NOBODY] * (OFFERS - len(own))]), np.uint8)
@@ -98,7 +98,7 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
 
 
 def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> list[bytes]:
-    """The names of the own pools that would do, the smallest first."""
+    """The names of the local pools that would do, the smallest first."""
     kept = session.pools.pools() if session.pools is not None else ()
     fitting = [p for p in kept if (p.bits, p.holds_x) == (bits, holds_x) and p.comparisons >= comparisons]
     fitting.sort(key=lambda pool: (pool.comparisons, pool.name))

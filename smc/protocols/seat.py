@@ -4,7 +4,7 @@
       ElGamal: Q_A       -- PublicPoint --       Q_B         (both at once)
       DGK:     n, g, h   -- PublicNumbers --     n, g, h     (both at once)
 
-Inputs: an own secret key at each side.
+Inputs: a secret key of its own at each side.
 Outputs: each party a seat: its own cipher, and the cipher under the peer's public key.
 Learns: each party the other's public key, whose sizes are fixed.
 Assumes: semi-honest parties: nobody proves that its key is well made. What can be checked is checked.
@@ -127,7 +127,7 @@ def dgk_seat(
     """Exchange public DGK keys; both parties do so at the same place.
 
     Raises:
-        KeyMaterialError: the own key is not of the size that parties use.
+        KeyMaterialError: the local key is not of the size that parties use.
         ProtocolViolation: the peer's key is malformed or of another size.
     """
     check_dgk_key(key.public)

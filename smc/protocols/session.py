@@ -28,14 +28,14 @@ class Session:
     """One party's side of one run. A session belongs to one thread.
 
     Attributes:
-        role: the own role.
+        role: this side's role.
         channel: the conversation with the peer.
         pool: where heavy arithmetic runs.
-        own_key: the own Paillier key, or None where no type needs one.
+        own_key: the local Paillier key, or None where no type needs one.
         peer_key: the peer's public Paillier key, or None.
         random: the source of randomness.
         report: told about progress.
-        dgk_key: an own DGK key; without one the session makes its own when it first needs it, which takes
+        dgk_key: the local DGK key; without one the session makes one when it first needs it, which takes
             about a tenth of a second. To save that, keep the key and give it to the next session.
         mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
             keeps the object and gives it to each of them: a session with new tables first computes them.
@@ -67,7 +67,7 @@ class Session:
         """
         if self._own is None:
             if self.own_key is None:
-                raise KeyMaterialError("This run needs an own Paillier key.", "Give the session one.")
+                raise KeyMaterialError("This run needs a Paillier key of its own.", "Give the session one.")
             self._own = OwnPaillier(self.own_key, self.random, self.pool, self.mask_tables)
         return self._own
 

@@ -60,7 +60,7 @@ class Aligned:
 
     Attributes:
         owner: whose keys lie in the slots.
-        rows: the number of the own row in each slot, or -1, at the owner; None at the other party.
+        rows: the number of the local row in each slot, or -1, at the owner; None at the other party.
         most: the largest size that the intersection can have.
         member: one bit per slot.
         alice: Alice's columns, zero where the bit is 0; their bounds are the declared ones and 0.
@@ -100,15 +100,15 @@ def align(
     """Bring the rows of both sides together; both parties call it.
 
     Args:
-        session: the own side of the run.
-        keys: the own keys, distinct, shape (n, 2): 128 bits each, hashed under a salt of this run.
+        session: this side of the run.
+        keys: this party's keys, distinct, shape (n, 2): 128 bits each, hashed under a salt of this run.
         peer_count: rows of the peer.
-        columns: the own columns, shape (n, c).
+        columns: the local columns, shape (n, c).
         alice: bounds of Alice's columns.
         bob: bounds of Bob's columns.
 
     Raises:
-        UsageError: the own columns are not as many, or as long, as declared.
+        UsageError: the local columns are not as many, or as long, as declared.
         DomainError: two own keys are equal, or a value lies outside its bounds.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
@@ -186,7 +186,8 @@ def cost(
 
 def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> None:
     if columns.shape != (len(keys), len(bounds)):
-        raise UsageError("The own columns are not as many, or as long, as declared.", "Give one row per key.")
+        problem = "The local columns are not as many, or as long, as declared."
+        raise UsageError(problem, "Give one row per key.")
     for column, each in zip(columns.T, bounds, strict=True):
         if column.size and not each.contains(int(column.min()), int(column.max())):
             raise DomainError("A value lies outside its declared bounds.", "Widen them or correct the data.")

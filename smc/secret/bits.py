@@ -32,7 +32,7 @@ class SecretBits:
     take two rounds and 8.5 bytes per bit. Both parties call the same operations in the same order.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shares: own shares, zeros and ones as uint8, one- or two-dimensional.
 
     Raises:
@@ -50,12 +50,12 @@ class SecretBits:
 
     @property
     def session(self) -> Session:
-        """The own side of the run."""
+        """This side of the run."""
         return self._session
 
     @property
     def shares(self) -> Bit:
-        """The own XOR shares."""
+        """The local XOR shares."""
         return self._shares
 
     @property

@@ -30,7 +30,7 @@ def gate(
     """Shared bits times shared integers.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         bits: own XOR shares, shape (n,).
         words: own shares, shape (n,).
         owner: the party whose shares are the integers themselves, the other's being zero; None if neither.

@@ -89,15 +89,15 @@ def sums(
     """Sum both parties' rows over the groups.
 
     Args:
-        session: the own side of the run.
-        own: the own rows, shape (n, length), modulo 2**width.
-        own_bits: own XOR shares of the groups of the own rows, shape (n, groups).
+        session: this side of the run.
+        own: the local rows, shape (n, length), modulo 2**width.
+        own_bits: own XOR shares of the groups of the local rows, shape (n, groups).
         peer: what is public of the peer's rows.
         peer_bits: own XOR shares of their groups, shape (n', groups').
         width: bits of the words, 32 or 64: `word_bits`.
 
     Returns:
-        Own shares modulo 2**width of the sums of the own rows, shape (groups, length), and of the peer's,
+        Own shares modulo 2**width of the sums of the local rows, shape (groups, length), and of the peer's,
         shape (groups', length'); for `lifted`.
 
     Raises:
@@ -123,7 +123,7 @@ def lifted(session: Session, words: Words, width: int) -> Word:
     """Shares modulo 2**64 from shares modulo 2**width of integers from 0 to below 2**(width - 1).
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n, m), bits above the width 0.
         width: 32 or 64; at 64 nothing is sent.
 

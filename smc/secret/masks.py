@@ -101,7 +101,7 @@ def send_masked(session: Session, key: bytes, parts: Sequence[tuple[Words, int]]
     """Send masked words in one message.
 
     Args:
-        session: the own side.
+        session: this side.
         key: of the expansion.
         parts: words and how many of their low bits count.
     """
@@ -118,7 +118,7 @@ def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int
     """Receive what `send_masked` sends.
 
     Args:
-        session: the own side.
+        session: this side.
         shapes: of the words of each part, and how many of their low bits count.
 
     Raises:

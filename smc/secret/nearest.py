@@ -33,7 +33,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
     """Where the least integer of each row stands, the first one of equals.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (rows, n) with n >= 1; modulo any power of two above twice the bounds.
         differences: bounds of the difference of any two integers of a row.
 

@@ -38,7 +38,7 @@ def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
     """Independent draws, all in one batch; both parties call it with the same laws.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         laws: the law of each draw, n of them.
 
     Returns:

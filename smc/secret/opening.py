@@ -17,14 +17,14 @@ from smc.protocols.spec import Cost, Flight
 
 @dataclass(frozen=True, slots=True)
 class OpenedShares(Message, kind="opened-shares"):
-    """The own shares, for a recipient."""
+    """The local shares, for a recipient."""
 
     shares: Words
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedBits(Message, kind="opened-bits"):
-    """The own XOR shares of bits, for a recipient."""
+    """The local XOR shares of bits, for a recipient."""
 
     shares: Bits
 
@@ -35,7 +35,7 @@ def open_words(
     """Open a shared vector; one flight.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shares: own additive shares modulo 2**64, shape (n,).
         recipients: who learns the values; the same on both sides.
 
@@ -58,7 +58,7 @@ def open_bits(
     """Open XOR-shared bits; one flight.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shares: own XOR shares, shape (n,).
         recipients: who learns the bits; the same on both sides.
 

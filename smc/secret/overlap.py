@@ -54,7 +54,7 @@ def overlaps(session: Session, rows: Octet) -> Octet:
     """The sizes of the overlaps within each block; Alice chooses, Bob sends.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         rows: own rows of bits, zeros and ones, shape (blocks, r, bits), r at most 16; the shape is public
             and the same on both sides.
 

@@ -45,7 +45,7 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
     """Find the best pairs.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         eligible: own XOR shares of which pairs count, shape (blocks, r, r).
         scores: own shares of the scores, same shape. Those of eligible pairs lie in [1, most] and differ
             within a row and within a column; a modulus of more than 2 * most, a power of two, suffices.
@@ -67,7 +67,7 @@ def both(session: Session, rows: Bit, columns: Bit) -> Bit:
     """Pairs of which the row and the column are marked.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         rows: own XOR shares of marks, shape (blocks, r).
         columns: the same of the columns.
 
@@ -87,7 +87,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
     """The largest value of each line, and its place as one 1 among zeros.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         lines: own shares, shape (k, n).
         bounds: of the differences of values.
 

@@ -44,7 +44,7 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
     """Permute a vector of integers shared modulo 2**64.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shares: own shares, shape (n,).
         owner: who knows the order.
         order: at the owner a permutation of range(n): entry k of the result is entry order[k]; else None.

@@ -43,7 +43,7 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
     """Element-wise product.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         left: own shares, shape (n,).
         right: own shares, shape (n,).
         left_kind: what is public of the left factor.
@@ -73,7 +73,7 @@ def square(session: Session, words: Word) -> Word:
     """The squares of shared integers, from one inner term instead of two.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n,).
 
     Returns:
@@ -91,7 +91,7 @@ def matmul(session: Session, left: Word, right: Word, left_kind: Operand, right_
     """Matrix product.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         left: own shares, shape (n, k).
         right: own shares, shape (k, m).
         left_kind: what is public of the left factor.
@@ -138,7 +138,7 @@ def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operan
     """One inner term of a matrix product; the integers of the left matrix choose.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         own: the chooser's matrix, shape (n, k), or the sender's, shape (k, m).
         chooses: which of both.
         shape: n, k and m.

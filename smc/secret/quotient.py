@@ -81,7 +81,7 @@ def divide(
     """Divide, rounding down.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         numerator: own shares of integers that are not negative, shape (n,).
         divisor: own shares of positive integers, shape (n,).
         steps: from `digits`.

@@ -20,7 +20,7 @@ class Register:
     Both parties call the same methods in the same order.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         owner: whose rows they are.
         size: public; words, at least as many as the owner has rows.
     """

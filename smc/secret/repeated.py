@@ -127,13 +127,13 @@ class RepeatedFactors:
     """The matrices of both parties.
 
     Args:
-        session: the own side of the run.
-        own: the own matrix, shape (n, m), entries below 2**bits of their column.
-        entries: what is public of the own matrix.
+        session: this side of the run.
+        own: the local matrix, shape (n, m), entries below 2**bits of their column.
+        entries: what is public of the local matrix.
         peer: what is public of the peer's.
 
     Raises:
-        UsageError: the own matrix is another one than declared.
+        UsageError: the local matrix is another one than declared.
     """
 
     def __init__(self, session: Session, own: Word, entries: Entries, peer: Entries) -> None:
@@ -155,13 +155,13 @@ class RepeatedFactors:
         """Multiply both matrices.
 
         Args:
-            own_factor: own shares of what the own matrix is multiplied by, shape (m, length).
+            own_factor: own shares of what the local matrix is multiplied by, shape (m, length).
             peer_factor: own shares of what the peer's matrix is multiplied by, shape (m', length').
             width: bits of the words, up to 64.
 
         Returns:
-            Own shares, modulo 2**width (bits above are arbitrary), of the own matrix times its factor, shape
-            (n, length), and of the peer's times its factor, shape (n', length').
+            Own shares, modulo 2**width (bits above are arbitrary), of the local matrix times its factor,
+            shape (n, length), and of the peer's times its factor, shape (n', length').
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
@@ -209,7 +209,7 @@ class RepeatedFactors:
         return np.concatenate([bits[:, block].reshape(-1) for bits in self._bits])
 
     def _send(self, rows: _Rows, factor: Words, width: int) -> Words:
-        """Send the corrections of a piece; the own shares, shape (rows, length)."""
+        """Send the corrections of a piece; the local shares, shape (rows, length)."""
         key = self._session.random.bytes(16)
         expander = Expander(key, factor.shape[1], width)
         share = np.zeros((rows.planes[0].shape[1], factor.shape[1]), dtype=factor.dtype)
@@ -224,7 +224,7 @@ class RepeatedFactors:
         return share
 
     def _choose(self, rows: _Rows, piece: slice, masked: MaskedParts, length: int, width: int) -> Words:
-        """The own shares of a piece from its corrections, shape (rows, length)."""
+        """The local shares of a piece from its corrections, shape (rows, length)."""
         kind = word_type(width)
         expander = Expander(masked.key, length, width)
         share = np.zeros((piece.stop - piece.start, length), dtype=kind)

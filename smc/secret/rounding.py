@@ -53,7 +53,7 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     """Divide by 2**bits, rounding down.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n,).
         bounds: of the integers, accepted by `shifted_bounds`.
         bits: 1 to 62.
@@ -111,7 +111,7 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
     """Divide by a public integer, rounding down.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n,).
         bounds: of the integers, accepted by `divided_bounds`.
         divisor: at least 2.

@@ -23,7 +23,7 @@ class SharedWords:
     """Held integers with what is public of them; `smc.secret.ints.SecretInts` computes on them.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shares: own additive shares modulo 2**64, one- or two-dimensional.
         bounds: public; of the held integers.
         scale: fractional bits.
@@ -60,7 +60,7 @@ class SharedWords:
         """The input of one party; nothing is sent.
 
         Args:
-            session: the own side of the run.
+            session: this side of the run.
             values: the held integers at their owner, None at the peer.
             owner: whose input it is.
             bounds: public; of the held integers.
@@ -86,7 +86,7 @@ class SharedWords:
         """Shares that another protocol made.
 
         Args:
-            session: the own side of the run.
+            session: this side of the run.
             shares: own additive shares modulo 2**64, negative integers wrapped, shape (n,) or (n, m).
             bounds: public; of the held integers, on the caller's word.
             scale: fractional bits.
@@ -99,12 +99,12 @@ class SharedWords:
 
     @property
     def session(self) -> Session:
-        """The own side of the run."""
+        """This side of the run."""
         return self._session
 
     @property
     def shares(self) -> Word:
-        """The own shares."""
+        """The local shares."""
         return self._shares
 
     @property

@@ -36,7 +36,7 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
     """Whether shared integers are not negative.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n,).
         bounds: of the integers; where they settle the answer nothing is sent.
 
@@ -62,7 +62,7 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
     """Whether shared integers are zero.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (n,).
         bounds: of the integers; where they settle the answer nothing is sent.
 

@@ -27,7 +27,7 @@ def least(session: Session, words: Word, bounds: Bounds) -> tuple[Word, Word]:
     """The least integer of each row.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares, shape (rows, n) with n >= 1.
         bounds: of the integers; their distance fits a word.
 

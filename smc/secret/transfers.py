@@ -70,7 +70,7 @@ def send(session: Session, vectors: Word, bits: int) -> Word:
     """Give the vectors; the peer calls `choose`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         vectors: shape (n, length), one vector for each of the chooser's integers.
         bits: of the chooser's integers, 0 to 64.
 
@@ -96,7 +96,7 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
     """Give the integers; the peer calls `send`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         integers: shape (n,), each in [0, 2**bits).
         bits: 0 to 64.
         length: of the sender's vectors.

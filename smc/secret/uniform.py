@@ -23,7 +23,7 @@ def uniform(session: Session, bits: int, count: int) -> SecretInts:
     """Independent uniform integers.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         bits: of each, 1 to 62.
         count: how many.
 

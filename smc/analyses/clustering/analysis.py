@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
 from smc.analyses.clustering import matched, plain, privacy
+from smc.analyses.clustering.census import Census, check_weight
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, Scaling, parse
 from smc.analyses.clustering.program import Program, cost
@@ -25,9 +26,10 @@ from smc.analyses.clustering.sides import agree, check_sides, cost_agree
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.clustering.told import details, leakage, tells_members
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.matching.exact_parameters import check_keys
 from smc.analyses.memory import MEBI, Memory
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
@@ -45,6 +47,7 @@ class Clustering:
     """The analysis `clustering`; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "clustering"
+    always_matches: Final = False
 
     def parse(self, parameters: Mapping[str, Any]) -> ClusteringParameters:
         """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`."""
@@ -100,20 +103,23 @@ class Clustering:
             _persons(parameters, data)
             names = parameters.values(role)
             count = len(data[names[0]])
+            schemas = {name: column.schema for name, column in data.items()}
             if parameters.match is not None:
+                check_keys(parameters.match, schemas, role)
                 matched.check_limits(parameters, limits)
-                each = limits.counts_groups
+                each = limits.counts_clusters
                 count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
                 limits.check_sets(count, count)
-            columns = _likely_grid(parameters, {name: data[name].schema for name in names})
+            columns = _likely_grid(parameters, {name: schemas[name] for name in names})
+            columns.check_stated(parameters.centres, names)
             columns.whole(data, names)
             shape = Shape.of(parameters, columns, count, count)
             if parameters.layout is not Layout.HORIZONTAL:
-                _check_enough(parameters, shape)
                 if parameters.epsilon is None:
                     limits.check_persons(shape.most)
+                _check_enough(parameters, shape)
             if parameters.layout is not Layout.VERTICAL or parameters.scaling is Scaling.RANGE:
-                _check_room(parameters, shape)
+                _check_room(parameters, shape, limits)
 
         return Preview.of(look)
 
@@ -128,16 +134,14 @@ class Clustering:
     ) -> Estimate:
         """Exact rounds and bytes of a run that makes all iterations and withholds nothing.
 
-        Of a vertical layout the own columns stand for the peer's as well.
+        Of a vertical layout the local columns stand for the peer's as well.
         """
         del key_bits
         columns = _likely_grid(parameters, schemas)
         shape = Shape.of(parameters, columns, rows, rows)
         total = cost_agree(parameters)
-        least = matched.least_matches(parameters, limits)
-        total += SETUP_COST if shape.owner is None else matched.cost(shape, least)
-        least = limits.minimum_group if parameters.epsilon is None else 0
-        total += cost(parameters, shape, recipients, least, privacy.plan(parameters, columns))
+        total += SETUP_COST if shape.owner is None else matched.cost(parameters, shape, limits)
+        total += cost(parameters, shape, recipients, limits, privacy.plan(parameters, columns))
         sent = total.alice_bytes + total.bob_bytes
         return Estimate(
             total.rounds,
@@ -145,7 +149,7 @@ class Clustering:
             total.bob_bytes,
             _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
             "Lloyd's iterations over shared centres by oblivious transfer; assignments stay secret",
-            None if shape.owner is not None else _memory(parameters.clusters, columns.dimensions).at(rows),
+            None if shape.owner is not None else _memory(parameters, columns.dimensions, limits).at(rows),
         )
 
     def run(
@@ -159,7 +163,7 @@ class Clustering:
         """The joint run, one side.
 
         Raises:
-            UsageError: the own data do not fit; nothing but row counts and declarations was sent.
+            UsageError: the local data do not fit; nothing but row counts and declarations was sent.
             DomainError: keys are missing or repeated, or columns have different lengths; as above.
             DisclosureRefused: all rows together are fewer than the smallest group, or the sets that are
                 matched, or the matches, fewer than the policies ask.
@@ -173,7 +177,7 @@ class Clustering:
         if parameters.match is not None:
             matched.check_limits(parameters, release)
             settled = matched.rows_of(
-                parameters, parameters.match, data, session.role, one_row_each=release.counts_groups
+                parameters, parameters.match, data, session.role, one_row_each=release.counts_clusters
             )
         count = len(data[names[0]]) if settled is None else len(settled)
         rows, declared = agree(session, parameters, own, count)
@@ -182,19 +186,18 @@ class Clustering:
         columns = grid_of(parameters, declared)
         block = columns.whole(data, names)
         shape = Shape.of(parameters, columns, *rows)
-        grouped = release.counts_groups and parameters.epsilon is None
-        if parameters.epsilon is None:
+        exact = parameters.epsilon is None
+        if exact:
             release.persons(shape.most)
             release.test()
-        noisy = _check(parameters, shape)
+        noisy = _check(parameters, shape, release)
         if settled is None:
             table = SecretTable(session, shape, block)
+            census = Census.of(table, persons) if exact and release.counts_clusters else None
         else:
-            exact = parameters.epsilon is None
-            table = matched.table(session, shape, settled, block[settled.numbers], release, exact=exact)
-            persons = None
-        marks = _marks(persons, len(table.own)) if grouped else None
-        outcome = Program(table, parameters, recipients, release, noisy, marks).run()
+            block = block[settled.numbers]
+            table, census = matched.table(session, shape, settled, block, release, exact=exact)
+        outcome = Program(table, parameters, recipients, release, noisy, census).run()
         notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
         return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
 
@@ -210,7 +213,7 @@ class Clustering:
         }
         columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
         joined, shape = _plain_table(parameters, columns, sides)
-        _check(parameters, shape)
+        _check(parameters, shape, NO_LIMITS)
         found = plain.clustered(parameters, columns, joined)
         first, second = (
             _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome()
@@ -223,9 +226,11 @@ CLUSTERING: Final = Clustering()
 """The analysis, for the registry."""
 
 
-def _memory(clusters: int, columns: int) -> Memory:
+def _memory(parameters: ClusteringParameters, columns: int, limits: Limits) -> Memory:
     """Of rows that are not matched: a part of each row is for every column of every centre."""
-    return Memory(25 * MEBI, _ROW_MEMORY + _CENTRE_MEMORY * clusters * columns)
+    tested = parameters.epsilon is None and limits.counts_clusters
+    fixed = 25 * MEBI * (1 + tested)
+    return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * parameters.clusters * columns)
 
 
 def _likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> Grid:
@@ -252,15 +257,6 @@ def _persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] 
     return persons
 
 
-def _marks(persons: NDArray[np.int64] | None, rows: int) -> NDArray[np.uint64]:
-    """1 for the first row of each person, else 0: a cluster counts those whose first row is in it."""
-    if persons is None:
-        return np.ones(rows, dtype=np.uint64)
-    marks = np.zeros(rows, dtype=np.uint64)
-    marks[np.unique(persons, return_index=True)[1]] = 1
-    return marks
-
-
 def _plain_table(
     parameters: ClusteringParameters, columns: Grid, sides: Mapping[Role, Data]
 ) -> tuple[NDArray[np.int64], Shape]:
@@ -278,7 +274,9 @@ def _plain_table(
     return joined, shape
 
 
-def _check(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans | None:
+def _check(
+    parameters: ClusteringParameters, shape: Shape, limits: Release | Limits
+) -> privacy.NoisyMeans | None:
     """Check all that can be known before data move; the noise of an iteration."""
     alice, bob = shape.rows
     if shape.layout is not Layout.HORIZONTAL and shape.owner is None and alice != bob:
@@ -287,7 +285,7 @@ def _check(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans
             "Bring the same rows in the same order.",
         )
     _check_enough(parameters, shape)
-    return _check_room(parameters, shape)
+    return _check_room(parameters, shape, limits)
 
 
 def _check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
@@ -297,9 +295,13 @@ def _check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
         )
 
 
-def _check_room(parameters: ClusteringParameters, shape: Shape) -> privacy.NoisyMeans | None:
+def _check_room(
+    parameters: ClusteringParameters, shape: Shape, limits: Release | Limits
+) -> privacy.NoisyMeans | None:
     """Check that numbers fit their words; the noise of an iteration."""
     check_room(parameters, shape)
+    if parameters.epsilon is None:
+        check_weight(shape, limits.weight_factor)
     if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MOST_INERTIA:
         raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")
     noisy = privacy.plan(parameters, shape.grid)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data
+from smc.analyses.clustering.census import MARKS, Census, marked
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape
@@ -78,16 +79,19 @@ def rows_of(
 
 def table(
     session: Session, shape: Shape, settled: Settled, block: Word, release: Release, *, exact: bool
-) -> SecretTable:
+) -> tuple[SecretTable, Census | None]:
     """Align the rows of both sides, one side of it.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         shape: of the table; it has an owner.
-        settled: the own rows, n of them.
-        block: whole numbers of the own columns in these rows, shape (n, m).
+        settled: the local rows, n of them.
+        block: whole numbers of the local columns in these rows, shape (n, m).
         release: tests whether there are as many matches as the policies ask for.
         exact: whether what is made of the table is opened without noise, and so is about a group.
+
+    Returns:
+        The table, and what the limits on clusters are tested on, where they are.
 
     Raises:
         DisclosureRefused: there are too few, at both sides; nothing else was opened.
@@ -95,11 +99,16 @@ def table(
     """
     role, owner = session.role, shape.owner
     keys = hashed(settled, toss(session))
+    limited = exact and release.counts_clusters
+    largest = [shape.grid.axes[place].part for place in shape.columns[role is Role.BOB]]
+    marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.int64)
     brought = np.zeros((len(block), 0), dtype=np.int64)
     if role is not owner:
         norms = (block * block).sum(axis=1, dtype=np.uint64)
-        brought = np.column_stack([block, norms]).astype(np.int64)
-    bounds: dict[Role, list[Bounds]] = {side: [] if side is owner else _bounds(shape) for side in Role}
+        brought = np.column_stack([marks, block, norms]).astype(np.int64)
+    bounds: dict[Role, list[Bounds]] = {
+        side: [] if side is owner else _bounds(shape, limited=limited) for side in Role
+    }
     peer_count = RowCount(shape.rows[role is Role.ALICE])
     aligned = align(session, keys, peer_count, brought, bounds[Role.ALICE], bounds[Role.BOB])
     if exact and (release.counts_matches or release.counts_groups):
@@ -110,6 +119,7 @@ def table(
         release.intersection(tuple)
     release.test()
     shared = aligned.bob if owner is Role.ALICE else aligned.alice
+    shared_marks, shared = shared[: -len(shape.shared) - 1], shared[-len(shape.shared) - 1 :]
     own = np.zeros((shape.count, len(shape.columns_of(role))), dtype=np.uint64)
     squares = shared[-1].shares.copy()
     places = shape.columns_of(role)
@@ -121,7 +131,14 @@ def table(
         squares[held] += (known * known).sum(axis=1, dtype=np.uint64)
         for column, place in zip(known.T, shape.columns[role is Role.BOB], strict=True):
             own[held, places.index(place)] = column
-    return SecretTable(session, shape, own, aligned.member, squares)
+    found = SecretTable(session, shape, own, aligned.member, squares)
+    if not limited:
+        return found, None
+    told = {aligned.owner.other: np.stack([mark.shares for mark in shared_marks], axis=1)}
+    if aligned.rows is not None:
+        told[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint64)
+        told[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
+    return found, Census.matched(found, told)
 
 
 def joined(
@@ -154,19 +171,18 @@ def joined(
     return found, [len(settled[role]) for role in Role]
 
 
-def least_matches(parameters: ClusteringParameters, limits: Limits) -> int:
-    """How many matches there have to be at least, 0 where that is not asked for."""
-    return max(limits.minimum_intersection, limits.minimum_group) if parameters.epsilon is None else 0
-
-
-def cost(shape: Shape, minimum: int) -> Cost:
+def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost:
     """The exact cost of `table` in a fresh session, without what the gate sends.
 
     Args:
+        parameters: as parsed.
         shape: of the table; it has an owner.
-        minimum: as of `table`.
+        limits: of both policies.
     """
-    columns = [0 if role is shape.owner else len(_bounds(shape)) for role in Role]
+    exact = parameters.epsilon is None
+    minimum = max(limits.minimum_intersection, limits.minimum_group) if exact else 0
+    bounds = _bounds(shape, limited=exact and limits.counts_clusters)
+    columns = [0 if role is shape.owner else len(bounds) for role in Role]
     total = TOSS_COST + alignment.cost(*shape.rows, *columns, fresh=True)
     if minimum > 0:
         total += gates.cost_to_words(shape.count) + opening.cost_bits(1, BOTH)
@@ -174,7 +190,8 @@ def cost(shape: Shape, minimum: int) -> Cost:
     return total
 
 
-def _bounds(shape: Shape) -> list[Bounds]:
-    """Of the shared columns, then of their squared norms."""
+def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:
+    """Of the marks of the shared columns, where limits ask for them, of these columns, and of their norms."""
+    marks = [Bounds(0, 1)] * (limited * MARKS * len(shape.shared))
     largest = [shape.grid.axes[place].largest for place in shape.shared]
-    return [*(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]
+    return [*marks, *(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]

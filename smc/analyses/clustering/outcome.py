@@ -13,8 +13,9 @@ from smc.analyses.base import Table
 from smc.analyses.clustering.scaling import Grid
 
 SUPPRESSED: Final = (
-    "Clusters without a size are about too few persons in all or of one side, or shield one that is; their "
-    "centres and the labels of their rows are withheld."
+    "Clusters without a size are about too few persons in all or of one side, have a sum that tells of a few "
+    "persons or is mostly one person's, or shield such a cluster; their centres, the labels of their rows "
+    "and the inertia are withheld."
 )
 
 

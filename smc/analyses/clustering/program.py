@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smc.analyses.base import Outcome
 from smc.analyses.clustering import lloyd, plain
+from smc.analyses.clustering.census import Census, cost_counted, cost_limits, cost_summed
 from smc.analyses.clustering.outcome import (
     SUPPRESSED,
     centres_table,
@@ -22,13 +22,15 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.start import cost_start, first_centres
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_norms, cost_sums
-from smc.analyses.disclosure.clusters import Clusters, Way, cost_failing, cost_withheld
+from smc.analyses.disclosure.cluster_sums import ClusterSums
+from smc.analyses.disclosure.clusters import Clusters, Way
 from smc.analyses.disclosure.figures import Noisy
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.secret import gates, opening, products
-from smc.secret.bits import BOTH, cost_and
+from smc.secret.bits import BOTH, SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -48,7 +50,7 @@ class Program:
         recipients: who gets the results.
         release: opens them.
         noisy: the noise of an iteration, or None for exact centres.
-        marks: 1 for one row of each person on the own side, else 0; None where no group is too small.
+        census: what the limits are tested on; None where nothing is limited.
     """
 
     table: SecretTable
@@ -56,7 +58,7 @@ class Program:
     recipients: Recipients
     release: Release
     noisy: NoisyMeans | None = None
-    marks: NDArray[np.uint64] | None = field(default=None, repr=False)
+    census: Census | None = None
 
     def run(self) -> Outcome:
         """Start, iterate and open."""
@@ -65,12 +67,13 @@ class Program:
         centres = first_centres(self.table, given)
         session.report("start", 1, 1)
         counts: SecretInts | None = None
-        averaged: tuple[Way, ...] = ()
+        averaged: tuple[SecretBits, Sums] | None = None
         done = 0
         while done < given.iterations:
             session.report("clustering", done, given.iterations)
-            sums = self.table.sums(lloyd.assign(self.table, centres), self.marks)
-            averaged = _ways(sums)
+            bits = lloyd.assign(self.table, centres)
+            sums = self.table.sums(bits)
+            averaged = (bits, sums)
             if self.noisy is None:
                 after = lloyd.update(self.table.shape.grid, sums, centres)
             else:
@@ -101,21 +104,28 @@ class Program:
             tables.append(labels_table(own))
         return Outcome(tuple(tables))
 
-    def _exact_outcome(self, centres: SecretInts, averaged: tuple[Way, ...], iterations: int) -> Outcome:
+    def _exact_outcome(
+        self, centres: SecretInts, averaged: tuple[SecretBits, Sums] | None, iterations: int
+    ) -> Outcome:
         """Open centres with the sizes of their clusters.
 
         Args:
             centres: the last ones.
-            averaged: whom the rows are about that each centre is the mean of.
+            averaged: which rows each centre is the mean of, and their sums.
             iterations: made.
         """
         table, grid = self.table, self.table.shape.grid
         bits = lloyd.assign(table, centres)
-        sums = table.sums(bits, self.marks)
+        sums = table.sums(bits)
         inertia = self._inertia(sums, centres)
+        ways: tuple[Way, ...] = ()
+        told: tuple[ClusterSums, ...] = ()
+        if self.census is not None and averaged is not None:
+            ways, told = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
         opened = self.release.clusters(
             Clusters(
-                averaged + _ways(sums) if self.marks is not None else (),
+                ways,
+                told,
                 ((sums.sizes, WITHHELD), (centres, 0)),
                 (inertia, inertia.bounds.lower),
                 bits if self.parameters.labels else None,
@@ -160,25 +170,18 @@ def _inertia_bounds(shape: Shape) -> Bounds:
     return Bounds(-2 * shape.count - 1, shape.count * (shape.grid.diagonal << shape.grid.fraction) + 1)
 
 
-def _ways(sums: Sums) -> tuple[Way, ...]:
-    """The ways of counting persons: both sides' own ones are added, those of common rows are alternatives."""
-    if sums.rows:
-        return (Way(sums.persons, sums.rows),)
-    return tuple(Way((persons,)) for persons in sums.persons)
-
-
 def cost(
     parameters: ClusteringParameters,
     shape: Shape,
     recipients: Recipients,
-    minimum_group: int,
+    limits: Limits,
     noisy: NoisyMeans | None,
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
-    grid, k, n, marks = shape.grid, parameters.clusters, shape.count, int(minimum_group > 0)
+    grid, k, n = shape.grid, parameters.clusters, shape.count
     total, made = cost_start(parameters, shape)
     valid = shape.owner is not None
-    step = cost_sums(shape, k, marks)
+    step = cost_sums(shape, k)
     step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
     if parameters.tolerance is not None:
         limit = plain.movement_limit(grid, parameters.tolerance)
@@ -190,10 +193,11 @@ def cost(
         total += step
     if noisy is not None:
         return total + opening.cost(k, recipients) + opening.cost(k * grid.dimensions, recipients)
-    total += later + cost_sums(shape, k, marks)
+    total += later + cost_sums(shape, k)
     total += _cost_inertia(shape, k)
-    if minimum_group > 0:
-        total += _cost_withholding(parameters, shape, minimum_group)
+    if limits.counts_clusters:
+        total += cost_counted(shape, k) + cost_summed(shape, k)
+        total += cost_limits(shape, k, limits, labels=parameters.labels)
     for numbers in (k, k * grid.dimensions, 1):
         total += opening.cost(numbers, recipients)
     if parameters.labels:
@@ -209,12 +213,3 @@ def _cost_inertia(shape: Shape, clusters: int) -> Cost:
     halves = lloyd.cost_half_norms(shape.grid, clusters)
     norms = cost_norms(shape) + (gates.cost(shape.count) if shape.owner is not None else Cost())
     return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
-
-
-def _cost_withholding(parameters: ClusteringParameters, shape: Shape, minimum: int) -> Cost:
-    k, n = parameters.clusters, shape.count
-    ways, parts = (2, 2) if shape.layout is Layout.HORIZONTAL else (4, 1)
-    total = cost_withheld(ways, parts, k, n, minimum)
-    total += gates.cost(k) + gates.cost(k * shape.grid.dimensions)
-    total += cost_failing(ways, parts, 1, n, minimum) + gates.cost(1)
-    return total + (cost_and(n * k) if parameters.labels else Cost())

@@ -203,20 +203,28 @@ class Grid:
         axes = {axis.name: axis for axis in self.axes}
         return np.stack([axes[name].whole(data[name].array) for name in names], axis=1)
 
+    def check_stated(self, centres: Sequence[Sequence[Fraction]], names: Sequence[str]) -> None:
+        """Check that stated centres lie within the bounds of these columns.
+
+        Raises:
+            UsageError: one does not.
+        """
+        for centre in centres:
+            for axis, value in zip(self.axes, centre, strict=True):
+                if axis.name in names and not 0 <= axis.position(value) <= axis.largest:
+                    raise UsageError(
+                        f"A stated centre lies outside the declared bounds of column {axis.name!r}.",
+                        "State one inside them.",
+                    )
+
     def stated(self, centres: Sequence[Sequence[Fraction]]) -> NDArray[np.int64]:
         """Stated centres in units of 2**-fraction, shape (k, d).
 
         Raises:
             UsageError: one lies outside the bounds.
         """
+        self.check_stated(centres, [axis.name for axis in self.axes])
         held = [[axis.position(value) for axis, value in zip(self.axes, c, strict=True)] for c in centres]
-        for centre in held:
-            for axis, value in zip(self.axes, centre, strict=True):
-                if not 0 <= value <= axis.largest:
-                    raise UsageError(
-                        f"A stated centre lies outside the declared bounds of column {axis.name!r}.",
-                        "State one inside them.",
-                    )
         return np.array([[round(value * 2**self.fraction) for value in c] for c in held], dtype=np.int64)
 
     def real(self, centre: Sequence[int]) -> list[float]:

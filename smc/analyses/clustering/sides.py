@@ -36,8 +36,8 @@ def check_sides(
                     f"{role.value.capitalize()} has no column {name!r}.", "Add it to that side of the job."
                 )
         declared |= {name: Declared.of(name, schemas[name]) for name in parameters.values(role)}
-    if parameters.match is not None:
-        check_keys(parameters.match, alice, bob)
+        if parameters.match is not None:
+            check_keys(parameters.match, schemas, role)
     if parameters.layout is not Layout.VERTICAL:
         for name in parameters.names:
             for what in _COMPARED:
@@ -55,10 +55,10 @@ def agree(
     """Tell the local rows, in a vertical layout the local declarations too, and learn the peer's.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         parameters: of the job.
-        own: the own columns.
-        rows: the own rows.
+        own: the local columns.
+        rows: the local rows.
 
     Returns:
         Alice's and Bob's rows, and the declarations of all columns.

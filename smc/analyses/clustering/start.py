@@ -180,4 +180,4 @@ def _cost_chosen(shape: Shape, most: int) -> Cost:
 
 def _cost_rows(shape: Shape, rows: int, most: int) -> Cost:
     compared = signs.cost_nonnegative(shape.count * rows, Bounds(-most - 1, most - 1))
-    return compared + cost_sums(shape, rows, 0)
+    return compared + cost_sums(shape, rows)

@@ -89,6 +89,10 @@ class Shape:
         """The columns that neither party knows."""
         return () if self.owner is None else self.columns[self.owner is Role.ALICE]
 
+    def holds(self, role: Role) -> tuple[Role, ...]:
+        """The sides whose columns a party's block has, or has shares of; the owner of slots has both."""
+        return tuple(Role) if self.owner is role else (role,)
+
     def entries(self, role: Role) -> Entries:
         """A party's block as a factor; of shared columns no more bits than distances are computed with."""
         part = self.rows_of(role)
@@ -102,18 +106,10 @@ class Shape:
         """Whether a party counts the rows of clusters: where both hold all rows, Alice alone does."""
         return role is Role.ALICE or self.layout is Layout.HORIZONTAL
 
-    def counts_apart(self, role: Role) -> bool:
-        """Whether a party's rows are counted apart, too: Alice's, where each side has its own."""
-        return role is Role.ALICE and self.layout is Layout.HORIZONTAL
-
-    def grouping(self, role: Role, groups: int, marks: int) -> Grouping:
-        """A party's rows as they are summed, with the count; `marks` is 1 with marks, else 0."""
-        length = len(self.columns_of(role)) + self.counts(role) + marks * (1 + self.counts_apart(role))
+    def grouping(self, role: Role, groups: int) -> Grouping:
+        """A party's rows as they are summed, with the count."""
+        length = len(self.columns_of(role)) + self.counts(role)
         return Grouping(self.entries(role).rows, length, groups)
-
-    def further(self, marks: int) -> int:
-        """Numbers that are summed for each group beside the columns."""
-        return 1 + marks * (2 + self.counts_apart(Role.ALICE))
 
     @property
     def sum_bits(self) -> int:
@@ -128,24 +124,20 @@ class Sums:
     Attributes:
         values: of all columns, shape (k, d).
         sizes: rows, shape (k,).
-        persons: of each party that was asked to mark persons, the marked rows, shape (k,) each.
-        rows: of each party all rows, where they were asked for and each party has its own.
     """
 
     values: SecretInts
     sizes: SecretInts
-    persons: tuple[SecretInts, ...] = ()
-    rows: tuple[SecretInts, ...] = ()
 
 
 @dataclass(slots=True)
 class SecretTable:
-    """The own side of a table.
+    """This side of a table.
 
     Attributes:
-        session: the own side of the run.
+        session: this side of the run.
         shape: what is public of it.
-        own: the own block, shape (rows, columns).
+        own: the local block, shape (rows, columns).
         valid: which rows there are in truth, shape (count,); None for all. Rows that are not belong to no
             cluster.
         squares: own shares of the squared norms of all rows, shape (count,), where columns are shared.
@@ -183,40 +175,25 @@ class SecretTable:
         result[self.shape.rows_of(role.other)] += peer_words
         return result
 
-    def sums(self, bits: SecretBits, marks: NDArray[np.uint64] | None = None) -> Sums:
-        """Sum all rows over secret groups.
-
-        Args:
-            bits: shape (count, k).
-            marks: 0 or 1 for each own row, to be counted as well; both parties give some or neither does.
-        """
+    def sums(self, bits: SecretBits) -> Sums:
+        """Sum all rows over secret groups; bits of shape (count, k)."""
         session, shape = self.session, self.shape
         role, k = session.role, bits.shape[1]
-        count, marked = shape.count, marks is not None
         columns = [self.own]
         if shape.counts(role):
             columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
-        if marks is not None:
-            columns.append(marks[:, None])
-            if shape.counts_apart(role):
-                columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
         mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
-        peer = shape.grouping(role.other, k, int(marked))
+        peer = shape.grouping(role.other, k)
         parts = grouped.sums(session, np.hstack(columns), mine, peer, theirs, shape.sum_bits)
         dimensions = shape.grid.dimensions
-        total = np.zeros((k, dimensions + shape.further(int(marked))), dtype=parts[0].dtype)
+        total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):
-            places = shape.columns_of(side) + [dimensions] * shape.counts(side)
-            places += [dimensions + 1 + (side is Role.BOB)] * marked
-            places += [dimensions + 3] * (marked and shape.counts_apart(side))
-            total[:, places] += part
+            total[:, shape.columns_of(side) + [dimensions] * shape.counts(side)] += part
         words = grouped.lifted(session, total, shape.sum_bits)
         largest = int(shape.grid.largest.max())
-        counted = [SecretInts(session, column, Bounds(0, count)) for column in words[:, dimensions:].T.copy()]
-        values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, count * largest))
-        sizes, persons, apart = counted[0], tuple(counted[1:3]), counted[3:]
-        rows = (apart[0], (sizes - apart[0]).bounded(sizes.bounds)) if apart else ()
-        return Sums(values, sizes, persons, rows)
+        sizes = SecretInts(session, words[:, dimensions].copy(), Bounds(0, shape.count))
+        values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, shape.count * largest))
+        return Sums(values, sizes)
 
     def norms(self) -> Word:
         """Own shares of the squared norms of all rows, shape (count,)."""
@@ -245,10 +222,10 @@ def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost
     return repeated.cost(alice, bob, (length, length), width, first=first)
 
 
-def cost_sums(shape: Shape, groups: int, marks: int) -> Cost:
-    """The exact cost of `SecretTable.sums`; `marks` is 1 with marks, else 0."""
-    alice, bob = (shape.grouping(role, groups, marks) for role in Role)
-    words = groups * (shape.grid.dimensions + shape.further(marks))
+def cost_sums(shape: Shape, groups: int) -> Cost:
+    """The exact cost of `SecretTable.sums`."""
+    alice, bob = (shape.grouping(role, groups) for role in Role)
+    words = groups * (shape.grid.dimensions + 1)
     return grouped.cost(alice, bob, shape.sum_bits) + grouped.cost_lifted(words, shape.sum_bits)
 
 

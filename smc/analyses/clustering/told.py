@@ -8,6 +8,7 @@ from smc.analyses.base import Leakage
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.table import Shape
+from smc.analyses.disclosure.limits import ASKED
 from smc.forms import Role
 
 
@@ -22,7 +23,7 @@ def tells_members(parameters: ClusteringParameters) -> bool:
 
 
 def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
-    """Who learns what beyond the own input."""
+    """Who learns what beyond its own input."""
     rows = "rows" if parameters.match is None else "rows that take part in the matching"
     public = [
         f"the number of {rows} of each side",
@@ -35,7 +36,7 @@ def leakage(parameters: ClusteringParameters, recipients: frozenset[Role]) -> Le
         if parameters.epsilon is None:
             both.append(
                 "where the policies ask for a least intersection or group: whether as many rows match, one "
-                "bit"
+                f"bit; {ASKED}"
             )
     if parameters.tolerance is not None:
         both.append("after each iteration whether the centres still move by more than the tolerance")
@@ -52,9 +53,9 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
         ]
     result = [
         "the centres of the clusters, that is the means of their rows before the last assignment, and how "
-        "many rows are nearest to each; of those that the smallest group of the policies withholds, only "
-        "which they are",
-        "the sum of the squared distances of all rows from their nearest centres",
+        "many rows are nearest to each; of those that the limits of the policies withhold, only which they "
+        "are",
+        "the sum of the squared distances of all rows from their nearest centres, unless one is withheld",
     ]
     if parameters.match is not None:
         result.append("how many rows match, as the sum of these sizes, unless clusters are withheld")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find
@@ -28,6 +28,7 @@ from smc.analyses.disclosure.figures import Rows, Shares
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.memory import MEBI, Memory
 from smc.errors import DomainError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.planning.cost import estimate_seconds
@@ -39,11 +40,14 @@ from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 from smc.values import Nothing, Plain, Share, Value
 
+_MEMORY: Final = Memory(12 * MEBI, 105)
+
 
 class Comparison:
     """See the module; fulfils `smc.analyses.base.Analysis`."""
 
     name = "comparison"
+    always_matches = False
 
     def parse(self, parameters: Mapping[str, Any]) -> ComparisonParameters:
         """See `smc.analyses.comparison.parameters.parse`."""
@@ -69,13 +73,7 @@ class Comparison:
         """
         measures: dict[tuple[int, str], str] = {}
         for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-            for name in self.columns(parameters, role):
-                schema = schemas[name]
-                place = f"{role.value}'s column {name}"
-                check_kind(schema, parameters.form(name).holding(role), place)
-                if schema.kind in NUMBERS:
-                    check_bounds(schema, parameters, place)
-                    measures[schema.scale, schema.unit] = place
+            measures |= self._measures(parameters, schemas, role)
         if len(measures) > 1:
             raise UsageError(
                 f"{' and '.join(measures.values())} have different units or different numbers of digits "
@@ -134,14 +132,20 @@ class Comparison:
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
     def check_rows(self, parameters: ComparisonParameters, data: Data, role: Role, limits: Limits) -> Preview:
-        """Whether the numbers of rows fit each other, if the peer brings what is missing."""
+        """Whether columns fit the parameters, and numbers of rows each other, if the peer brings the rest."""
         del limits
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         width = parameters.bits if parameters.type.bitwise else 1
         fitting = {"x": own[0] or own[1] * width, "y": own[1] or own[0] // width}
         theirs = self.columns(parameters, role.other)
         peer = [rows if name in theirs else 0 for name, rows in fitting.items()]
-        return Preview.of(lambda: _check_count(parameters, own, peer))
+
+        def look() -> None:
+            self._measures(parameters, {name: column.schema for name, column in data.items()}, role)
+            if any(name in data for name in ("x", "y")):
+                _count(parameters, own, peer)
+
+        return Preview.of(look)
 
     def estimate(
         self,
@@ -170,7 +174,7 @@ class Comparison:
             cost.bob_bytes,
             estimate_seconds(cost, given),
             plan.route,
-            None,
+            _MEMORY.at(rows) if _has_model(parameters, plan) else None,
         )
 
     def run(
@@ -236,6 +240,20 @@ class Comparison:
         first, second = (Outcome(plain_tables(result), notes(result)) for result in results)
         return first, second
 
+    def _measures(
+        self, parameters: ComparisonParameters, schemas: Mapping[str, Schema], role: Role
+    ) -> dict[tuple[int, str], str]:
+        """Scale and unit of a side's columns of numbers, which are checked by themselves."""
+        measures: dict[tuple[int, str], str] = {}
+        for name in self.columns(parameters, role):
+            schema = schemas[name]
+            place = f"{role.value}'s column {name}"
+            check_kind(schema, parameters.form(name).holding(role), place)
+            if schema.kind in NUMBERS:
+                check_bounds(schema, parameters, place)
+                measures[schema.scale, schema.unit] = place
+        return measures
+
     def _plan(self, parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
         first = moduli[0] if moduli else Role.ALICE
         last = moduli[-1] if moduli else Role.ALICE
@@ -274,7 +292,7 @@ def _count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[
     """The number of comparisons, from the rows of x and y on both sides; 0 where a side holds none.
 
     Raises:
-        DomainError: they do not fit each other.
+        DomainError: they do not fit each other, or there are none.
     """
     width = parameters.bits if parameters.type.bitwise else 1
     rows = [agreed_rows(n, a, b) for n, a, b in zip(("x", "y"), own, peer, strict=True)]
@@ -285,6 +303,8 @@ def _count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[
             f"Bring {width} encrypted bits for each value, or state another number of bits.",
         )
     count = max(count_x, rows[1])
+    if not count:
+        raise DomainError("There is no row to compare.", "Bring at least one value.")
     for name, one in (("x", count_x), ("y", rows[1])):
         if one not in (1, count) and name not in parameters.constants:
             raise DomainError(
@@ -294,8 +314,11 @@ def _count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[
     return count
 
 
-def _check_count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[int]) -> None:
-    _count(parameters, own, peer)
+def _has_model(parameters: ComparisonParameters, plan: Plan) -> bool:
+    """Whether memory was measured: of oblivious transfer without ciphertexts, by no pool."""
+    kind = parameters.type
+    encrypted = {Form.ES, Form.SE} & {kind.x, kind.y, kind.delta}
+    return plan.engine == "oblivious" and not encrypted and not parameters.pool
 
 
 COMPARISON = Comparison()

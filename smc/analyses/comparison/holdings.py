@@ -39,7 +39,7 @@ def stretched(values: Sequence[int], count: int) -> Sequence[int]:
 def holding_of(
     session: Session, parameters: ComparisonParameters, name: str, column: Column | None, count: int
 ) -> Value:
-    """The own holding of x or y, `count` entries long.
+    """The local holding of x or y, `count` entries long.
 
     Raises:
         DomainError: a ciphertext is none.

@@ -1,16 +1,17 @@
-"""Which clusters are too small to be shown, decided on secret sizes before anything is opened.
+"""Which clusters stay closed, decided on secret sizes and sums before anything is opened.
 
 A cluster is about the persons whose rows its centre is the mean of, and about those whose rows are nearest to
 that centre; both have to be many enough. Where each side has rows of its own, a recipient can take its own
 out of what it is shown; so then a side has to have no rows at all in a cluster, or many persons enough by
-itself. A cluster that fails is withheld, with its size, centre and labels. So are the next smallest ones
-until those withheld would pass together: the numbers of all rows are public, and the sizes shown give away
-how many rows are withheld in all. In other words, with the failing clusters first and then by size, a cluster
-is withheld if
+itself. Its sums must not tell of a few of them, or of one (`smc.analyses.disclosure.cluster_sums`). A cluster
+that fails is withheld, with its size, centre and labels. So are the next smallest ones until those withheld
+are many enough together: the numbers of all rows are public, and the sizes shown give away how many rows are
+withheld in all. In other words, with the failing clusters first and then by size, a cluster is withheld if
 
-    some cluster fails,  and  this one does  or  all before it would fail as one.
+    some cluster fails,  and  this one does  or  all before it would be too few as one.
 
-If the withheld ones would fail even so, they are all of the clusters.
+If the withheld ones are too few even so, they are all of the clusters. What is about all clusters together is
+shown if none is withheld: a recipient takes out of it what it knows of those that are shown.
 
 Reference: primary and complementary suppression: Hundepohl et al., Statistical disclosure control, 2012,
 section 4.2; that a party can subtract its own part: `smc.analyses.disclosure.tables`.
@@ -27,6 +28,8 @@ from operator import add, or_
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.disclosure.cluster_sums import ClusterSums, telling
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.forms import Role
 from smc.protocols.spec import Cost
@@ -62,17 +65,14 @@ class Way:
         """Other numbers in the same places."""
         return Way(tuple(counts[: len(self.persons)]), tuple(counts[len(self.persons) :]))
 
-    def together(self) -> Way:
-        """All clusters taken as one."""
-        return self.of([count.sum().bounded(count.bounds) for count in self.counts])
-
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
     """What is to be opened of k clusters; secret.
 
     Attributes:
-        ways: of counting what each cluster is about; none where no group is too small.
+        ways: of counting what each cluster is about; none where nothing is limited.
+        sums: what the sums over its rows are made of, of each side; none where nothing is limited.
         figures: of each cluster, shape (k,) or (k, n), each with the value that stands for a withheld one.
         whole: a figure about all clusters together, shape (1,), with the same.
         labels: which rows lie in which cluster, shape (n, k); None where nobody is told.
@@ -80,6 +80,7 @@ class Clusters:
     """
 
     ways: Sequence[Way]
+    sums: Sequence[ClusterSums]
     figures: Sequence[tuple[SecretInts, int]]
     whole: tuple[SecretInts, int]
     labels: SecretBits | None = None
@@ -96,13 +97,13 @@ class OpenedClusters:
 
 
 def open_clusters(
-    opener: Opener, minimum: int, clusters: Clusters, recipients: AbstractSet[Role]
+    opener: Opener, limits: Limits, clusters: Clusters, recipients: AbstractSet[Role]
 ) -> OpenedClusters:
-    """Open clusters, of which those that are too small stay closed.
+    """Open clusters, of which those that a limit stands against stay closed.
 
     Args:
         opener: all opening goes through it.
-        minimum: the smallest group that may be shown.
+        limits: of both policies.
         clusters: what is to be opened.
         recipients: who gets figures.
 
@@ -111,13 +112,12 @@ def open_clusters(
     """
     figures, (whole, blank) = [values for values, _ in clusters.figures], clusters.whole
     labels = clusters.labels
-    if minimum > 0:
-        hidden = withheld(clusters.ways, minimum)
+    if limits.counts_clusters:
+        hidden = withheld(clusters.ways, limits.least_in_cluster, telling(clusters.sums, limits))
         for place, (values, mark) in enumerate(clusters.figures):
             bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
             figures[place] = select(bits, _constant(values, mark), values)
-        few = failing([way.together() for way in clusters.ways], minimum)
-        whole = select(few, _constant(whole, blank), whole)
+        whole = select(_some(hidden), _constant(whole, blank), whole)
         labels = None if labels is None else labels & ~hidden.reshape(1, -1)
     return OpenedClusters(
         tuple(opener.ints(values, recipients) for values in figures),
@@ -157,27 +157,31 @@ def _earlier(count: int) -> NDArray[np.bool_]:
     return places[:, None] < places[None, :]
 
 
-def withheld(ways: Sequence[Way], minimum: int) -> SecretBits:
+def _some(bits: SecretBits) -> SecretBits:
+    """Whether one of them is 1, shape (1,)."""
+    return reduce(or_, [bits[place : place + 1] for place in range(len(bits))])
+
+
+def withheld(ways: Sequence[Way], minimum: int, tells: SecretBits | None) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
         ways: of counting; by the last one clusters are ordered.
         minimum: as in `failing`.
+        tells: which clusters fail for another reason, shape (k,).
 
     Returns:
         Shape (k,).
     """
     fails = failing(ways, minimum)
+    fails = fails if tells is None else fails | tells
     total = ways[-1].total
     k = len(total)
     order = select(fails, total * 0, total)
     # i comes before j if it has fewer persons, or as many and a lower number
     before = order.reshape(-1, 1) + (~_earlier(k)).astype(np.int64) <= order.reshape(1, -1)
     would_fail = failing(_sums_before(ways, before), minimum)
-    any_fails = fails[:1]
-    for place in range(1, k):
-        any_fails = any_fails | fails[place : place + 1]
-    return (fails | would_fail) & any_fails
+    return (fails | would_fail) & _some(fails)
 
 
 def _sums_before(ways: Sequence[Way], before: SecretBits) -> list[Way]:
@@ -212,9 +216,18 @@ def plain_fails(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -
     return fails
 
 
-def plain_withheld(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -> NDArray[np.bool_]:
-    """The same as `withheld` in the clear, by the words of the rule; arguments as of `plain_fails`."""
+def plain_withheld(
+    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, tells: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """The same as `withheld` in the clear, by the words of the rule.
+
+    Args:
+        ways: as of `plain_fails`.
+        minimum: as there.
+        tells: which clusters fail for another reason, shape (k,).
+    """
     fails = plain_fails(ways, minimum)
+    fails = fails if tells is None else fails | tells
     hidden = fails.copy()
     if not fails.any():
         return hidden
@@ -238,7 +251,9 @@ def cost_failing(ways: int, parts: int, clusters: int, most: int, minimum: int) 
     return total
 
 
-def cost_withheld(ways: int, parts: int, clusters: int, most: int, minimum: int) -> Cost:
+def cost_withheld(
+    ways: int, parts: int, clusters: int, most: int, minimum: int, *, tells: bool = False
+) -> Cost:
     """The exact cost of `withheld`.
 
     Args:
@@ -247,12 +262,17 @@ def cost_withheld(ways: int, parts: int, clusters: int, most: int, minimum: int)
         clusters: k.
         most: rows of the table.
         minimum: as there.
+        tells: whether clusters may fail for another reason.
     """
     k = clusters
     counts = ways * parts * (2 if parts > 1 else 1)
-    total = cost_failing(ways, parts, k, most, minimum) + gates.cost(k)
+    total = cost_failing(ways, parts, k, most, minimum) + (cost_and(k) if tells else Cost())
+    total += gates.cost(k)
     total += signs.cost_nonnegative(k * k, Bounds(-most - 1, most)) + gates.cost(k * k * counts)
     total += cost_failing(ways, parts, k, most, minimum)
-    for _ in range(1, k):
-        total += cost_and(1)
-    return total + cost_and(k) + cost_and(k)
+    return total + cost_and(k) + cost_some(k) + cost_and(k)
+
+
+def cost_some(clusters: int) -> Cost:
+    """The exact cost of telling whether one cluster of several is marked."""
+    return sum((cost_and(1) for _ in range(1, clusters)), Cost())

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-APART: Final = 3
-"""How many numbers of persons a sum is tested for beside that of all."""
+BESIDE_BOUNDS: Final = 2
+"""How many indicators `off_bounds` gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,55 @@ def told_apart(cells: Ints, persons: Ints, values: Ints, bounds: tuple[int, int]
     ]
 
 
-def differing(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
-    """Of rows that each are a person: 1 where a value is not the lower bound, the upper, or the commonest.
+def off_bounds(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
+    """Of rows that each are a person: 1 where a value is not the lower bound, and where it is not the upper.
 
     Args:
         values: of all rows, shape (n,).
         bounds: lower and upper.
 
     Returns:
-        `APART` arrays of shape (n,).
+        `BESIDE_BOUNDS` arrays of shape (n,).
     """
-    common = _commonest(np.zeros_like(values), values, 1)[0]
-    return [(values != reference).astype(np.int64) for reference in (*bounds, common)]
+    return [(values != bound).astype(np.int64) for bound in bounds]
+
+
+def off_commonest(values: Ints) -> Ints:
+    """1 where a value is not the one that most rows have, the least of several; shape (n,)."""
+    common = int(_commonest(np.zeros_like(values), values, 1)[0])
+    found: Ints = (values != common).astype(np.int64)
+    return found
+
+
+def firsts(marks: Ints, persons: Ints | None) -> Ints:
+    """1 for the first marked row of each person: summed over any rows, no person is counted twice.
+
+    Args:
+        marks: 1 for a marked row, else 0; shape (n,) or (n, m).
+        persons: of each row, shape (n,); None where each row is a person of its own.
+    """
+    if persons is None:
+        return marks
+    found = np.zeros_like(marks)
+    for column, first in zip(marks.reshape(len(marks), -1).T, found.reshape(len(marks), -1).T, strict=True):
+        marked = np.flatnonzero(column)
+        first[marked[np.unique(persons[marked], return_index=True)[1]]] = 1
+    return found
+
+
+def added_by_persons(values: Ints, persons: Ints | None) -> Ints:
+    """What the person of each row adds in all rows together, shape (n, d).
+
+    Args:
+        values: of each row, not negative, shape (n, d).
+        persons: as in `firsts`.
+    """
+    if persons is None:
+        return values
+    people, which = np.unique(persons, return_inverse=True)
+    totals = np.zeros((len(people), values.shape[1]), dtype=np.int64)
+    np.add.at(totals, which.reshape(-1), values)
+    return totals[which.reshape(-1)]
 
 
 def persons_of(cells: Ints, persons: Ints, size: int) -> Ints:

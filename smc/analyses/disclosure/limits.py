@@ -11,6 +11,9 @@ from smc.errors import DisclosureRefused
 MOST: Final = 1_000_000
 """The largest number in limits, and the largest numerator and denominator."""
 
+ASKED: Final = "by this bit, who brings chosen rows can ask in each run whether a person is there"
+"""What whether limits on matches hold tells of single persons; it holds for the limits of either party."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -21,7 +24,7 @@ class Limits:
             and clusters the least number of each side that has any, since a recipient can subtract its own
             part; 0 for none.
         dominance: the largest part of a released sum that may come from one person, in (0, 1]; 1 for none.
-            In tables it is a part of the sum of that person's side.
+            In tables and clusters it is a part of the sum of that person's side.
         minimum_set: the least number of rows that each side brings to a matching.
         maximum_ratio: the most by which one side's rows may exceed the other's in a matching; 0 for none.
         minimum_intersection: the least number of matches for anything about an intersection to be released.
@@ -58,6 +61,19 @@ class Limits:
     def weighs(self) -> bool:
         """Whether the part that one person has in an exact sum matters."""
         return self.dominance < 1
+
+    @property
+    def least_in_cluster(self) -> int:
+        """The least persons of a cluster that is shown, 0 where nothing is limited.
+
+        Under dominance alone it is 1: an empty cluster keeps the mean of rows that it does not count.
+        """
+        return max(self.minimum_group, int(self.weighs))
+
+    @property
+    def counts_clusters(self) -> bool:
+        """Whether it matters which rows a cluster is made of."""
+        return self.least_in_cluster > 0
 
     @property
     def weight_factor(self) -> int:

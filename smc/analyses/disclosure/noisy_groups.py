@@ -24,7 +24,7 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
     """Replace by 0 what is about too few rows.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         words: own shares of the results, shape (n,), less than 2**62 in absolute value.
         counts: for each result, which one counts its rows, shape (n,).
         least: rows that a result is about at least, positive.

@@ -103,6 +103,11 @@ class Release:
         return self._limits.weighs
 
     @property
+    def counts_clusters(self) -> bool:
+        """Whether it matters which rows a cluster is made of."""
+        return self._limits.counts_clusters
+
+    @property
     def weight_factor(self) -> int:
         """By what exact sums are multiplied where it does; their bounds have to leave that much room."""
         return self._limits.weight_factor
@@ -244,11 +249,13 @@ class Release:
         self._claim(Kind.GROUPS)
         if clusters.labels is not None:
             self._claim(Kind.ROWS)
-        if self.counts_groups and not clusters.ways:
-            raise _defect("opens clusters without the numbers of their persons")
+        if self.counts_clusters and not (clusters.ways and clusters.sums):
+            raise _defect(
+                "opens clusters without the numbers of their persons and what their sums are made of"
+            )
         self.test()
         self._admitted = True
-        return open_clusters(self._opener, self._limits.minimum_group, clusters, recipients)
+        return open_clusters(self._opener, self._limits, clusters, recipients)
 
     def step(self, bit: SecretBits) -> bool:
         """Open one bit to both that steers the run and that its leakage statement names.

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.base import PERSONS, Data, Outcome
-from smc.analyses.disclosure.crowds import APART, differing
+from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates_parameters import (
-    NUMERIC,
     SHARES,
     SIZE,
     STATISTICS,
@@ -37,8 +37,8 @@ from smc.forms import Role
 from smc.protocols.declarations import Declared, exchange_declarations
 from smc.protocols.session import Session
 from smc.protocols.sizes import RowCount
-from smc.secret import noise
-from smc.secret.alignment import align
+from smc.secret import majority, noise
+from smc.secret.alignment import Aligned, align
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, concatenate
 from smc.secret.laplace import DiscreteLaplace
@@ -53,7 +53,7 @@ class Brought:
     Attributes:
         keys: distinct, shape (n, 2): hashed to 128 bits under a salt of the run.
         numbers: the row of the data set that each key stands for, from 0, shape (n,).
-        data: the own columns.
+        data: the local columns.
     """
 
     keys: Keys
@@ -81,9 +81,9 @@ def run_aggregates(
     """The joint run, one side, after the row counts have been exchanged and checked.
 
     Args:
-        session: the own side.
+        session: this side.
         parameters: as parsed.
-        rows: the own rows.
+        rows: the local rows.
         peer_count: rows of the peer.
         recipients: who gets the results.
         release: opens them.
@@ -105,10 +105,11 @@ def run_aggregates(
     _check_room(bounds, noises, most, release.weight_factor if weighs else 1)
     signed = tuple(place for place, each in enumerate(bounds) if each.lower < 0) if weighs else ()
     counted = tuple(range(len(bounds))) if release.counts_groups and exact_sums else ()
-    further = (*signed, *np.repeat(counted, APART).tolist())
+    marks = [BESIDE_BOUNDS + bounds[i].span_bits for i in counted]
+    further = (*signed, *np.repeat(counted, marks).tolist())
     sides = [value.side for value in parameters.values] + [parameters.values[i].side for i in further]
     spans = [*bounds, *(Bounds(0, bounds[i].magnitude) for i in signed)]
-    spans += [Bounds(0, 1)] * (APART * len(counted))
+    spans += [Bounds(0, 1)] * sum(marks)
     aligned = align(
         session,
         rows.keys,
@@ -120,9 +121,9 @@ def run_aggregates(
     columns = [next(brought[side]) for side in sides]
     values, rest = columns[: len(every)], columns[len(every) :]
     absolutes = dict(zip(signed, rest[: len(signed)], strict=True))
-    apart = [aligned.total(column) for column in rest[len(signed) :]]
     member = SecretInts.from_bits(aligned.member)
     figures = [aligned.total(member), *(aligned.total(column) for column in values)]
+    apart = _apart(aligned, figures[0], rest[len(signed) :], marks)
     if noises:
         figures = _noisy(session, figures, noises)
     size = figures[0]
@@ -196,17 +197,19 @@ def check_own(
 
     Raises:
         DomainError: as `run_aggregates`.
-        UsageError: bounds of the job do not fit the declared ones.
+        UsageError: values are no numbers, bounds of the job do not fit the declared ones, or no noise does.
+        DisclosureRefused: there are fewer rows than the smallest group.
     """
     if _counts_persons(parameters, limits):
         check_one_row_each(data[PERSONS].array[numbers] if PERSONS in data else None)
     own = [value for value in parameters.values if value.side is role]
-    if any(data[value.column].schema.kind not in NUMERIC for value in own):
-        return  # what kinds do not fit is said when the declarations of both sides are known
     every = [declared(v, data[v.column].schema, clamped=parameters.epsilon is not None) for v in own]
     bounds = [Bounds(each.lower, each.upper) for each in every]
     weighs = limits.weighs and parameters.epsilon is None and parameters.output == STATISTICS
-    _check_room(bounds, (), len(numbers), limits.weight_factor if weighs else 1)
+    noises = laws(parameters, tuple(bounds))
+    _check_room(bounds, noises, len(numbers), limits.weight_factor if weighs else 1)
+    if parameters.epsilon is None and parameters.output != SIZE:
+        limits.check_persons(len(numbers))
 
 
 def _about(
@@ -257,7 +260,7 @@ def _own_columns(
     signed: Sequence[int],
     counted: Sequence[int],
 ) -> NDArray[np.int64]:
-    """Own values, clamped if there is noise, then absolute ones, then who is told apart; shape (n, c)."""
+    """Own values, clamped if there is noise, then absolute ones, then marks of who is told apart; (n, c)."""
     columns: dict[int, NDArray[np.int64]] = {}
     for place, (value, each) in enumerate(zip(parameters.values, bounds, strict=True)):
         if value.side is role:
@@ -267,8 +270,26 @@ def _own_columns(
     chosen = [*columns.values(), *(np.abs(columns[place]) for place in signed if place in columns)]
     for place in counted:
         if place in columns:
-            chosen += differing(columns[place], (bounds[place].lower, bounds[place].upper))
+            chosen += off_bounds(columns[place], (bounds[place].lower, bounds[place].upper))
+            chosen += majority.digits(columns[place], bounds[place])
     return np.array(chosen, dtype=np.int64).reshape(len(chosen), len(rows.keys)).T
+
+
+def _apart(
+    aligned: Aligned, size: SecretInts, columns: Sequence[SecretInts], marks: Sequence[int]
+) -> list[SecretInts]:
+    """How many matches each sum tells apart: from its bounds, and from what most of the matches have.
+
+    Args:
+        aligned: the rows.
+        size: of the intersection.
+        columns: `BESIDE_BOUNDS` marks of each sum, then the digits of its values.
+        marks: how many columns each sum has.
+    """
+    ends = np.cumsum([0, *marks]).tolist()
+    groups = [columns[start:end] for start, end in pairwise(ends)]
+    found = [aligned.total(column) for group in groups for column in group[:BESIDE_BOUNDS]]
+    return found + majority.differing(aligned.member, size, [group[BESIDE_BOUNDS:] for group in groups])
 
 
 def _noisy(

@@ -7,8 +7,8 @@ from typing import Final
 
 from smc.analyses.base import Leakage, Schema
 from smc.analyses.disclosure.costs import SumShape, cost_test
-from smc.analyses.disclosure.crowds import APART
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
+from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
     MOST_DELTA,
@@ -26,7 +26,7 @@ from smc.forms import Role
 from smc.protocols.declarations import declarations_cost
 from smc.protocols.intersection import cuckoo
 from smc.protocols.spec import Cost
-from smc.secret import alignment, gates, noise, opening
+from smc.secret import alignment, gates, majority, noise, opening
 from smc.secret.bounds import Bounds
 
 _CHOSEN: Final = (
@@ -101,8 +101,7 @@ def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Rol
         if parameters.output != SHARES
     }
     bit = "whether the limits of disclosure hold, one bit, where the policies set any that apply"
-    if parameters.epsilon is not None:
-        bit += "; it is told from the noisy size"
+    bit += f"; {ASKED}" if parameters.epsilon is None else "; it is told from the noisy size"
     public: tuple[str, ...] = ("the number of rows of each side that take part",)
     if parameters.values:
         public += (f"bounds and scales of {names}",)
@@ -131,16 +130,12 @@ def aggregate_cost(
     """
     columns = [len(parameters.columns(role)) for role in Role]
     total = declarations_cost(*columns) if parameters.values else Cost()
-    bounds = []
-    for value in parameters.values:
-        schema = schemas.get(value.column)
-        each = None if schema is None else declared(value, schema, clamped=parameters.epsilon is not None)
-        bounds.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
+    bounds = _spans(parameters, schemas)
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs, counts_groups = (exact_sums and asked for asked in (limits.weighs, limits.counts_groups))
     aligned = list(columns)
     for value, span in zip(parameters.values, bounds, strict=True):
-        further = (weighs and span.lower < 0) + APART * counts_groups
+        further = (weighs and span.lower < 0) + counts_groups * (BESIDE_BOUNDS + span.span_bits)
         aligned[list(Role).index(value.side)] += further
     total += alignment.cost(*counts, *aligned, fresh=True)
     fewer = min(counts)
@@ -155,11 +150,33 @@ def aggregate_cost(
     if parameters.output != SIZE:
         least = max(least, limits.minimum_group)
     sums = [SumShape(_weighed(span), slots, fewer) for span in bounds] if weighs else []
-    apart = [Bounds(0, fewer)] * (APART * len(bounds) if counts_groups else 0)
+    apart = []
+    if counts_groups:
+        widths = [span.span_bits for span in bounds]
+        total += majority.cost(slots, fewer, widths)
+        apart = [Bounds(0, fewer)] * (BESIDE_BOUNDS * len(bounds))
+        apart += [Bounds(0, fewer if width else 0) for width in widths]
     total += cost_test([(size, least)], limits, sums, apart)
     if parameters.output == SHARES:
         return total
     return total + opening.cost(1 + len(parameters.values), recipients)
+
+
+def digits(parameters: AggregateParameters, schemas: Mapping[str, Schema], limits: Limits) -> int:
+    """How many digits of values are secret columns of a run, to find the value that most matches have."""
+    if parameters.epsilon is not None or parameters.output != STATISTICS or not limits.counts_groups:
+        return 0
+    return sum(span.span_bits for span in _spans(parameters, schemas))
+
+
+def _spans(parameters: AggregateParameters, schemas: Mapping[str, Schema]) -> list[Bounds]:
+    """Bounds of all values as far as the declarations are known."""
+    found = []
+    for value in parameters.values:
+        schema = schemas.get(value.column)
+        each = None if schema is None else declared(value, schema, clamped=parameters.epsilon is not None)
+        found.append(_UNKNOWN if each is None else Bounds(each.lower, each.upper))
+    return found
 
 
 def _weighed(bounds: Bounds) -> Bounds:

@@ -37,6 +37,7 @@ class Matching:
     """The analysis `matching`; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "matching"
+    always_matches: Final = True
 
     def parse(self, parameters: Mapping[str, Any]) -> MatchingParameters:
         """Find the method and let it parse the rest."""

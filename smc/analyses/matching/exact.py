@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import aggregates_contract
@@ -48,26 +48,29 @@ _SECONDS_PER_SLOT: Final = 4e-5
 _SETUP_SECONDS: Final = 0.05
 _KEYS_MEMORY: Final = Memory(10 * MEBI, 400)
 _ALIGNED_MEMORY: Final = Memory(25 * MEBI, 750)
+_DIGIT_MEMORY: Final = 72
 
 
 class ExactMatching:
     """The method `exact` of matching; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "exact"
+    always_matches: Final = True
 
     def parse(self, parameters: Mapping[str, Any]) -> ExactParameters:
         """See `smc.analyses.matching.exact_parameters`."""
         return parse_exact(parameters)
 
     def columns(self, parameters: ExactParameters, role: Role) -> tuple[str, ...]:
-        """The key columns, and the own values."""
+        """The key columns, and the local values."""
         return parameters.columns(role)
 
     def check_schema(
         self, parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
     ) -> None:
         """Check the kinds of keys and values."""
-        check_keys(parameters, alice, bob)
+        for role, schemas in zip(Role, (alice, bob), strict=True):
+            check_keys(parameters, schemas, role)
         if parameters.aggregates is not None:
             aggregates_contract.check_values(parameters.aggregates, alice, bob)
 
@@ -97,8 +100,8 @@ class ExactMatching:
         """Recipients learn which of their keys the other side has, or figures."""
         if parameters.aggregates is not None:
             return aggregates_contract.aggregate_leakage(parameters.aggregates, recipients)
-        gets = "which of the own keys the other side has too, and so their number"
-        bit = "whether the intersection has as many keys as the policies ask for, where they ask"
+        gets = "which of its own keys the other side has too, and so their number"
+        bit = f"whether the intersection has as many keys as the policies ask for, where they ask; {ASKED}"
         rows = "the number of distinct keys" if parameters.duplicates == DISTINCT else "the number of rows"
         return Leakage(
             (*((gets,) if Role.ALICE in recipients else ()), bit),
@@ -110,6 +113,7 @@ class ExactMatching:
         """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
 
         def look() -> None:
+            check_keys(parameters, {name: column.schema for name, column in data.items()}, role)
             settled = settle(data, parameters.recipes, parameters.duplicates, role.value)
             limits.check_sets(len(settled), len(settled))
             if parameters.aggregates is not None:
@@ -138,7 +142,9 @@ class ExactMatching:
             total += aggregates_contract.aggregate_cost(
                 parameters.aggregates, schemas, recipients, (rows, rows), limits
             )
-            seconds, route, memory = _SECONDS_PER_SLOT, _ALIGNED, _ALIGNED_MEMORY
+            digits = aggregates_contract.digits(parameters.aggregates, schemas, limits)
+            seconds, route = _SECONDS_PER_SLOT, _ALIGNED
+            memory = Memory(_ALIGNED_MEMORY.fixed, _ALIGNED_MEMORY.row + _DIGIT_MEMORY * digits)
         return Estimate(
             total.rounds,
             total.alice_bytes,
@@ -159,7 +165,7 @@ class ExactMatching:
         """The joint run, one side.
 
         Raises:
-            DomainError: the own keys repeat, or are missing; nothing was sent.
+            DomainError: this party's keys repeat, or are missing; nothing was sent.
             DisclosureRefused: a limit stands against the run, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
@@ -260,7 +266,7 @@ def _by_role(role: Role, own: int, peer: int) -> tuple[int, int]:
 def _outcome(
     parameters: ExactParameters, data: Data, settled: Settled, found: NDArray[np.bool_] | None
 ) -> Outcome:
-    """The own matching rows by number, from 1, with their keys as they stand in the own data."""
+    """The local rows that match by number, from 1, with their keys as they stand in the local data."""
     details = {"route": _ROUTE, "duplicates": parameters.duplicates}
     if found is None:
         return Outcome((), ("The results went to the other party only.",), details)

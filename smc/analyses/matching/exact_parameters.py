@@ -104,16 +104,15 @@ def parse_keys(parameters: Mapping[str, Any], place: str) -> ExactParameters:
     return ExactParameters(tuple((name, given.get(name, DEFAULT_STEPS)) for name in names), duplicates)
 
 
-def check_keys(parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
-    """Check that the key columns of both sides have texts.
+def check_keys(parameters: ExactParameters, schemas: Mapping[str, Schema], role: Role) -> None:
+    """Check that the key columns of a side have texts.
 
     Raises:
-        UsageError: says which column of which side.
+        UsageError: says which column.
     """
-    for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-        for name, _ in parameters.recipes:
-            if schemas[name].kind not in KINDS:
-                raise UsageError(
-                    f"{role.value}'s column {name} is of kind {schemas[name].kind} and cannot be a key.",
-                    f"Use columns of kind {', '.join(KINDS)}.",
-                )
+    for name, _ in parameters.recipes:
+        if schemas[name].kind not in KINDS:
+            raise UsageError(
+                f"{role.value}'s column {name} is of kind {schemas[name].kind} and cannot be a key.",
+                f"Use columns of kind {', '.join(KINDS)}.",
+            )

@@ -68,7 +68,7 @@ def settle(data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicate
     """Normalise the key columns and deal with keys that occur more than once.
 
     Args:
-        data: the own columns.
+        data: the local columns.
         recipes: the key columns and the steps of each.
         duplicates: one of `DUPLICATES`.
         side: how errors call this side.

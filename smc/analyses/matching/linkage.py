@@ -43,9 +43,9 @@ class Linkage(ABC):
     """One side of a run.
 
     Args:
-        session: the own side.
+        session: this side.
         parameters: of the job.
-        own: the own records.
+        own: the local records.
         counts: rows of each role, public, none 0.
         recipients: who learns the pairs.
         release: opens them.
@@ -67,7 +67,7 @@ class Linkage(ABC):
         self._recipients = [role for role in Role if role in recipients]
         self._release = release
         self.numbers: Final = session.random.permutation(len(own)) + 1
-        """What stands for the own rows towards the other side, shape (n,): 1 to n, at random."""
+        """What stands for the local rows towards the other side, shape (n,): 1 to n, at random."""
         self._partners = self._new_registers()
         """A word of each row whose lowest bit tells whether it has a partner."""
 
@@ -95,7 +95,7 @@ class Linkage(ABC):
         """Open the result to the recipients."""
 
     def _shuffled(self) -> Iterator[Places]:
-        """The own places of each pass."""
+        """The local places of each pass."""
         for layout in self._own.layouts:
             yield Places.shuffled(self._session, layout)
 

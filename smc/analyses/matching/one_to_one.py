@@ -40,7 +40,7 @@ class _Pass:
     """A pass on its way back.
 
     Attributes:
-        places: the own ones.
+        places: the local ones.
         mutual: own XOR shares of which pairs are the best of both their rows, bits packed, by stretch.
         better: the same by side of the rows whose best here is above that of all passes before.
     """
@@ -78,7 +78,7 @@ class OneToOne(Linkage):
         """Find the best pairs of each bucket, and the rows that have none as good in an earlier pass.
 
         Args:
-            places: the own ones.
+            places: the local ones.
             parts: the stretches, with XOR shares of which pairs are alike.
             best: the best score of each row so far.
             first: whether all rows are still free.

@@ -34,7 +34,7 @@ def stretches(buckets: int, capacity: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The own side of some buckets.
+    """This side of some buckets.
 
     Attributes:
         rows: own row numbers or `EMPTY`, shape (b, capacity).
@@ -67,10 +67,10 @@ class Places:
         """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
 
         Args:
-            session: the own side of the run.
+            session: this side of the run.
             role: who is told.
             chosen: own XOR shares, shape (b, capacity, capacity).
-            words: of the own rows, used at the other side, shape (n,).
+            words: of the local rows, used at the other side, shape (n,).
 
         Returns:
             Own shares, shape (b, capacity, capacity).
@@ -97,10 +97,10 @@ class Pairs:
     """All pairs of places of some buckets, compared: one side.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         rule: when records are alike.
-        records: the own ones.
-        places: the own places.
+        records: the local ones.
+        places: the local places.
     """
 
     def __init__(self, session: Session, rule: Rule, records: Records, places: Places) -> None:
@@ -131,7 +131,7 @@ def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
     """Which places of a side are in a chosen pair and were not marked before.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         role: whose places.
         chosen: own XOR shares, shape (b, capacity, capacity).
         marks: own XOR shares, shape (b, capacity).

@@ -49,7 +49,7 @@ class Records:
 
 
 def count_rows(parameters: TolerantParameters, data: Data) -> int:
-    """How many rows the own columns have.
+    """How many rows the local columns have.
 
     Raises:
         DomainError: they differ in length.

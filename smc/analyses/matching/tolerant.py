@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
 from smc.analyses.disclosure.figures import Rows
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching.assignment import largest_assignment
@@ -50,6 +50,7 @@ class Tolerant:
     """The method `tolerant`; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "tolerant"
+    always_matches: Final = True
 
     def parse(self, parameters: Mapping[str, Any]) -> TolerantParameters:
         """Check the `[parameters]` of a job, see `smc.analyses.matching.tolerant_parameters`."""
@@ -68,19 +69,8 @@ class Tolerant:
         Raises:
             UsageError: they do not.
         """
-        for name in self.columns(parameters, Role.ALICE):
-            for role, schemas in zip(Role, (alice, bob), strict=True):
-                if name not in schemas:
-                    raise UsageError(
-                        f"{role.name.title()} declares no column {name!r}.", "Add it to the job."
-                    )
-                if schemas[name].kind not in KINDS:
-                    raise UsageError(
-                        f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
-                        f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
-                    )
-        for schemas in (alice, bob):
-            parameters.check_dates(schemas)
+        for role, schemas in zip(Role, (alice, bob), strict=True):
+            self._check_side(parameters, schemas, role)
 
     def check_recipients(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.
@@ -115,7 +105,7 @@ class Tolerant:
                 if parameters.accept_overflow
                 else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
             ),
-            "where the policies ask for a least number of matches: whether there are as many",
+            f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
         )
         return Leakage(
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
@@ -126,10 +116,17 @@ class Tolerant:
 
         With more rows there it has more buckets, and they are hardly fuller.
         """
-        del role
-        own = count_rows(parameters, data)
-        sets = Preview.of(lambda: limits.check_sets(own, own))
-        return sets if sets.refusal is not None else _preview(parameters, read_texts(parameters, data), own)
+        schemas = {name: column.schema for name, column in data.items()}
+
+        def look() -> None:
+            self._check_side(parameters, schemas, role)
+            own = count_rows(parameters, data)
+            limits.check_sets(own, own)
+
+        found = Preview.of(look)
+        if found.refusal is not None:
+            return found
+        return _preview(parameters, read_texts(parameters, data), count_rows(parameters, data))
 
     def estimate(
         self,
@@ -157,7 +154,7 @@ class Tolerant:
         """The joint run, one side.
 
         Raises:
-            DomainError: the own columns do not fit, or too many rows are left out; nothing was sent.
+            DomainError: the local columns do not fit, or too many rows are left out; nothing was sent.
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
@@ -211,6 +208,17 @@ class Tolerant:
             for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
         ]
         return outcomes[0], outcomes[1]
+
+    def _check_side(self, parameters: TolerantParameters, schemas: Mapping[str, Schema], role: Role) -> None:
+        for name in self.columns(parameters, role):
+            if name not in schemas:
+                raise UsageError(f"{role.name.title()} declares no column {name!r}.", "Add it to the job.")
+            if schemas[name].kind not in KINDS:
+                raise UsageError(
+                    f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
+                    f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
+                )
+        parameters.check_dates(schemas)
 
 
 TOLERANT: Final = Tolerant()
@@ -266,7 +274,7 @@ def _outcome(
 
 
 def _preview(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:
-    """What is known of the own rows when nothing is known of the other side's."""
+    """What is known of the local rows when nothing is known of the other side's."""
     if not rows:
         return Preview()
     coverage = Coverage.of(parameters, layouts(parameters, texts, parameters.buckets((rows,))), rows)

@@ -61,7 +61,7 @@ class TolerantParameters:
         one_to_one: `none`, `greedy` or `largest`.
         rounds: of the greedy pairing.
         salt: makes hashes of this job its own.
-        show: own columns that the own result repeats beside the row numbers.
+        show: local columns that the result repeats beside the row numbers.
     """
 
     fields: tuple[Field, ...]

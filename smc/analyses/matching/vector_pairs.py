@@ -26,9 +26,9 @@ def alike(session: Session, measure: Measure, own: Whole, alice: int, bob: int) 
     """The matches of all pairs.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         measure: what is public.
-        own: the own vectors, shape (n, d).
+        own: the local vectors, shape (n, d).
         alice: Alice's rows.
         bob: Bob's rows.
 

@@ -140,9 +140,9 @@ def scores(session: Session, measure: Measure, own: Whole, alice: int, bob: int)
     """Shares of the scores of a tile.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         measure: what is public.
-        own: the own rows of the tile.
+        own: the local rows of the tile.
         alice: Alice's rows of the tile.
         bob: Bob's.
 

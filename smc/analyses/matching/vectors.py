@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
-from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching import vector_pairs
@@ -52,6 +52,7 @@ class Vectors:
     """The method `vectors`; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "vectors"
+    always_matches: Final = True
 
     def parse(self, parameters: Mapping[str, Any]) -> VectorParameters:
         """Check the parameters, see `smc.analyses.matching.vectors_parameters`."""
@@ -105,13 +106,13 @@ class Vectors:
         else:
             what = "all pairs of rows that are alike by the threshold"
         gets = (
-            f"{what}: of each pair the own row and a number that stands for the other side's row in this run "
+            f"{what}: of each pair its own row and a number that stands for the other side's row in this run "
             "alone; not how alike they are",
         )
         public = (
             "how many rows each side has",
             "the features with their bounds, the precision, and the threshold or how many are nearest",
-            "where the policies ask for a least number of matches: whether there are as many",
+            f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
         )
         return Leakage(
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
@@ -160,7 +161,7 @@ class Vectors:
         """The joint run, one side.
 
         Raises:
-            DomainError: the own columns do not fit, or there are too many pairs or too few rows.
+            DomainError: the local columns do not fit, or there are too many pairs or too few rows.
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """

@@ -49,6 +49,7 @@ class Statistics:
     """The analysis `statistics`; see `smc.analyses.base.Analysis` for its methods' contracts."""
 
     name: Final = "statistics"
+    always_matches: Final = False
 
     def parse(self, parameters: Mapping[str, Any]) -> StatisticsParameters:
         """Check the `[parameters]` of a job, see `smc.analyses.statistics.parameters`."""
@@ -121,15 +122,18 @@ class Statistics:
         """Whether rows fit the queries and the limits, and keys are there where rows are matched."""
 
         def look() -> None:
+            schemas = {name: column.schema for name, column in data.items()}
             if parameters.vertical is not None:
+                vertical_contract.check_side(parameters, parameters.vertical, schemas, role)
                 settled = vertical.Brought.of(parameters, parameters.vertical, data, role).settled
                 limits.check_sets(len(settled), len(settled))
                 return
-            schemas = {name: column.schema for name, column in data.items()}
             if not parameters.is_exact:
                 plan(parameters, schemas, counted=limits.counts_groups)
-            elif len(parameters.queries) > 1:
-                limits.check_single_table()
+            else:
+                _tables(parameters, schemas)
+                if len(parameters.queries) > 1:
+                    limits.check_single_table()
             Rows.of(parameters, data)
 
         return Preview.of(look)
@@ -174,8 +178,8 @@ class Statistics:
         """The joint run, one side.
 
         Raises:
-            UsageError: the own columns do not fit; nothing was sent.
-            DomainError: the own data do not; nothing was sent.
+            UsageError: the local columns do not fit; nothing was sent.
+            DomainError: the local data do not; nothing was sent.
             DisclosureRefused: several exact queries under a limit on groups, and nothing was sent; or rows
                 are matched and a limit stands against it, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.

@@ -101,7 +101,7 @@ class Tables:
         return self.statistic.clamps[0] if isinstance(self.statistic, Clamped) else None
 
     def local(self, rows: Rows) -> list[Tabulated]:
-        """The own parts: of a count, sum or mean one table of its groups, else one table for each group."""
+        """The local parts: of a count, sum or mean one table of its groups, else one table for each group."""
         group = rows.columns[self.query.by] if self.query.by else np.zeros(rows.count, dtype=np.int64)
         if isinstance(self.statistic, Cells):
             cells = self.statistic.places(rows)

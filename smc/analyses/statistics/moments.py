@@ -49,7 +49,7 @@ class Count(Statistic):
         return "rows"
 
     def local(self, rows: Rows) -> Ints:
-        """The own row count."""
+        """The local row count."""
         return np.array([rows.count])
 
     def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
@@ -116,7 +116,7 @@ class Sum(Clamped):
         return self.clamps[0].unit
 
     def local(self, rows: Rows) -> Ints:
-        """The own clamped sum."""
+        """The local clamped sum."""
         clamp = self.clamps[0]
         return np.array([np.clip(rows.columns[self.query.columns[0]], clamp.lower, clamp.upper).sum()])
 
@@ -161,7 +161,7 @@ class Products(Clamped):
         return prod(self.clamps[place].unit for place in self.products[0])
 
     def local(self, rows: Rows) -> Ints:
-        """The own sums."""
+        """The local sums."""
         centred = [
             np.clip(rows.columns[name], clamp.lower, clamp.upper) - clamp.centre
             for name, clamp in zip(self.query.columns, self.clamps, strict=True)

@@ -28,7 +28,7 @@ WITHHELD = "Some results were withheld: their noisy counts are below the policie
 
 
 def local(planned: Planned, rows: Rows) -> Ints:
-    """The own entries, shape (groups, entries); last comes the extra count, if there is one."""
+    """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
     groups = [rows]
     if planned.query.by:
         column = rows.columns[planned.query.by]
@@ -43,9 +43,9 @@ def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints])
     """Add noise.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         plans: the statistics.
-        own: of each the own part of its entries, as `local` has them; what is wanted is of the sums of both
+        own: of each the local part of its entries, as `local` has them; what is wanted is of the sums of both
             sides' parts modulo 2**64.
 
     Returns:
@@ -96,7 +96,7 @@ def opened(
     """Withhold what is about too few rows, and open the rest.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         plans: the statistics.
         words: own shares of their noisy entries.
         recipients: who gets the results.

@@ -137,7 +137,7 @@ class Quantile(Statistic):
         return 2 * (self._misses(max_rows).magnitude + max(law.bound for law in self.choice_laws))
 
     def local(self, rows: Rows) -> Ints:
-        """The own rows at each candidate between the bounds."""
+        """The local rows at each candidate between the bounds."""
         places = self.grid.places(rows.columns[self.query.columns[0]])
         return np.bincount(places, minlength=self.points).astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""The own rows of a party that take part, as arrays."""
+"""The local rows of a party that take part, as arrays."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Statistic(ABC):
 
     @abstractmethod
     def local(self, rows: Rows) -> Ints:
-        """The own entries over one group's rows."""
+        """The local entries over one group's rows."""
 
     @abstractmethod
     def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
@@ -171,7 +171,7 @@ class Statistic(ABC):
         """Own shares of what is opened.
 
         Args:
-            session: the own side of the run.
+            session: this side of the run.
             own: own entries, shape (groups, entries).
             noise: own shares of the noise, shape (groups, laws).
         """

@@ -54,7 +54,7 @@ class Cells(Statistic):
         return np.where(outside, -1, found)
 
     def local(self, rows: Rows) -> Ints:
-        """The own counts; rows outside all bins are in none."""
+        """The local counts; rows outside all bins are in none."""
         return np.bincount(self.places(rows) + 1, minlength=self.parts[0].size + 1)[1:].astype(np.int64)
 
     def labels(self) -> dict[str, Sequence[Any]]:

@@ -79,7 +79,7 @@ class TTest(Clamped):
         return self.clamps[0].unit
 
     def local(self, rows: Rows) -> Ints:
-        """The own sums: of A, of B, squares of A, of B, rows of A, of B."""
+        """The local sums: of A, of B, squares of A, of B, rows of A, of B."""
         value, group = self.query.columns
         clamp = self.clamps[0]
         centred = np.clip(rows.columns[value], clamp.lower, clamp.upper) - clamp.centre

@@ -128,7 +128,7 @@ def run(
     """The joint run, one side.
 
     Raises:
-        DomainError: the own data do not fit, and nothing was sent; or there are too many numbers.
+        DomainError: the local data do not fit, and nothing was sent; or there are too many numbers.
         DisclosureRefused: a limit stands against the result, at both sides.
         UsageError: the columns of both sides do not fit the queries.
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Final
@@ -11,6 +12,7 @@ from smc.analyses.base import Estimate, Leakage, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.analyses.matching.keys import DISTINCT
+from smc.analyses.memory import MEBI, Memory
 from smc.analyses.statistics import noisy, vertical_sums
 from smc.analyses.statistics.outcome import loss_text
 from smc.analyses.statistics.parameters import StatisticsParameters
@@ -36,6 +38,9 @@ MOST_PRODUCTS: Final = 20_000
 _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
 _SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.1
+_FIXED_MEMORY: Final = 20 * MEBI
+_ROW_MEMORY: Final = 590
+_FEATURE_MEMORY: Final = 64
 _ASSUMED_LABELS: Final = 8
 _ASSUMED_UPPER: Final = 1000
 
@@ -52,17 +57,7 @@ def check_schema(
         UsageError: says which column of which side, or which query.
     """
     for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-        for name in vertical.columns(role):
-            if name not in schemas:
-                raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
-        for name in vertical.values(role):
-            if schemas[name].kind not in KINDS or schemas[name].scale > MOST_SCALE:
-                raise UsageError(
-                    f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many "
-                    "decimals.",
-                    f"Name a column of kind {', '.join(KINDS)}.",
-                )
-    check_keys(vertical.match, alice, bob)
+        _check_columns(vertical, schemas, role)
     every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
     plans = planned(parameters, every, counts_matches=False, counts_groups=False)
     if sum(len(pairs(each, vertical.alice)) for each in plans) > MOST_PRODUCTS:
@@ -70,6 +65,33 @@ def check_schema(
             f"The queries ask for more than {MOST_PRODUCTS} sums over matched rows.",
             "Use fewer bins, candidates (points) or groups, or several jobs.",
         )
+
+
+def check_side(
+    parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema], role: Role
+) -> None:
+    """Check keys and columns of one side, and the queries that are about these columns alone.
+
+    Raises:
+        UsageError: as `check_schema`.
+    """
+    _check_columns(vertical, schemas, role)
+    own = set(vertical.values(role))
+    queries = tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
+    planned(replace(parameters, queries=queries), schemas, counts_matches=False, counts_groups=False)
+
+
+def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
+    for name in vertical.columns(role):
+        if name not in schemas:
+            raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
+    for name in vertical.values(role):
+        if schemas[name].kind not in KINDS or schemas[name].scale > MOST_SCALE:
+            raise UsageError(
+                f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many decimals.",
+                f"Name a column of kind {', '.join(KINDS)}.",
+            )
+    check_keys(vertical.match, schemas, role)
 
 
 def leakage(parameters: StatisticsParameters, vertical: Vertical, recipients: frozenset[Role]) -> Leakage:
@@ -140,7 +162,15 @@ def estimate(
     every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
     total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
-    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE, None)
+    memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _FEATURE_MEMORY * _features(parameters, vertical, every))
+    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE, memory.at(rows))
+
+
+def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema]) -> int:
+    """How many features of the party that does not own the table of keys are aligned."""
+    plans = planned(parameters, schemas, counts_matches=False, counts_groups=False)
+    wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
+    return max(len(vertical_sums.Layout.of(wanted, owner).other) for owner in Role)
 
 
 def _assumed(name: str, queries: Iterable[Query]) -> Schema:

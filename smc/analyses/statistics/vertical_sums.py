@@ -102,10 +102,10 @@ def sums(
     """Own shares modulo 2**64 of the sums over matched rows of products of features.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         wanted: the products.
-        columns: the own columns, shape (n,) each.
-        keys: of the own rows, distinct, shape (n, 2).
+        columns: the local columns, shape (n,) each.
+        keys: of the local rows, distinct, shape (n, 2).
         peer_count: rows of the peer.
 
     Returns:

@@ -103,7 +103,7 @@ def answer(session: Session, step: Reduction, count: int) -> None:
     """Alice's part in one step: open the sums, encrypt what she is asked of them.
 
     Args:
-        session: the own side; its own Paillier key is used.
+        session: this side; its own Paillier key is used.
         step: which.
         count: numbers under test.
     """
@@ -120,7 +120,7 @@ def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
     """Bob's part in one step.
 
     Args:
-        session: the own side; the peer's Paillier key is used.
+        session: this side; the peer's Paillier key is used.
         step: which.
         numbers: ciphertexts of integers in [0, step.top].
 

@@ -9,7 +9,7 @@
 
 Inputs: SS-SS, shares modulo M of integers of `bits` bits, 2**(bits+1) <= M <= 2**256.
 Outputs: SS with modulus 2.
-Learns: nobody anything; the inner comparison's inputs are functions of the own shares.
+Learns: nobody anything; the inner comparison's inputs are functions of the local shares.
 Assumes: what the inner comparison assumes.
 Cost: that of the inner comparison: once for k - 1 bits if M = 2**k, else twice for the bits of M, in one
     batch.
@@ -60,7 +60,7 @@ def _words(values: Sequence[int]) -> NDArray[np.uint64]:
 
 
 def _split(modulus: int, x: Share, y: Share) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """The own difference modulo 2**k <= 2**64: its top bits, and the k - 1 bits below them."""
+    """The local difference modulo 2**k <= 2**64: its top bits, and the k - 1 bits below them."""
     differences = _words(x.values) - _words(y.values)
     top = np.uint64(modulus.bit_length() - 2)
     bits = (differences >> top).astype(np.uint8) & np.uint8(1)
@@ -68,7 +68,7 @@ def _split(modulus: int, x: Share, y: Share) -> tuple[NDArray[np.uint8], NDArray
 
 
 def _differences(modulus: int, x: Share, y: Share) -> list[int]:
-    """The own difference modulo any M; words of an array would wrap modulo 2**64 instead."""
+    """The local difference modulo any M; words of an array would wrap modulo 2**64 instead."""
     return [(int(a) - int(b)) % modulus for a, b in zip(x.values, y.values, strict=True)]
 
 

@@ -71,7 +71,7 @@ def find_points(session: Seat[Any], points: Sequence[int], bits: int) -> list[in
     """The point holder's part: for each point 1 if it lies in the peer's range, else 0.
 
     Args:
-        session: the own side; its own key is used.
+        session: this side; its own key is used.
         points: integers in [0, 2**bits).
         bits: layers below the root.
 
@@ -102,7 +102,7 @@ def hide_ranges(session: Seat[Any], covers: Sequence[Cover], bits: int) -> None:
     """The range holder's part; see `find_points`.
 
     Args:
-        session: the own side; the peer's key is used.
+        session: this side; the peer's key is used.
         covers: one cover for each of the peer's points.
         bits: layers below the root.
     """

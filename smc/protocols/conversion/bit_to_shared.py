@@ -47,9 +47,9 @@ def alice(session: Session, parameters: Parameters, value: Share) -> Share:
     """
     modulus = parameters.number_out
     bits = _bits(value)
-    own = correlated.numbers(bits, modulus)
-    signs = np.where(bits, correlated.numbers([modulus - 1], modulus), correlated.numbers([1], modulus))
-    return _share(own + correlated.send(session, signs, modulus), modulus)
+    held = correlated.numbers(bits, modulus)
+    signs = correlated.chosen(bits, modulus - 1, 1, modulus)
+    return correlated.share(held + correlated.send(session, signs, modulus), modulus)
 
 
 def bob(session: Session, parameters: Parameters, value: Share) -> Share:
@@ -59,15 +59,11 @@ def bob(session: Session, parameters: Parameters, value: Share) -> Share:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     modulus = parameters.number_out
-    return _share(correlated.choose(session, _bits(value), modulus), modulus)
+    return correlated.share(correlated.choose(session, _bits(value), modulus), modulus)
 
 
 def _bits(value: Share) -> NDArray[np.uint8]:
     return np.asarray(value.values, dtype=np.uint8)
-
-
-def _share(sums: correlated.Numbers, modulus: int) -> Share:
-    return Share(correlated.integers(correlated.reduced(sums, modulus)), modulus)
 
 
 SPEC: Final = Spec(

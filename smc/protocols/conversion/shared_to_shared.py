@@ -56,8 +56,8 @@ def alice(session: Session, parameters: Parameters, value: Share) -> Share:
     """
     modulus = parameters.number_out
     rest, tops = _without_tops(parameters, value)
-    lost = _chosen(tops, parameters.number_in % modulus, modulus)
-    return _share(rest + correlated.send(session, lost, modulus), modulus)
+    lost = correlated.chosen(tops, parameters.number_in % modulus, 0, modulus)
+    return correlated.share(rest + correlated.send(session, lost, modulus), modulus)
 
 
 def bob(session: Session, parameters: Parameters, value: Share) -> Share:
@@ -68,7 +68,7 @@ def bob(session: Session, parameters: Parameters, value: Share) -> Share:
     """
     modulus = parameters.number_out
     rest, tops = _without_tops(parameters, value)
-    return _share(rest + correlated.choose(session, tops, modulus), modulus)
+    return correlated.share(rest + correlated.choose(session, tops, modulus), modulus)
 
 
 def _without_tops(parameters: Parameters, value: Share) -> tuple[correlated.Numbers, Bit]:
@@ -80,16 +80,7 @@ def _without_tops(parameters: Parameters, value: Share) -> tuple[correlated.Numb
         shares = shares.astype(object) % modulus
     elif modulus < _WORDS:
         shares %= np.uint64(modulus)
-    return correlated.numbers(shares, modulus) + _chosen(tops, -taken % modulus, modulus), tops
-
-
-def _chosen(bits: Bit, number: int, modulus: int) -> correlated.Numbers:
-    """The number where the bit is 1, else 0."""
-    return np.where(bits, correlated.numbers([number], modulus), correlated.numbers([0], modulus))
-
-
-def _share(sums: correlated.Numbers, modulus: int) -> Share:
-    return Share(correlated.integers(correlated.reduced(sums, modulus)), modulus)
+    return correlated.numbers(shares, modulus) + correlated.chosen(tops, -taken % modulus, 0, modulus), tops
 
 
 SPEC: Final = Spec(

@@ -73,13 +73,13 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     """The side that learns; the peer calls `send`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         keys: distinct, shape (n, 2).
         peer_count: keys of the sender.
         tell: whether the sender is to learn which of its keys match; both say the same.
 
     Returns:
-        Which of the own keys the sender has, shape (n,).
+        Which of this party's keys the sender has, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -115,13 +115,13 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
     """The side that answers; the peer calls `receive`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         keys: distinct, shape (m, 2).
         peer_count: keys of the receiver.
         tell: as there.
 
     Returns:
-        Which of the own keys the receiver has, shape (m,), or None without `tell`.
+        Which of this party's keys the receiver has, shape (m,), or None without `tell`.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

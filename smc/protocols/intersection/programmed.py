@@ -70,7 +70,7 @@ class Received:
     """What the receiver gets.
 
     Attributes:
-        slots: the number of the own key in each bin, or -1, shape (bins,).
+        slots: the number of the local key in each bin, or -1, shape (bins,).
         values: v, shape (bins, w).
     """
 
@@ -82,7 +82,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
     """The side that asks; the peer calls `send`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         keys: distinct, shape (n, 2).
         peer_count: keys of the sender.
         words: of each payload.
@@ -109,7 +109,7 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
     """The side that answers; the peer calls `receive`.
 
     Args:
-        session: the own side of the run.
+        session: this side of the run.
         keys: distinct, shape (m, 2).
         payloads: shape (m, w).
         peer_count: keys of the receiver.

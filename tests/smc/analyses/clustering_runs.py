@@ -117,9 +117,9 @@ def shape_of(parameters, alice, bob):
     return Shape.of(parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
 
 
-def declared_cost(parameters, alice, bob, recipients=BOTH, minimum_group=0):
+def declared_cost(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The exact cost of a run with all iterations."""
     shape = shape_of(parameters, alice, bob)
     noisy = privacy.plan(parameters, shape.grid)
-    steps = cost(parameters, shape, recipients, minimum_group, noisy)
+    steps = cost(parameters, shape, recipients, limits, noisy)
     return SETUP_COST + cost_agree(parameters) + steps

@@ -77,7 +77,7 @@ def test_the_rule_on_secret_sizes(ways, minimum):
             Way(tuple(found[::2]), tuple(found[1::2]) if parts > 1 else ())
             for found in (counts[: 2 * parts], counts[2 * parts :])
         ]
-        return withheld(secret, minimum).reveal(), session.channel.traffic
+        return withheld(secret, minimum, None).reveal(), session.channel.traffic
 
     (found, alice), (_, bob) = run_pair(side, side)
     assert (found == plain_withheld(ways, minimum)).all()
@@ -130,9 +130,11 @@ def test_small_clusters_and_those_that_shield_them_are_withheld():
     assert first["centres"]["x"][1] == pytest.approx(0, abs=0.02)
     assert first["labels"]["cluster"] == [None] * 10
     assert second["labels"]["cluster"] == [None] * 10 + [2] * 30 + [None] * 4
-    assert first["fit"]["inertia"][0] == pytest.approx(0, abs=1e-5)
+    assert first["fit"]["inertia"] == [None]
     assert any("withheld" in note for note in outcomes[0].notes)
-    declared = declared_cost(parameters, table(values[:10]), table(values[10:]), minimum_group=5)
+    declared = declared_cost(
+        parameters, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
+    )
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert channels[0].traffic.rounds == declared.rounds
 
@@ -166,7 +168,7 @@ def test_either_side_may_know_the_persons_of_common_rows(role):
     parameters = parsed(BASE + SPLIT + STATED)
     outcomes, channels = watched(parameters, alice, bob, limits=Limits(minimum_group=5))
     assert named(outcomes[0])["centres"]["size"] == [None, 30, None]
-    declared = declared_cost(parameters, alice, bob, minimum_group=5)
+    declared = declared_cost(parameters, alice, bob, limits=Limits(minimum_group=5))
     assert channels[0].traffic.sent == declared.alice_bytes
 
 

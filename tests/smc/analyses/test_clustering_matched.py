@@ -73,8 +73,8 @@ def declared(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     schemas = [{name: column.schema for name, column in data.items()} for data in (alice, bob)]
     grid = grid_of(parameters, check_sides(parameters, *schemas))
     shape = Shape.of(parameters, grid, len(alice["id"]), len(bob["id"]))
-    total = cost_agree(parameters) + matched.cost(shape, matched.least_matches(parameters, limits))
-    return total + cost(parameters, shape, recipients, limits.minimum_group, privacy.plan(parameters, grid))
+    total = cost_agree(parameters) + matched.cost(parameters, shape, limits)
+    return total + cost(parameters, shape, recipients, limits, privacy.plan(parameters, grid))
 
 
 def check(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):

@@ -82,6 +82,13 @@ def test_facts(name: str) -> None:
     assert (found.comparison_type is not None) is (analysis == "comparison")
 
 
+@pytest.mark.parametrize("analysis", ANALYSES)
+def test_an_analysis_of_which_all_jobs_match_says_so(analysis: str) -> None:
+    stated = [facts(name).matches for name, (whose, *_) in STATED.items() if whose == analysis]
+    assert stated
+    assert ANALYSES[analysis].always_matches is all(stated)
+
+
 def test_the_type_of_a_comparison() -> None:
     assert facts("numbers").comparison_type == ComparisonType.parse("PN-NP-PN")
 

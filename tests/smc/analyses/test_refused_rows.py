@@ -1,8 +1,14 @@
-"""Whatever a run refuses that one side can know, `check_rows` refuses before it, in the same words."""
+"""Whatever a run refuses that one side can know, `check_rows` refuses before it, as the same kind of error.
+
+A run is what a daemon makes of a job: `check_schema`, before a contract is signed, then the protocol. `CASES`
+are refusals of single analyses; `FAULTS` are looked at in all of them.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -32,6 +38,11 @@ MATCHED = (
     'clusters = 2\nlayout = "vertical"\nalice_columns = ["v"]\nbob_columns = ["w"]\nlabels = false\n'
     '[match]\nkeys = ["id"]\n'
 )
+STATED = KMEANS + 'centres = [["5", "3"], ["95", "3"]]\n'
+STATED_BESIDE = BESIDE + 'labels = false\ncentres = [["5", "3"], ["95", "3"]]\n'
+MEAN = 'noise = "none"\nmax_rows = 1000\n[[queries]]\nkind = "mean"\ncolumn = "v"\n'
+BINS = 'noise = "none"\n[[queries]]\nkind = "histogram"\ncolumn = "v"\nedges = ["0", "50", "100"]\n'
+NOISY_SUM = SUM.replace("output", 'epsilon = "1"\noutput')
 COUNT = 'noise = "none"\n[[queries]]\nkind = "count"\ncolumn = "v"\n'
 NOISY = 'epsilon = "1"\nmax_rows = 5\n[[queries]]\nkind = "count"\ncolumn = "v"\n'
 VERTICAL = (
@@ -52,6 +63,9 @@ def rows(count, ids=None, persons=None, **changed):
         data[PERSONS] = Column(np.array(persons), Schema("integer"))
     return data | changed
 
+
+Change = Callable[[str, Column], Column]
+"""What is wrong with a column, by its name in the job."""
 
 SIX = Limits(minimum_set=6)
 GROUP = Limits(minimum_group=6)
@@ -102,6 +116,56 @@ CASES = {
     ),
     "matched statistics: set too small": ("statistics", VERTICAL, rows(5), SIX),
     "matched statistics: keys repeat": ("statistics", VERTICAL, rows(4, ids=[1, 1, 2, 3]), Limits()),
+    "comparison: bounds need more bits": (
+        "comparison",
+        COMPARISON.replace("8", "6"),
+        {"x": rows(4)["v"], "y": rows(4)["v"]},
+        Limits(),
+    ),
+    "comparison: bounds below the offset": (
+        "comparison",
+        COMPARISON + "offset = 1\n",
+        {"x": rows(4)["v"], "y": rows(4)["v"]},
+        Limits(),
+    ),
+    "a centre outside the bounds": ("clustering", STATED.replace("95", "101"), rows(8), Limits()),
+    "a centre below the bounds": ("clustering", STATED.replace('"5"', '"-1"'), rows(8), Limits()),
+    "vertical: a centre outside the bounds": (
+        "clustering",
+        STATED_BESIDE.replace("95", "101"),
+        rows(8),
+        Limits(),
+    ),
+    "edges finer than the column": ("statistics", BINS.replace('"50"', '"50.5"'), rows(8), Limits()),
+    "upper narrower than declared": ("statistics", MEAN + "upper = 99\n", rows(8), Limits()),
+    "lower narrower than declared": ("statistics", MEAN + "lower = 1\n", rows(8), Limits()),
+    "bounds finer than the column": ("statistics", MEAN + 'upper = "100.5"\n', rows(8), Limits()),
+    "exact sums could leave 63 bits": (
+        "statistics",
+        MEAN.replace("1000", "10000000"),
+        rows(8, v=Column(np.arange(8), WIDE)),
+        Limits(),
+    ),
+    "sum over matches: narrower than declared": ("matching", SUM + "upper = 99\n", rows(8), Limits()),
+    "sum over matches could leave 63 bits": (
+        "matching",
+        SUM,
+        rows(8, v=Column(np.arange(8), Schema("integer", lower=0, upper=1 << 61))),
+        Limits(),
+    ),
+    "sum over fewer rows than a group": ("matching", SUM, rows(5), GROUP),
+    "noise that does not fit": (
+        "matching",
+        NOISY_SUM.replace('"1"', '"0.000001"'),
+        rows(8, v=Column(np.arange(8), Schema("integer", lower=0, upper=1 << 50))),
+        Limits(),
+    ),
+    "matched statistics: a bound outside the scale": (
+        "statistics",
+        VERTICAL.replace('column = "v"\n', 'column = "v"\nupper = "99.5"\n'),
+        rows(8),
+        Limits(),
+    ),
 }
 GOOD = {
     "comparison": ("comparison", COMPARISON, {"x": rows(4)["v"]}, {"y": rows(4)["v"]}),
@@ -109,10 +173,15 @@ GOOD = {
     "sum": ("matching", SUM, rows(8), {"id": rows(8)["id"]}),
     "tolerant": ("matching", TOLERANT, rows(8), rows(8)),
     "vectors": ("matching", VECTORS, rows(8), rows(8)),
+    "noisy sum": ("matching", NOISY_SUM, rows(8), rows(8)),
     "clusters": ("clustering", KMEANS, rows(8), rows(8)),
+    "stated clusters": ("clustering", STATED, rows(8), rows(8)),
+    "clusters side by side": ("clustering", STATED_BESIDE, rows(8), rows(8)),
     "matched clusters": ("clustering", MATCHED, rows(8), rows(8)),
     "statistics": ("statistics", NOISY, rows(5), rows(5)),
     "exact statistics": ("statistics", COUNT, rows(8), rows(8)),
+    "exact mean": ("statistics", MEAN, rows(8), rows(8)),
+    "exact histogram": ("statistics", BINS, rows(8), rows(8)),
     "matched statistics": ("statistics", VERTICAL, rows(8), rows(8)),
 }
 
@@ -130,6 +199,13 @@ def prepared(name, text, alice, bob):
 
 def refusal(analysis, parameters, sides, limits, recipients=BOTH):
     """What a run ends with on Alice's side; None where it gets to its end."""
+    declared = [
+        {name: column.schema for name, column in sides[role].items() if name != PERSONS} for role in Role
+    ]
+    try:
+        analysis.check_schema(parameters, *declared)
+    except DuettoError as error:
+        return error
 
     def side(session):
         try:
@@ -160,6 +236,91 @@ def test_a_check_takes_what_the_run_takes(case):
         assert analysis.check_rows(parameters, sides[role], role, Limits()).refusal is None
     recipients = frozenset({Role.ALICE}) if case == "comparison" else BOTH
     assert refusal(analysis, parameters, sides, Limits(), recipients) is None
+
+
+def declared(**changed) -> Change:
+    """Columns of numbers are declared so."""
+
+    def change(name, column):
+        del name
+        return (
+            column
+            if column.schema.kind == "text"
+            else replace(column, schema=replace(column.schema, **changed))
+        )
+
+    return change
+
+
+def of_kind(kind, **changed) -> Change:
+    """All columns are of a kind."""
+
+    def change(name, column):
+        del name
+        values = [str(value) for value in column.values] if kind == "text" else np.arange(len(column))
+        return Column(values, Schema(kind, **changed))
+
+    return change
+
+
+def keys(text) -> Change:
+    """All keys are this text."""
+    return lambda name, column: replace(column, values=[text] * len(column)) if name == "id" else column
+
+
+def as_they_are(name, column):
+    """No change."""
+    del name
+    return column
+
+
+NO_LIMITS = Limits()
+FAULTS: dict[str, tuple[Change, Limits]] = {
+    "columns of texts": (of_kind("text"), NO_LIMITS),
+    "columns of ciphertexts": (of_kind("ciphertext"), NO_LIMITS),
+    "columns of shares": (of_kind("share", modulus="2"), NO_LIMITS),
+    "no bounds": (declared(lower=None, upper=None), NO_LIMITS),
+    "wide bounds": (declared(upper=1 << 62), NO_LIMITS),
+    "wide bounds of both signs": (declared(lower=-(1 << 62), upper=1 << 62), NO_LIMITS),
+    "wide bounds under dominance": (declared(upper=1 << 56), Limits(dominance=Fraction(999_983, 1_000_000))),
+    "many decimals": (declared(kind="decimal", scale=18), NO_LIMITS),
+    "keys all alike": (keys("a"), NO_LIMITS),
+    "keys all empty": (keys(""), NO_LIMITS),
+    "too small a set": (as_they_are, Limits(minimum_set=50)),
+    "too few for the matches": (as_they_are, Limits(minimum_intersection=50)),
+    "too few for a group": (as_they_are, Limits(minimum_group=50)),
+}
+UNSETTLED = {
+    (case, "too few for a group"): why
+    for why, cases in {
+        "the peer could bring more rows, which are added to these": ("clusters", "stated clusters"),
+        "the noisy size is tested": ("noisy sum",),
+    }.items()
+    for case in cases
+}
+"""What one side cannot know before the run, and why."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_checks_and_runs_agree_in_all_analyses(fault):
+    """What the run refuses, the check of each side has refused; what the check refuses, the run does, too."""
+    change, limits = FAULTS[fault]
+    refused = set()
+    for case, (name, text, *tables) in GOOD.items():
+        spoilt = [{key: change(key, column) for key, column in table.items()} for table in tables]
+        analysis, parameters, sides = prepared(name, text, *spoilt)
+        checked = [analysis.check_rows(parameters, sides[role], role, limits).refusal for role in Role]
+        recipients = frozenset({Role.ALICE}) if name == "comparison" else BOTH
+        met = refusal(analysis, parameters, sides, limits, recipients)
+        if (case, fault) in UNSETTLED:
+            assert checked == [None, None]
+            continue
+        kinds = [error and (type(error), error.stable_code) for error in (met, *checked)]
+        assert kinds[0] in kinds[1:], (case, met, checked)
+        assert bool(met) == any(checked), (case, met, checked)
+        refused |= {case} if met else set()
+    assert refused
 
 
 def test_every_analysis_has_cases():

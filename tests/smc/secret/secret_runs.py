@@ -31,7 +31,7 @@ class Secret:
         self.mask = RANDOM.words(self.held.size).reshape(self.held.shape)
 
     def at(self, session) -> SecretInts:
-        """The own side."""
+        """This side."""
         if self.owner is not None:
             mine = self.held if session.role is self.owner else None
             return SecretInts.from_plain(session, mine, self.owner, self.bounds, self.held.shape, self.scale)

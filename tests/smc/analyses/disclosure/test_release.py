@@ -165,7 +165,7 @@ def test_a_table_withholds_its_small_cells():
 
 def test_clusters_need_the_numbers_of_their_persons():
     def clusters(release, x, y, recipients):
-        return release.clusters(Clusters((), ((x + y, -1),), (x.sum(), -1)), recipients)
+        return release.clusters(Clusters((), (), ((x + y, -1),), (x.sum(), -1)), recipients)
 
     refused(clusters, GROUPS, STRICT)
     assert attempt(clusters, GROUPS, NO_LIMITS)[0][0].figures[0].tolist() == [2, 4, 6, 8]

@@ -163,6 +163,31 @@ def test_a_sum_over_matches_does_not_tell_of_the_few_who_differ_from_the_rest(na
         run(STATISTICS, alice, bob, limits=limits)
 
 
+ELSEWHERE = {
+    "few who differ from the rest of the matches": ([50_000] * 12 + [50_300, 50_700], True),
+    "many who differ": ([50_000] * 9 + [50_001, 50_002, 50_003, 50_004, 50_005], False),
+    "nobody who differs": ([50_000] * 14, False),
+}
+
+
+@pytest.mark.parametrize("owner", [True, False], ids=["fewer rows", "more rows"])
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_the_common_value_is_that_of_the_matches_and_not_of_all_rows(name, owner):
+    """Of all rows most have 0; of those that match, whom the peer could have chosen, most have 500.00."""
+    matched, withheld = ELSEWHERE[name]
+    others = 40
+    amounts = [*matched, *[0] * others]
+    alice = side(range(len(amounts)), amounts=amounts)
+    bob = side([*range(len(matched)), *range(1000, 1100 if owner else 1020)])
+    limits = Limits(minimum_group=5)
+    if withheld:
+        with pytest.raises(DisclosureRefused):
+            run(STATISTICS, alice, bob, limits=limits)
+        run(STATISTICS, alice, bob, limits=Limits(minimum_group=2))
+    else:
+        run(STATISTICS, alice, bob, limits=limits)
+
+
 @pytest.mark.parametrize("text", [STATISTICS, SHARES])
 def test_a_job_must_not_narrow_the_declared_bounds(text):
     narrow = text.replace('column = "amount"', 'column = "amount"\nlower = "999.99"')

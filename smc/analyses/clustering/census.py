@@ -1,0 +1,240 @@
+"""Whom clusters are about, for the limits: persons counted by cluster, and what the sums tell of them.
+
+A side marks its rows before anything is computed: the first one of each person, and in each column those that
+add something else than most others do (`smc.analyses.disclosure.crowds`). The marks are summed over the
+clusters like the columns themselves. What counts are the whole numbers that distances are computed of: values
+that become the same number are the same to every centre.
+
+    counted    how many persons of each side are in a cluster: of the assignment that the last centres are the
+               means of, and of the last one. Matched rows are a person each, so there it is their number.
+    summed     marks and columns over the former, of each side apart: a recipient knows its own part.
+
+Of matched rows the marks of the party that does not own the slots are brought by the alignment, as its
+columns are, and both parties hold shares of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering.parameters import Layout
+from smc.analyses.clustering.table import SecretTable, Shape, Sums
+from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape, cost_telling
+from smc.analyses.disclosure.clusters import Way, cost_some, cost_withheld
+from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
+from smc.analyses.disclosure.limits import Limits
+from smc.forms import Role
+from smc.protocols.spec import Cost
+from smc.secret import gates, grouped
+from smc.secret.bits import SecretBits, cost_and
+from smc.secret.bounds import Bounds
+from smc.secret.grouped import Grouping
+from smc.secret.ints import SecretInts
+
+Word = NDArray[np.uint64]
+Whole = NDArray[np.int64]
+
+MARKS: Final = BESIDE_BOUNDS + 1
+"""How many marks each column has."""
+
+
+def marked(values: Whole, largest: Sequence[int]) -> Whole:
+    """1 for rows that differ from the lower bound, the upper, and the commonest value of a column.
+
+    Args:
+        values: whole numbers of one side's rows, shape (n, d).
+        largest: of each column.
+
+    Returns:
+        Shape (n, MARKS * d).
+    """
+    columns = zip(values.T, largest, strict=True)
+    marks = [[*off_bounds(column, (0, most)), off_commonest(column)] for column, most in columns]
+    return np.stack([mark for each in marks for mark in each], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """This side of what the limits are tested on.
+
+    Attributes:
+        table: the rows of both.
+        heads: 1 for the first row of each person of this side, and where each side has rows of its own a
+            column of ones beside it, shape (n, 1) or (n, 2); None for matched rows.
+        marks: of each side whose columns this party holds, or holds shares of: rows that differ, then the
+            first such row of each person unless rows are persons; shape (n, m).
+        values: likewise, its columns, shape (n, d).
+        added: likewise, what each row's person adds to them in all rows together, shape (n, d).
+    """
+
+    table: SecretTable
+    heads: Word | None = field(repr=False)
+    marks: Mapping[Role, Word] = field(repr=False)
+    values: Mapping[Role, Word] = field(repr=False)
+    added: Mapping[Role, Word] = field(repr=False)
+
+    @classmethod
+    def of(cls, table: SecretTable, persons: NDArray[np.int64] | None) -> Census:
+        """Of rows that are not matched.
+
+        Args:
+            table: the rows of both.
+            persons: of this side's rows; None where each row is a person of its own.
+        """
+        role, shape = table.session.role, table.shape
+        whole = table.own.astype(np.int64)
+        ones = np.ones((len(whole), 1), dtype=np.int64)
+        heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
+        marks = marked(whole, [shape.grid.axes[place].part for place in shape.columns_of(role)])
+        told = np.hstack([marks, firsts(marks, persons)])
+        added = added_by_persons(whole, persons)
+        counted, summed, weighed = (part.astype(np.uint64) for part in (heads, told, added))
+        return cls(table, counted, {role: summed}, {role: table.own}, {role: weighed})
+
+    @classmethod
+    def matched(cls, table: SecretTable, marks: Mapping[Role, Word]) -> Census:
+        """Of matched rows, each of which is a person; with the marks of each side that this one holds."""
+        shape = table.shape
+        places = shape.columns_of(table.session.role)
+        values = {
+            side: table.own[:, [places.index(place) for place in shape.columns[side is Role.BOB]]]
+            for side in marks
+        }
+        return cls(table, None, marks, values, values)
+
+    def counted(self, averaged: tuple[SecretBits, Sums], last: tuple[SecretBits, Sums]) -> tuple[Way, ...]:
+        """The ways of counting persons: those of rows of each side add up, those of common rows do not.
+
+        Args:
+            averaged: the rows that the centres are the means of, shape (count, k), and their sums.
+            last: the rows that are nearest to the centres, likewise.
+        """
+        if self.heads is None:
+            return tuple(Way((sums.sizes,)) for _, sums in (averaged, last))
+        session, shape = self.table.session, self.table.shape
+        k, bounds = averaged[0].shape[1], Bounds(0, shape.count)
+        bits = SecretBits(session, np.hstack([averaged[0].shares, last[0].shares]))
+        sides = self._over(bits, {session.role: self.heads}, _heads(shape), _heads_width(shape))
+        found = []
+        for part in (slice(0, k), slice(k, 2 * k)):
+            counts = [[SecretInts(session, count[part].copy(), bounds) for count in side.T] for side in sides]
+            if shape.layout is Layout.HORIZONTAL:
+                (alice, alice_rows), (bob, bob_rows) = counts
+                found.append(Way((alice, bob), (alice_rows, bob_rows)))
+            else:
+                found += [Way((persons,)) for (persons,) in counts]
+        return tuple(found)
+
+    def summed(self, averaged: SecretBits) -> tuple[ClusterSums, ...]:
+        """What the sums over rows of secret clusters are made of, Alice's first; bits of shape (count, k)."""
+        session, shape = self.table.session, self.table.shape
+        own = {side: np.hstack([self.marks[side], self.values[side]]) for side in self.marks}
+        sides = self._over(averaged, own, _lengths(shape), shape.sum_bits)
+        found = []
+        for side, words in zip(Role, sides, strict=True):
+            told = _told(shape, side)
+            counts = SecretInts(session, words[:, : -told.columns].copy(), told.counts)
+            added = self.added.get(side, np.zeros((told.rows, told.columns), dtype=np.uint64))
+            found.append(
+                ClusterSums(
+                    counts[:, : told.marks],
+                    counts[:, -told.marks :],
+                    SecretInts(session, words[:, -told.columns :].copy(), told.totals),
+                    SecretInts(session, added, told.added),
+                    averaged[shape.rows_of(side)],
+                )
+            )
+        return tuple(found)
+
+    def _over(
+        self, bits: SecretBits, own: Mapping[Role, Word], lengths: Mapping[Role, int], width: int
+    ) -> list[Word]:
+        """Own shares of sums over groups, of each side's columns; of shared ones both parties give shares."""
+        session, shape = self.table.session, self.table.shape
+        role, groups = session.role, bits.shape[1]
+        rows = np.hstack([own[side] for side in shape.holds(role)])
+        mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
+        parts = grouped.sums(
+            session, rows, mine, _grouping(shape, role.other, lengths, groups), theirs, width
+        )
+        total = {side: np.zeros((groups, lengths[side]), dtype=parts[0].dtype) for side in Role}
+        for party, part in zip((role, role.other), parts, strict=True):
+            start = 0
+            for side in shape.holds(party):
+                total[side] += part[:, start : start + lengths[side]]
+                start += lengths[side]
+        words = grouped.lifted(session, np.hstack([total[side] for side in Role]), width)
+        return np.split(words, [lengths[Role.ALICE]], axis=1)
+
+
+def check_weight(shape: Shape, factor: int) -> None:
+    """Check that sums times the factor of the test for dominance fit.
+
+    Raises:
+        DomainError: they do not.
+    """
+    _told(shape, Role.ALICE).totals.summed(factor).fit("dominance in a cluster")
+
+
+def _heads(shape: Shape) -> dict[Role, int]:
+    """How many columns count persons, and rows where each side has its own."""
+    return dict.fromkeys(Role, 2 if shape.layout is Layout.HORIZONTAL else 1)
+
+
+def _heads_width(shape: Shape) -> int:
+    return grouped.word_bits(shape.count)
+
+
+def _told(shape: Shape, side: Role) -> SumsShape:
+    """What is public of the sums of a side."""
+    columns = len(shape.columns[side is Role.BOB])
+    sums = Bounds(0, shape.count * int(shape.grid.largest.max()))
+    return SumsShape(
+        shape.entries(side).rows, columns, MARKS * columns, Bounds(0, shape.count), totals=sums, added=sums
+    )
+
+
+def _lengths(shape: Shape) -> dict[Role, int]:
+    """How many columns are summed of each side: rows with marks, persons if these are not rows, values."""
+    kinds = 1 if shape.owner is not None else 2
+    told = {side: _told(shape, side) for side in Role}
+    return {side: kinds * each.marks + each.columns for side, each in told.items()}
+
+
+def _grouping(shape: Shape, role: Role, lengths: Mapping[Role, int], groups: int) -> Grouping:
+    """A party's rows as they are summed."""
+    return Grouping(shape.entries(role).rows, sum(lengths[side] for side in shape.holds(role)), groups)
+
+
+def cost_counted(shape: Shape, clusters: int) -> Cost:
+    """The exact cost of `Census.counted`."""
+    if shape.owner is not None:
+        return Cost()
+    return _cost_over(shape, _heads(shape), 2 * clusters, _heads_width(shape))
+
+
+def cost_summed(shape: Shape, clusters: int) -> Cost:
+    """The exact cost of `Census.summed`."""
+    return _cost_over(shape, _lengths(shape), clusters, shape.sum_bits)
+
+
+def _cost_over(shape: Shape, lengths: Mapping[Role, int], groups: int, width: int) -> Cost:
+    alice, bob = (_grouping(shape, role, lengths, groups) for role in Role)
+    return grouped.cost(alice, bob, width) + grouped.cost_lifted(groups * sum(lengths.values()), width)
+
+
+def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) -> Cost:
+    """The exact cost of what `Release.clusters` does before it opens sizes, centres, inertia and labels."""
+    k, n = clusters, shape.count
+    ways, parts = (
+        (2, 2) if shape.layout is Layout.HORIZONTAL else (2, 1) if shape.owner is not None else (4, 1)
+    )
+    total = cost_telling([_told(shape, side) for side in Role], k, limits)
+    total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, tells=bool(total.flights))
+    total += gates.cost(k) + gates.cost(k * shape.grid.dimensions) + cost_some(k) + gates.cost(1)
+    return total + (cost_and(n * k) if labels else Cost())
