@@ -30,7 +30,7 @@ from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 
 CALL_SECONDS = 300.0
-"""How long one call may take; submitting reads the own data and waits for the peer's checks."""
+"""How long one call may take; submitting reads the local data and waits for the peer's checks."""
 
 ASK_SECONDS = 5.0
 """How long the daemon may take to say that it is there."""
@@ -47,7 +47,7 @@ OnProgress = Callable[["Job"], None]
 
 
 class Party:
-    """The own party, by its running daemon. Usable as a context manager.
+    """This party, by its running daemon. Usable as a context manager.
 
     Args:
         config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
@@ -98,7 +98,7 @@ class Party:
 
         Args:
             job: as for `submit`.
-            rows: rows a side; 0 takes those of the own data.
+            rows: rows a side; 0 takes those of the local data.
             rtt_ms: round trip of the network, in milliseconds.
             mbit: rate of the network in Mbit/s; 0 is unlimited.
         """
@@ -320,7 +320,7 @@ class Job:
         return self
 
     def result(self) -> Result:
-        """The own result.
+        """This party's result.
 
         Raises:
             JobError: the job has not finished.

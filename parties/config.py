@@ -60,6 +60,7 @@ class Limits:
         job_seconds: how long a session may last.
         inbox_bytes: received and not yet used bytes of a session; the peer is held up beyond.
         wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
+        memory_mib: MiB that one job may take by the model of its analysis; 0 for all that the machine has.
     """
 
     sessions: int = 4
@@ -67,6 +68,12 @@ class Limits:
     job_seconds: int = 86400
     inbox_bytes: int = 256 << 20
     wait_days: int = 14
+    memory_mib: int = 0
+
+    @property
+    def job_memory(self) -> int:
+        """Bytes that one job may take."""
+        return self.memory_mib << 20 or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +211,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     for table in (party, listen, jobs, top):
         table.close()
     if any(peer.name == config.name for peer in config.peers):
-        raise ConfigError(f"{path.name}: a peer has the own name {config.name!r}.", "Remove it.")
+        raise ConfigError(f"{path.name}: a peer has this party's name {config.name!r}.", "Remove it.")
     return config
 
 
@@ -245,6 +252,7 @@ def _limits(table: StrictTable) -> Limits:
         job_seconds=_between(table, "job_seconds", usual.job_seconds, 1, 30 * 86400),
         inbox_bytes=_between(table, "inbox_bytes", usual.inbox_bytes, 2 << 20, 4 << 30),
         wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
+        memory_mib=_between(table, "memory_mib", usual.memory_mib, 0, 1 << 24),
     )
     table.close()
     return limits

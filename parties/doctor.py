@@ -1,4 +1,4 @@
-"""`duetto doctor`: checks of the own party and of the way to a peer, each with a verdict and a mend."""
+"""`duetto doctor`: checks of this party and of the way to a peer, each with a verdict and a mend."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import Final
 from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
+from parties.ledger.book import open_ledger
+from parties.ledger.doubts import Whose
+from parties.ledger.heads import ledger_doubts
 from parties.lock import running_pid
 from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
@@ -54,11 +57,12 @@ class Finding:
 
 
 def examine_self(config: Config) -> list[Finding]:
-    """Check configuration, keys, dates, disk and daemon of the own party."""
+    """Check configuration, keys, dates, disk and daemon of this party."""
     return [
         _attempt("self", "configuration", lambda: _configuration(config)),
         _attempt("self", "keys", lambda: _keys(config)),
         _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificate)),
+        _attempt("self", "ledger", lambda: _ledger(config)),
         _disk(config),
         _attempt("self", "daemon", lambda: _daemon(config)),
     ]
@@ -72,6 +76,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
         yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.mend)
         return
     yield _paired(peer)
+    yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificate)
     found = reach(peer.address, known, identity)
     steps = (
@@ -183,6 +188,22 @@ def _dates(subject: str, pem: bytes) -> Finding:
         return Finding(subject, "certificate", Verdict.OK, what)
     verdict = Verdict.WARN if days >= 0 else Verdict.FAIL
     return Finding(subject, "certificate", verdict, what, "Make new keys with `duetto init` and pair again.")
+
+
+def _ledger(config: Config) -> Finding:
+    ledger = open_ledger(config.home)
+    count = len(ledger.entries())
+    for doubt in ledger_doubts(ledger):
+        if doubt.whose is Whose.OWN:
+            return Finding("self", "ledger", Verdict.FAIL, doubt.what, doubt.mend)
+    return Finding("self", "ledger", Verdict.OK, f"whole, with {count} entries and all that peers have seen")
+
+
+def _peer_ledger(config: Config, peer: Peer) -> Finding:
+    for doubt in ledger_doubts(open_ledger(config.home)):
+        if (doubt.peer, doubt.whose) == (peer.name, Whose.PEER):
+            return Finding(peer.name, "ledger", Verdict.FAIL, doubt.what, doubt.mend)
+    return Finding(peer.name, "ledger", Verdict.OK, "nothing speaks against it")
 
 
 def _disk(config: Config) -> Finding:

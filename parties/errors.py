@@ -2,10 +2,10 @@
 
     DuettoError
       ConfigError           the configuration file, or a file that it names
-        DaemonUnavailable   the own daemon does not run or does not answer
+        DaemonUnavailable   the local daemon does not run or does not answer
       PairingError          a pairing file or a fingerprint
       DataError             a data set of the catalog
-      PolicyError           refused by the own policy
+      PolicyError           refused by the local policy
         BudgetError         refused because the privacy budget is spent
       JobError              a job file, or a job in a state that does not allow what was asked
       StorageError          jobs or results cannot be kept: the disk is full, or the database is damaged
@@ -43,7 +43,7 @@ class ConfigError(DuettoError):
 
 
 class DaemonUnavailable(ConfigError):  # noqa: N818 - a state, not a fault
-    """The own daemon does not answer; start it with `duetto party start`."""
+    """The local daemon does not answer; start it with `duetto party start`."""
 
     code = "daemon-unavailable"
 
@@ -61,7 +61,7 @@ class DataError(DuettoError):
 
 
 class PolicyError(DuettoError):
-    """The own policy does not allow it; change the named rule if it should."""
+    """The local policy does not allow it; change the named rule if it should."""
 
     code = "policy"
 

@@ -1,4 +1,4 @@
-"""The own result of a job, for scripts and notebooks."""
+"""This party's result of a job, for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from parties.texts import visible
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The own result of a job.
+    """This party's result of a job.
 
     Attributes:
         job_id: the job.

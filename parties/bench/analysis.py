@@ -76,7 +76,7 @@ class Joint:
 
     Args:
         case: what is measured.
-        role: the own role.
+        role: this side's role.
     """
 
     def __init__(self, case: AnalysisCase, role: Role) -> None:

@@ -104,7 +104,7 @@ class _Party:
         self.role = role
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the context
         # its own session: an interrupt from the keyboard is for the parent, which ends both
-        self._process = subprocess.Popen(  # noqa: S603 - the own program, no shell
+        self._process = subprocess.Popen(  # noqa: S603 - the local program, no shell
             _PROGRAM,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -252,7 +252,7 @@ def _figures(case: Case, found: Mapping[Role, Mapping[str, Any]]) -> dict[str, A
 
 
 def _environment() -> dict[str, str]:
-    """The own environment, in which the child finds the same package."""
+    """The local environment, in which the child finds the same package."""
     root = str(Path(parties.__file__).parents[1])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
 

@@ -90,8 +90,8 @@ class Comparisons:
 
     Args:
         case: what is measured.
-        x: the own holding of x.
-        y: the own holding of y.
+        x: the local holding of x.
+        y: the local holding of y.
     """
 
     def __init__(self, case: Case, x: Value, y: Value) -> None:
@@ -114,7 +114,7 @@ class Comparisons:
         return self._prepared.run(self._x, self._y)
 
     def found(self, result: Value) -> Mapping[str, Any]:
-        """The own holding of delta."""
+        """The local holding of delta."""
         return {"delta": pack(result)}
 
 
@@ -123,7 +123,7 @@ class Bench:
 
     Args:
         program: what is measured.
-        role: the own role.
+        role: this side's role.
     """
 
     def __init__(self, program: Program, role: Role) -> None:
@@ -143,7 +143,7 @@ class Bench:
         return self._meter
 
     def task(self) -> SessionTask:
-        """The own part in the session; from now on counts as set-up."""
+        """The local part in the session; from now on counts as set-up."""
         self._started = time.perf_counter()
         return SessionTask(
             job_id=_JOB_ID,
@@ -191,7 +191,7 @@ class NoJobs:
     """The `JobPort` of the listening side: takes part in the measurement and in nothing else.
 
     Args:
-        bench: the own side.
+        bench: this side.
     """
 
     def __init__(self, bench: Bench) -> None:
@@ -219,7 +219,7 @@ class Place:
     """What a party needs besides the measurement: keys, bounds, and a way to run sessions.
 
     Attributes:
-        own: the own keys.
+        own: this party's keys.
         peer: the peer's public keys.
         runner: runs the session.
         terms: versions and parameters.
@@ -279,7 +279,7 @@ def say(message: Mapping[str, Any]) -> None:
 
 
 def measure(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Do the own part of a measurement.
+    """Do the local part of a measurement.
 
     Args:
         task: what `parties.bench.measurement` hands over.

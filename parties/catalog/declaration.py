@@ -10,6 +10,7 @@ from typing import Any
 
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration, parse_column
+from parties.catalog.persons import Kind, kind_of
 from parties.errors import ConfigError, DataError
 from parties.toml import StrictTable, near, read
 from smc.analyses.base import Schema
@@ -50,6 +51,16 @@ class DatasetDeclaration:
     values: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def naming(self) -> tuple[str, ...]:
+        """The columns that tell whom a row is about; the key where each row is about another person."""
+        return self.person or self.key
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """By what the cells of `naming` are compared."""
+        return tuple(kind_of(self.columns.get(column)) for column in self.naming)
+
+    @property
     def origin(self) -> Hashable:
         """What is the same for two names of one source; None of a single row in the catalog itself."""
         if self.source is None:
@@ -82,6 +93,39 @@ class Catalog:
         if found is None:
             raise DataError(f"The catalog has no data set {name!r}.", near(name, list(self.datasets)))
         return found
+
+    def tells_unlike(self, name: str) -> tuple[str, str] | None:
+        """What is wrong, and how to mend it, where data sets of one population call a person differently.
+
+        Between columns of different types, or a key and persons, everybody would be a stranger.
+
+        Args:
+            name: of one of them, which is declared.
+        """
+        own = self.datasets[name]
+        if not own.naming:
+            return None
+        alike = [d for d in self.datasets.values() if d.population == own.population and d.naming]
+        for other in alike:
+            both = f"Data sets {own.name!r} and {other.name!r} are about one population"
+            if own.kinds != other.kinds:
+                ways = " and ".join(
+                    ", ".join(f"{c!r} as {kind}" for c, kind in zip(each.naming, each.kinds, strict=True))
+                    for each in (own, other)
+                )
+                return (
+                    f"{both} and tell persons apart in different ways ({ways}): who is in both would be a "
+                    "stranger to earlier exact jobs.",
+                    "Name as many columns in both, and declare them with the same types: type = "
+                    '"integer" for whole numbers.',
+                )
+            if bool(own.person) != bool(other.person) and own.naming != other.naming:
+                lacks = other if own.person else own
+                return (
+                    f"{both}, and only one of them says whom a row is about.",
+                    f'Write person = "COLUMN" below [datasets.{lacks.name}] in the catalog.',
+                )
+        return None
 
     def schema(self, dataset: str, column: str) -> Schema:
         """The schema of one declared column.

@@ -40,6 +40,8 @@ class Loaded:
         identities: 16-byte hashes of the persons in the order of their numbers, or, by the key, of the rows;
             None if not asked for, or where the data set declares neither person nor key.
         numbers: where the rows stand in the source, counted from 1; None if no row was left out.
+        aliases: for cells that would have another hash if they were compared otherwise (`0007` as a text, as
+            a number), that hash and the one in `identities`; shape (cells, 2). None if not asked for.
     """
 
     columns: Mapping[str, Column] = field(repr=False)
@@ -50,6 +52,7 @@ class Loaded:
     persons: NDArray[np.int64] | None = field(repr=False)
     identities: NDArray[np.void] | None = field(repr=False)
     numbers: NDArray[np.int64] | None = field(repr=False)
+    aliases: NDArray[np.void] | None = field(default=None, repr=False)
 
     @property
     def people(self) -> int:
@@ -60,7 +63,7 @@ class Loaded:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done about missing cells, for the own people."""
+        """What was done about missing cells, for the local people."""
         told = []
         if self.left_out:
             where = ", ".join(f"{column} ({count})" for column, count in self.dropped.items() if count)
@@ -82,8 +85,8 @@ def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | No
 
     Raises:
         DataError: a column is missing, a key or person cell is empty, a key came before, or a cell is
-            missing where it may not be, unparsable or outside its bounds; names file, column and row, never
-            the value.
+            missing where it may not be, unparsable or outside its bounds, or a key or person cell is not of
+            its column's type; names file, column and row, never the value.
         ConfigError: a library that the source needs is not installed.
     """
     wanted = list(dict.fromkeys(columns))
@@ -122,7 +125,7 @@ class _Reading:
         self._pieces: list[list[Piece]] = [[] for _ in self._cells]
         self._named = dict.fromkeys(dataset.key, "key")
         self._named = dict.fromkeys(dataset.person, "person") | self._named
-        self._hashed = (dataset.person or dataset.key) if hashed else ()
+        self._hashed = dataset.naming if hashed else ()
         read = [cells.column.name for cells in self._cells]
         self.sources = list(dict.fromkeys([*read, *self._named, *self._hashed]))
         self._keys = persons.Distinct()
@@ -133,21 +136,25 @@ class _Reading:
         self._imputed = {c.column.name: 0 for c in self._cells if c.column.missing == "impute"}
         self._people: list[Hashable] = []
         self._hashes: list[Hashable] = []
+        self._aliases: dict[Hashable, Hashable] = {}
 
     def add(self, batch: Batch) -> None:
         """Read and check one batch."""
         cells = dict(zip(self.sources, batch.columns, strict=True))
         self._places.append(batch.place)
         named = {column: missing_cells(cells[column], self._tokens(column)) for column in self._named}
+        texts = {column: self._texts(column, cells[column], mask, batch) for column, mask in named.items()}
+        keys = persons.labels([texts[column] for column in self._dataset.key]) if self._dataset.key else []
         pieces = [column.quick(cells[column.column.name]) for column in self._cells]
         known = [piece for piece in pieces if piece is not None]
         allowed = all(self._drops(column) or not mask.any() for column, mask in named.items())
-        if len(known) < len(pieces) or not allowed or not self._new_keys(cells, named, batch.rows):
-            known = self._closely(cells, batch)
+        if len(known) < len(pieces) or not allowed or not self._new_keys(keys, named, batch.rows):
+            known = self._closely(cells, keys, batch)
         self._rows += batch.rows
         if self._rows > ROW_LIMIT:
             raise DataError(f"{self._dataset.place} has more than {ROW_LIMIT} rows.", "Split it.")
-        self._keep(known, named, cells, batch.rows)
+        kept = self._keep(known, named, batch.rows)
+        self._name(texts, cells, kept)
 
     def loaded(self, secret: bytes | None) -> Loaded:
         """Everything that was read."""
@@ -162,10 +169,12 @@ class _Reading:
         for column in self._constant:
             values = join([cast(Values, [parser(column)(column.constant)] * rows)], column)
             columns[column.name] = Column(values, column.schema)
-        hashes = None
+        hashes = aliases = None
         if secret is not None and self._hashed:
-            once = dict.fromkeys(self._hashes) if self._dataset.person else self._hashes
-            hashes = persons.identities(once, secret)
+            once = dict.fromkeys(self._hashes)
+            hashes = persons.identities(once if self._dataset.person else self._hashes, secret)
+            others = {form: label for form, label in self._aliases.items() if form not in once}
+            aliases = persons.aliases(others, secret)
         return Loaded(
             columns=columns,
             rows=rows,
@@ -175,6 +184,7 @@ class _Reading:
             persons=persons.numbered(self._people) if self._dataset.person else None,
             identities=hashes,
             numbers=np.flatnonzero(kept) + 1 if rows < len(kept) else None,
+            aliases=aliases,
         )
 
     def _drops(self, column: str) -> bool:
@@ -185,11 +195,23 @@ class _Reading:
         declared = self._dataset.columns.get(column)
         return declared.tokens if declared else ()
 
-    def _new_keys(self, cells: Mapping[str, Sequence[Any]], named: Mapping[str, Mask], rows: int) -> bool:
+    def _texts(self, column: str, cells: Sequence[Any], missing: Mask, batch: Batch) -> list[str]:
+        """What the cells of a key or person column are compared by."""
+        kind = persons.kind_of(self._dataset.columns.get(column))
+        found = persons.texts(cells, kind)
+        for row, text in enumerate(found) if None in found else ():
+            if text is None and not missing[row]:
+                raise DataError(
+                    f"{self._dataset.place}, {batch.place[row]}: the {self._named[column]} cell of column "
+                    f"{column!r} is not a {kind}, as the catalog declares.",
+                    "Correct the cell, or the declaration in the catalog.",
+                )
+        return [text or "" for text in found]
+
+    def _new_keys(self, labels: Sequence[Hashable], named: Mapping[str, Mask], rows: int) -> bool:
         if not self._dataset.key:
             return True
         there = ~np.any([named[column] for column in self._dataset.key], axis=0)
-        labels = persons.labels([cells[column] for column in self._dataset.key])
         numbers = range(self._rows, self._rows + rows)
         found = dict(compress(zip(labels, numbers, strict=True), there))
         return self._keys.add(found, int(np.count_nonzero(there)))
@@ -198,9 +220,8 @@ class _Reading:
         self,
         pieces: Sequence[Piece],
         named: Mapping[str, Mask],
-        cells: Mapping[str, Sequence[Any]],
         rows: int,
-    ) -> None:
+    ) -> Mask:
         """Hold what was read, and note which rows stay."""
         dropped = {column: mask for column, mask in named.items() if self._drops(column)}
         imputed = {}
@@ -210,19 +231,33 @@ class _Reading:
                 dropped[column.column.name] = piece.missing
             elif piece.missing is not None:
                 imputed[column.column.name] = piece.missing
-        kept = ~np.any([np.zeros(rows, np.bool_), *dropped.values()], axis=0)
+        kept: Mask = ~np.any([np.zeros(rows, np.bool_), *dropped.values()], axis=0)
         self._kept.append(kept)
         for name, mask in dropped.items():
             self._dropped[name] += int(np.count_nonzero(mask))
         for name, mask in imputed.items():
             self._imputed[name] += int(np.count_nonzero(mask & kept))
+        return kept
+
+    def _name(
+        self, texts: Mapping[str, Sequence[str]], cells: Mapping[str, Sequence[Any]], kept: Mask
+    ) -> None:
+        """Note whom the rows that stay are about, and how these would be called otherwise."""
         for names, labels in ((self._dataset.person, self._people), (self._hashed, self._hashes)):
             if names:
-                labels.extend(compress(persons.labels([cells[name] for name in names]), kept))
+                labels.extend(compress(persons.labels([texts[name] for name in names]), kept))
+        if self._hashed:
+            plain = [[text or "" for text in persons.texts(cells[name], "text")] for name in self._hashed]
+            own = persons.labels([texts[name] for name in self._hashed])
+            for forms in (plain, [persons.by_number(column) for column in plain]):
+                for label, form in compress(zip(own, persons.labels(forms), strict=True), kept):
+                    if form != label:
+                        self._aliases.setdefault(form, label)
 
-    def _closely(self, cells: Mapping[str, Sequence[Any]], batch: Batch) -> list[Piece]:
+    def _closely(
+        self, cells: Mapping[str, Sequence[Any]], labels: Sequence[Hashable], batch: Batch
+    ) -> list[Piece]:
         """Read a batch row by row, for its values or the first reason against it."""
-        labels = persons.labels([cells[column] for column in self._dataset.key]) if self._dataset.key else []
         values: list[list[int | str | None]] = [[] for _ in self._cells]
         for row in range(batch.rows):
             where = f"{self._dataset.place}, {batch.place[row]}"

@@ -1,32 +1,93 @@
-"""Who the rows are about: the cells of key and person columns, compared as plain texts."""
+"""Who the rows are about: the cells of key and person columns, compared by what their columns declare.
+
+| Declared type | Two cells are the same if |
+|---|---|
+| integer, decimal | their values are: `7`, `0007`, `+7` and `7.0` |
+| date | their days are |
+| all others, or none | their texts are, stripped of blanks and in normalisation form C |
+
+So one person has one label in all data sets whose columns are declared alike.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parties.catalog.cells import plain_text
+from parties.catalog.columns import ColumnDeclaration
 
 IDENTITY_BYTES: Final = 16
 
+Kind = Literal["number", "date", "text"]
+"""By what cells are compared."""
+
+_KINDS: Final[Mapping[str, Kind]] = {"integer": "number", "decimal": "number", "date": "date"}
 _LABEL: Final = b"duetto identity"
+_NUMBER: Final = re.compile(r"([+-]?)([0-9]{1,2500})(?:\.([0-9]{1,2500}))?")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def labels(columns: Sequence[Sequence[Any]]) -> list[Hashable]:
-    """One label a row: the text of its cell, or the texts of its cells if there are several columns."""
-    texts = [_texts(cells) for cells in columns]
-    return list(texts[0]) if len(texts) == 1 else list(zip(*texts, strict=True))
+def kind_of(column: ColumnDeclaration | None) -> Kind:
+    """By what the cells of a column are compared; None is a column that is not declared."""
+    return "text" if column is None else _KINDS.get(column.type, "text")
 
 
-def _texts(cells: Sequence[Any]) -> list[str]:
+def texts(cells: Sequence[Any], kind: Kind) -> Sequence[str | None]:
+    """One text a cell, the same for cells that are the same; None where a cell is not of the kind."""
     if {*map(type, cells)} <= {str} and "".join(cells).isascii():
-        return list(map(str.strip, cells))
-    return list(map(plain_text, cells))
+        plain = list(map(str.strip, cells))
+        if kind == "text":
+            return plain
+        if kind == "number" and "".join(plain).isdigit() and all(plain):
+            return [text.lstrip("0") or "0" for text in plain]
+    return list(map({"number": _number, "date": _day, "text": plain_text}[kind], cells))
+
+
+def by_number(plain: Sequence[str]) -> Sequence[str]:
+    """What the same cells would be called if they were compared by number, where they hold one."""
+    return [
+        text if found is None else found for text, found in zip(plain, texts(plain, "number"), strict=True)
+    ]
+
+
+def labels(columns: Sequence[Sequence[str]]) -> list[Hashable]:
+    """One label a row: the text of its cell, or the texts of its cells if there are several columns."""
+    return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
+
+
+def _number(cell: Any) -> str | None:
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, float | Decimal):
+        exact = Decimal(repr(cell)) if isinstance(cell, float) else cell
+        cell = format(exact, "f") if exact.is_finite() and abs(exact.adjusted()) < 400 else ""
+    found = _NUMBER.fullmatch(plain_text(cell))
+    if found is None:
+        return None
+    whole, part = found[2].lstrip("0") or "0", (found[3] or "").rstrip("0")
+    value = f"{whole}.{part}" if part else whole
+    return f"-{value}" if found[1] == "-" and value != "0" else value
+
+
+def _day(cell: Any) -> str | None:
+    if isinstance(cell, datetime):
+        cell = cell.date() if cell.time() == time() and cell.tzinfo is None else None
+    if isinstance(cell, date):
+        return cell.isoformat()
+    text = plain_text(cell)
+    try:
+        return date.fromisoformat(text).isoformat() if _DAY.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 class Distinct:
@@ -82,3 +143,9 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
         came[label] = before + 1
         digests.append(own.digest())
     return np.frombuffer(b"".join(digests), dtype=f"V{IDENTITY_BYTES}")
+
+
+def aliases(forms: Mapping[Hashable, Hashable], secret: bytes) -> NDArray[np.void]:
+    """Hashes of other forms of labels beside those of the labels, as of `identities`; shape (forms, 2)."""
+    every = [hashed for label in (*forms, *forms.values()) for hashed in identities([label], secret)]
+    return np.array(every, dtype=f"V{IDENTITY_BYTES}").reshape(2, len(forms)).T

@@ -53,11 +53,11 @@ def certify(
 
     Args:
         record: the job, with both signatures.
-        signing: the own signing key.
+        signing: this party's signing key.
         peer: the peer's public keys.
         loss: the privacy loss of the job.
-        entries: the own ledger's entries of the job.
-        outcome: the own outcome as plain JSON values, see `smc.analyses.base.Outcome`.
+        entries: the local ledger's entries of the job.
+        outcome: the local outcome as plain JSON values, see `smc.analyses.base.Outcome`.
         facts: what the run cost.
         finished: when it ended, RFC 3339 in UTC.
         salt: `SALT_BYTES` random bytes, to be kept with the result.

@@ -32,7 +32,7 @@ from smc.forms import Role
 @click.command()
 @click.argument("job_id")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; else stdout.")
-@click.option("--with-result", is_flag=True, help="Attach the own result: whoever has the file can read it.")
+@click.option("--with-result", is_flag=True, help="Attach the result: whoever has the file can read it.")
 @config_option
 @json_option
 def certificate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ from parties.cli.data import local_examiner
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
-from parties.cli.spreadsheet import harmless
+from parties.cli.spreadsheet import file_names, harmless
 from parties.client import Job, Party, job_text
 from parties.config import load
 from parties.errors import REFUSED
+from parties.jobs.decisions import check_named
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.state import State
 from parties.ledger.accounting import described
@@ -188,7 +188,7 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def result(job_id: str, folder: Path | None, config_path: Path | None, as_json: bool) -> None:
-    """Print the own result of a finished job, with what it cost and who learned what."""
+    """Print this party's result of a finished job, with what it cost and who learned what."""
     with Party(config_path) as party:
         got = party.job(job_id).result()
     if folder is not None:
@@ -212,7 +212,11 @@ as_option = click.option(
 @config_option
 @json_option
 def cancel(job_id: str, name: str, config_path: Path | None, as_json: bool) -> None:
-    """Give a job up, whatever it is doing, and tell the peer."""
+    """Give a job up, whatever it is doing, and tell the peer.
+
+    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    """
+    check_named(job_id)
     with Party(config_path) as party:
         _print_job(party.job(job_id).cancel(name), as_json=as_json)
 
@@ -226,8 +230,10 @@ def cancel(job_id: str, name: str, config_path: Path | None, as_json: bool) -> N
 def approve(job_id: str, name: str, digest: str, config_path: Path | None, as_json: bool) -> None:
     """Allow a job that waits for a person here.
 
+    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
     Without --digest the job is shown once more, and what is shown is approved.
     """
+    check_named(job_id)
     with Party(config_path) as party:
         found = party.job(job_id)
         if not digest and not as_json:
@@ -242,7 +248,11 @@ def approve(job_id: str, name: str, digest: str, config_path: Path | None, as_js
 @config_option
 @json_option
 def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json: bool) -> None:
-    """Refuse a job that waits for a person here."""
+    """Refuse a job that waits for a person here.
+
+    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    """
+    check_named(job_id)
     with Party(config_path) as party:
         _print_job(party.job(job_id).deny(reason, name), as_json=as_json)
 
@@ -364,18 +374,14 @@ def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> Non
 
 
 def _write_csv(got: Result, folder: Path) -> list[Path]:
-    paths: list[Path] = []
+    paths = [folder / f"{got.job_id}-{name}.csv" for name in file_names(got.tables)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, columns in got.tables.items():
-            plain = f"{got.job_id}-{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"
-            alike = sum(path.stem.startswith(plain) for path in paths)
-            path = folder / (f"{plain}.{alike + 1}.csv" if alike else f"{plain}.csv")
+        for path, columns in zip(paths, got.tables.values(), strict=True):
             with path.open("w", encoding="utf-8", newline="") as stream:
                 writer = csv.writer(stream)
                 writer.writerow(map(harmless, columns))
                 writer.writerows(map(harmless, row) for row in zip(*columns.values(), strict=True))
-            paths.append(path)
     except OSError as problem:
         raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None
     return paths

@@ -45,7 +45,7 @@ def ledger() -> None:
     "--export",
     "export_path",
     type=click.Path(path_type=Path),
-    help="Check a file made by `duetto ledger export`, without configuration, instead of the own ledger.",
+    help="Check a file made by `duetto ledger export`, without configuration, instead of the local ledger.",
 )
 @click.option(
     "--peer-key",

@@ -28,6 +28,7 @@ MODULES: Final = {
     "anonymize": "anonymizer.cli.anonymize",
     "risk": "anonymizer.cli.risk",
     "search": "anonymizer.cli.search",
+    "query": "anonymizer.cli.query",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

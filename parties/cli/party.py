@@ -1,4 +1,4 @@
-"""Commands about the own party and its peers: init, pair, keys, party, doctor."""
+"""Commands about this party and its peers: init, pair, keys, party, doctor."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
+from parties.ledger.book import open_ledger
+from parties.ledger.doubts import Whose
+from parties.ledger.entries import LedgerError
+from parties.ledger.heads import ledger_doubts
 from parties.lock import only_one, running_pid
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, make, own_pairing, renew_pairing, socket_path
@@ -39,7 +43,7 @@ _DEFAULT_PORT = "7443"
 @json_option
 def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
     """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
-    where = Address.parse(address if ":" in address else f"{address}:{_DEFAULT_PORT}")
+    where = _address(address)
     folder = (home or user_folder()).absolute()
     bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
     own = make(name, folder, where, bound, parse_size(key))
@@ -99,14 +103,14 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
 
 @click.group()
 def keys() -> None:
-    """The own keys."""
+    """This party's keys."""
 
 
 @keys.command()
 @config_option
 @json_option
 def show(config_path: Path | None, as_json: bool) -> None:
-    """Print the own fingerprint, to read out to the peer."""
+    """Print this party's fingerprint, to read out to the peer."""
     config = load(config_path)
     own = own_pairing(config)
     days = certificate.days_left(own.identity.certificate)
@@ -128,12 +132,16 @@ def show(config_path: Path | None, as_json: bool) -> None:
 
 
 @keys.command("renew-pairing")
+@click.option("--address", help="HOST:PORT at which peers reach this party; as before unless given.")
 @config_option
 @json_option
-def renew(config_path: Path | None, as_json: bool) -> None:
-    """Write this party's pairing file anew, with the proof of its Paillier key."""
+def renew(address: str | None, config_path: Path | None, as_json: bool) -> None:
+    """Write this party's pairing file anew, from its keys, with the proof of its Paillier key.
+
+    Where the old file is missing or damaged, --address is needed.
+    """
     config = load(config_path)
-    renewed = renew_pairing(config)
+    renewed = renew_pairing(config, _address(address) if address else None)
     path = config.home / f"{config.name}.pair"
     emit(
         {"name": config.name, "fingerprint": renewed.fingerprint, "pairing_file": str(path)},
@@ -185,6 +193,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
     if pid is None:
         raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
     said = ask_daemon(config, pid)
+    doubts = _doubts(config) if said["ledger_whole"] else []
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
 
     def human(out: Screen) -> None:
@@ -192,9 +201,11 @@ def status(config_path: Path | None, as_json: bool) -> None:
         out.print(f"jobs: {jobs}")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
+        for doubt in doubts:
+            out.print(f"{doubt['what']} {doubt['mend']}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
-    emit({"name": config.name, **place, **said}, human, as_json=as_json)
+    emit({"name": config.name, **place, **said, "doubts": doubts}, human, as_json=as_json)
 
 
 @party.command()
@@ -260,12 +271,26 @@ def _plain(finding: Finding) -> dict[str, Any]:
     }
 
 
+def _doubts(config: Config) -> list[dict[str, str]]:
+    """With which peers jobs are refused for a ledger, and what to do."""
+    try:
+        found = ledger_doubts(open_ledger(config.home))
+    except LedgerError as error:
+        return [{"peer": "", "whose": Whose.OWN.value, "what": error.what, "mend": error.mend}]
+    return [{"peer": d.peer, "whose": d.whose.value, "what": d.what, "mend": d.mend} for d in found]
+
+
 def _say_ready(config: Config, address: Address, *, as_json: bool) -> None:
     emit(
         {"ready": True, "name": config.name, "listen": str(address), "pid": os.getpid()},
         lambda out: out.print(f"ready: {config.name} listens on {address}"),
         as_json=as_json,
     )
+
+
+def _address(text: str) -> Address:
+    """HOST:PORT, or HOST alone with the usual port."""
+    return Address.parse(text if ":" in text else f"{text}:{_DEFAULT_PORT}")
 
 
 def _usual_listening_host(host: str) -> str:

@@ -1,4 +1,4 @@
-"""Commands about what the own party allows."""
+"""Commands about what this party allows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from smc.analyses.disclosure.limits import Limits
 
 @click.group()
 def policy() -> None:
-    """What the own party allows."""
+    """What this party allows."""
 
 
 @policy.command()
@@ -134,6 +134,12 @@ def print_verdict(out: Screen, verdict: dict[str, Any]) -> None:
     how = "a person has to approve it" if verdict["needs_person"] else "nobody has to approve it"
     out.print(f"Allowed by rule {verdict['rule']!r}; {how}.")
     out.print(f"Limits of this party on results: {limits_text(verdict['limits'])}.")
+    if verdict["unheld"]:
+        out.print(
+            f"Earlier exact jobs that the ledger does not list: {', '.join(verdict['unheld'])}. What their "
+            "tables showed cannot be held against this job, so a person has to: compare the groups and edges "
+            "with `duetto job show ID`."
+        )
 
 
 def limits_text(limits: dict[str, Any] | None) -> str:
@@ -160,6 +166,8 @@ def _document(rule: Rule) -> dict[str, Any]:
             document |= {f"epsilon_{suffix}": str(value.epsilon), f"delta_{suffix}": str(value.delta)}
         elif isinstance(value, Limits):
             document |= limits_document(value) or {}
+        elif field.name == "has_name":
+            continue
         elif field.name == "needs_person":
             document["approval"] = "person" if value else "auto"
         else:

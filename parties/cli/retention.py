@@ -10,6 +10,7 @@ import click
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option
 from parties.client import Party
+from parties.jobs.decisions import check_named
 from smc.errors import UsageError
 
 _DAYS = re.compile(r"([0-9]{1,5})d")
@@ -34,7 +35,11 @@ def prune(age: str, config_path: Path | None, as_json: bool) -> None:
 @config_option
 @json_option
 def forget(job_id: str, config_path: Path | None, as_json: bool) -> None:
-    """Delete this party's result of a job; its contract and certificate stay."""
+    """Delete this party's result of a job; its contract and certificate stay.
+
+    JOB_ID is the name of the job or at least its first 8 characters; nothing is done if other jobs begin so.
+    """
+    check_named(job_id)
     with Party(config_path) as party:
         found = party.job(job_id).forget()
     emit(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import chain, count
 from typing import Final
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What spreadsheets take for the beginning of a formula, also in full width (OWASP, CSV injection)."""
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?(/[0-9]+)?")
+
+_LONGEST: Final = 100
+"""Characters of a table's name in the name of its file; file systems take 255 bytes for all of it."""
 
 
 def harmless(cell: object) -> object:
@@ -19,3 +24,20 @@ def harmless(cell: object) -> object:
     if isinstance(cell, str) and cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
+
+
+def file_names(tables: Iterable[str]) -> list[str]:
+    """A name for the file of each table, without ending, of letters, digits, `_`, `-` and, in a number, `.`.
+
+    No two are alike, also where a file system does not tell capitals apart: of tables whose names become
+    alike, all but the first get a number.
+    """
+    found: list[str] = []
+    taken: set[str] = set()
+    for table in tables:
+        plain = re.sub(r"[^A-Za-z0-9_-]", "_", table)[:_LONGEST]
+        numbered = (f"{plain}.{number}" for number in count(2))
+        name = next(one for one in chain((plain,), numbered) if one.lower() not in taken)
+        taken.add(name.lower())
+        found.append(name)
+    return found

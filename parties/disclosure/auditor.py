@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from parties.disclosure.attendance import Attendance, halves
 from parties.disclosure.equations import Shown
-from parties.disclosure.history import Attendance, History, halves
+from parties.disclosure.history import History
 from smc.analyses.disclosure.audit import ShownTable
 
 

@@ -25,14 +25,14 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from parties.disclosure.attendance import Attendance, difference
 from parties.disclosure.equations import Shown, System
 from parties.disclosure.log import WORD_BYTES, HistoryError, Piece, SealedLog, damaged, opened
 from parties.errors import PolicyError
@@ -41,9 +41,6 @@ from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomi
 
 SECRET_BYTES: Final = 32
 PERSON_BYTES: Final = 8
-
-Persons = NDArray[np.uint64]
-"""Hashes of persons, sorted, each once; shape (n,)."""
 
 
 class OverlapError(PolicyError):
@@ -114,50 +111,6 @@ def _kinds(record: type[Record | TableRecord]) -> dict[str, type]:
     return {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(record)}
 
 
-@dataclass(frozen=True, slots=True)
-class Attendance:
-    """The own persons of one job.
-
-    Attributes:
-        job: name of the job.
-        account: the population, with its data sets.
-        dataset: the own data set.
-        peer: the other party.
-        persons: who takes part.
-        minimum: the least number of persons in which it differs from any other, unless in none.
-        known: how often the ledger says that exact figures were released about each set, by its digest; as
-            many records have to be there.
-    """
-
-    job: str
-    account: Account
-    dataset: str
-    peer: str
-    persons: Persons
-    minimum: int
-    known: Counter[str] = field(default_factory=Counter)
-
-
-def persons_of(identities: NDArray[np.void] | None) -> Persons:
-    """The set of persons with these 16-byte hashes (`parties.catalog.persons.identities`); none of None.
-
-    The first half of each is kept: two of a million persons coincide with a probability below 2**-24 and then
-    count as one.
-    """
-    found: Persons = np.empty(0, np.uint64) if identities is None else np.unique(halves(identities))
-    return found
-
-
-def halves(identities: NDArray[np.void]) -> Persons:
-    """The first half of each of these hashes, in their order."""
-    return np.ascontiguousarray(identities).view("<u8").reshape(-1, 2)[:, 0].astype(np.uint64)
-
-
-def difference(one: Persons, other: Persons) -> int:
-    """The number of persons in one of two sets and not in the other."""
-    return len(one) + len(other) - 2 * len(np.intersect1d(one, other, assume_unique=True))
-
-
 def utc_now() -> str:
     """The time as RFC 3339 in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -194,6 +147,37 @@ class History:
         """
         with self._open() as log:
             return tuple(Record(**piece.head) for piece in log.pieces() if "persons" in piece.head)
+
+    def unlisted(self, account: Account, peer: str, known: Counter[str]) -> tuple[Record, ...]:
+        """The jobs of which neither the ledger nor a table is kept, the oldest first.
+
+        They ran before ledgers listed exact releases, or a crash cut them off. What their tables showed is
+        not in the system of equations, so a further job cannot be held against it.
+
+        Args:
+            account: the population.
+            peer: the other party.
+            known: as of `Attendance`.
+
+        Raises:
+            HistoryError: the file is damaged.
+        """
+        records, tables = [], set()
+        with self._open() as log:
+            for piece in log.pieces():
+                if "table" in piece.head:
+                    tables.add(piece.head["job"])
+                    continue
+                record = Record(**piece.head)
+                if record.peer == peer and account.covers(record.account, record.dataset):
+                    records.append(record)
+        left, found = Counter(known), []
+        for record in reversed(records):
+            if left[record.digest] > 0:
+                left[record.digest] -= 1
+            elif record.job not in tables:
+                found.append(record)
+        return tuple(reversed(found))
 
     def check(self, attendance: Attendance) -> None:
         """Check a job against the earlier ones; nothing is written.
@@ -297,7 +281,8 @@ class History:
         for digest, record in found.items():
             data = _verified(self.path, log, stored.get(digest), digest)
             shape = (record.equations, record.cells)
-            tables.append(Shown.decoded(data, record.entries, shape, summed=bool(record.summed)))
+            shown = Shown.decoded(data, record.entries, shape, summed=bool(record.summed))
+            tables.append(replace(shown, persons=attendance.renamed(shown.persons)))
         return System([*tables, table])
 
     def _compare(self, log: SealedLog, attendance: Attendance) -> set[str]:
@@ -326,10 +311,11 @@ class History:
             )
         for digest, record in earlier.items():
             sizes = abs(record.persons - len(attendance.persons))
-            if digest == own or sizes >= attendance.minimum:
+            if digest == own or (sizes >= attendance.minimum and not len(attendance.aliases)):
                 continue
             hashes = np.frombuffer(_verified(self.path, log, stored.get(digest), digest), dtype="<u8")
-            if 0 < difference(hashes.astype(np.uint64), attendance.persons) < attendance.minimum:
+            earlier_persons = np.unique(attendance.renamed(hashes.astype(np.uint64)))
+            if 0 < difference(earlier_persons, attendance.persons) < attendance.minimum:
                 raise OverlapError(
                     f"Its own persons differ from those of job {record.job} in fewer than "
                     f"{attendance.minimum}; both results together would tell about these few.",

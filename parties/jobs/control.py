@@ -1,4 +1,4 @@
-"""The control service: the own people's way to the jobs, over the party's Unix socket."""
+"""The control service: the local people's way to the jobs, over the party's Unix socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 import grpc
 
 from parties.errors import PeerBusy
-from parties.jobs.decisions import Person
+from parties.jobs.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
 from parties.jobs.records import Summary
@@ -111,6 +111,12 @@ def _guarded_stream(kind: Kind) -> Callable[[Verb[Iterator[R]]], Verb[Iterator[R
     return guard
 
 
+def _decided(request: pb.Decision | pb.JobName) -> str:
+    """The job that somebody decides on, named clearly enough; that it is one job is for the store to say."""
+    check_named(request.job_id)
+    return request.job_id
+
+
 def _person(request: pb.Decision) -> Person:
     return Person(request.actor, request.uid)
 
@@ -196,7 +202,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         request: pb.JobName,
         context: grpc.ServicerContext,  # noqa: ARG002
     ) -> Iterator[pb.Piece]:
-        """The own result."""
+        """This party's result."""
         data = self._manager.result(request.job_id).encode()
         return (pb.Piece(data=data[i : i + _PIECE_BYTES]) for i in range(0, len(data), _PIECE_BYTES))
 
@@ -208,23 +214,23 @@ class ControlService(control_pb2_grpc.ControlServicer):
     @_guarded(Kind.QUICK)
     def Cancel(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Give a job up."""
-        return self._job(self._manager.cancel(request.job_id, _person(request)))
+        return self._job(self._manager.cancel(_decided(request), _person(request)))
 
     @_guarded(Kind.QUICK)
     def Approve(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Allow a job."""
-        return self._job(self._manager.approve(request.job_id, _person(request), request.shown))
+        return self._job(self._manager.approve(_decided(request), _person(request), request.shown))
 
     @_guarded(Kind.QUICK)
     def Deny(self, request: pb.Decision, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Refuse a job."""
-        return self._job(self._manager.deny(request.job_id, _person(request), request.reason[:500]))
+        return self._job(self._manager.deny(_decided(request), _person(request), request.reason[:500]))
 
     @_guarded(Kind.QUICK)
     def Forget(self, request: pb.JobName, context: grpc.ServicerContext) -> pb.Job:  # noqa: N802, ARG002
         """Delete the result of a job."""
         store = self._manager.store
-        return self._job(store.forget(store.find(request.job_id).job_id))
+        return self._job(store.forget(store.find(_decided(request)).job_id))
 
     @_guarded(Kind.WORK)
     def Prune(self, request: pb.PruneRequest, context: grpc.ServicerContext) -> pb.PruneReply:  # noqa: N802, ARG002

@@ -17,6 +17,10 @@ from parties.texts import is_plain
 from smc.errors import UsageError
 
 NAME_LENGTH: Final = 80
+
+LEAST_LETTERS: Final = 8
+"""Of the beginning of a job's name by which somebody decides on it."""
+
 _NAME = re.compile(rf"\w[\w .,'@()-]{{0,{NAME_LENGTH - 1}}}")
 
 
@@ -112,6 +116,23 @@ class Decisions:
     def _approval(self, job: str) -> Entry | None:
         found = self._ledger.decision(job)
         return found if found is not None and found.event == APPROVED else None
+
+
+def check_named(job_id: str) -> None:
+    """Check that a job on which somebody decides is named clearly enough.
+
+    Args:
+        job_id: its name, or the beginning of it that was written.
+
+    Raises:
+        JobError: it is shorter than `LEAST_LETTERS`.
+    """
+    if len(job_id) < LEAST_LETTERS:
+        raise JobError(
+            f"{job_id!r} is too short to decide on a job by.",
+            f"Write at least the first {LEAST_LETTERS} characters of its name; `duetto job list` has it.",
+            code="short-name",
+        )
 
 
 def check_shown(record: Record, shown: str) -> None:

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from parties.catalog.declaration import Catalog, load_catalog
-from parties.catalog.loading import Loaded, load
-from parties.disclosure.history import Attendance, History, OverlapError, persons_of
+from parties.catalog.loading import load
+from parties.disclosure.attendance import Attendance, aliases_of, persons_of
+from parties.disclosure.history import History, OverlapError
 from parties.errors import DataError, JobError
 from parties.jobs.contract import Contract, Schemas
+from parties.jobs.own_data import Moduli, OwnData, check_residues, count_persons, count_rows, with_persons
 from parties.jobs.spec import JobSpec, Side
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
+from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.base import PERSONS, Analysis, Column, Data, Estimate, Facts, Leakage, Preview, Schema
+from smc.analyses.base import PERSONS, Analysis, Data, Estimate, Facts, Leakage, Preview
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.errors import OutOfMemory
 from smc.forms import Role
-
-Moduli = Mapping[Role, int]
-"""The Paillier N of each party."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Task:
 
     Attributes:
         spec: the job.
-        role: the own role.
+        role: this side's role.
         analysis: the analysis.
         parameters: its parsed parameters.
     """
@@ -49,7 +47,7 @@ class Task:
 
     @property
     def side(self) -> Side:
-        """The own part."""
+        """The local part."""
         return self.spec.side(self.role)
 
     @property
@@ -93,34 +91,18 @@ class Task:
         return frozenset(given)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnData:
-    """The own data of a job.
-
-    Attributes:
-        columns: the columns by their names in the job, and `PERSONS` where the data set declares them.
-        notes: what was done about missing cells, for the own people.
-        identities: hashes of the own persons, or of rows; None if not asked for.
-        numbers: where the rows stand in the source, counted from 1; None if no row was left out.
-    """
-
-    columns: Data = field(repr=False)
-    notes: tuple[str, ...] = ()
-    identities: NDArray[np.void] | None = field(default=None, repr=False)
-    numbers: NDArray[np.int64] | None = field(default=None, repr=False)
-
-
 class Examiner:
-    """Judges jobs with the own catalog, policy and ledger, which are read afresh each time.
+    """Judges jobs with the local catalog, policy and ledger, which are read afresh each time.
 
     Args:
-        name: the own party.
+        name: this party.
         catalog: the file of the catalog.
         policy: the file of the policy.
-        ledger: the own ledger.
-        history: the own exact jobs.
+        ledger: the local ledger.
+        history: the local exact jobs.
         analyses: all analyses by name.
         most_seconds: the longest deadline that the daemon grants.
+        most_memory: bytes that a job may take by the model of its analysis.
     """
 
     def __init__(
@@ -133,6 +115,7 @@ class Examiner:
         history: History,
         analyses: Mapping[str, Analysis],
         most_seconds: int,
+        most_memory: int,
     ) -> None:
         self._name = name
         self._catalog = catalog
@@ -141,6 +124,7 @@ class Examiner:
         self.history: Final = history
         self._analyses = analyses
         self._most_seconds = most_seconds
+        self._most_memory = most_memory
 
     def understand(self, spec: JobSpec) -> Task:
         """Let the analysis parse a job.
@@ -167,7 +151,7 @@ class Examiner:
         return task
 
     def schemas(self, task: Task) -> Schemas:
-        """The declarations of the own columns, by their names in the job.
+        """The declarations of the local columns, by their names in the job.
 
         Raises:
             DataError: the catalog lacks the data set or a column.
@@ -180,11 +164,11 @@ class Examiner:
         return {name: catalog.schema(side.dataset, column) for name, column in side.columns.items()}
 
     def data(self, task: Task, moduli: Moduli | None = None) -> Data:
-        """The own columns, see `read`."""
+        """The local columns, see `read`."""
         return self.read(task, moduli).columns
 
     def read(self, task: Task, moduli: Moduli | None = None) -> OwnData:
-        """Read the own columns, all of them or nothing; with the identities of persons for an exact job.
+        """Read the local columns, all of them or nothing; with the identities of persons for an exact job.
 
         Args:
             task: the job.
@@ -208,8 +192,10 @@ class Examiner:
         data = {name: loaded.columns[column] for name, column in side.columns.items()}
         if moduli is not None:
             for name, column in data.items():
-                _check_residues(side, name, column, task.role, moduli)
-        return OwnData(_with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers)
+                check_residues(side, name, column, task.role, moduli)
+        return OwnData(
+            with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
+        )
 
     def judge(self, task: Task, data: Data | None) -> Verdict:
         """The verdict of the local policy, with what has been spent and has run so far.
@@ -221,6 +207,7 @@ class Examiner:
         Raises:
             ConfigError: the policy is wrong.
             LedgerError: the ledger cannot be trusted.
+            HistoryError: the record of exact jobs is damaged.
         """
         facts = task.facts
         account = self.account(task)
@@ -239,7 +226,13 @@ class Examiner:
             runs=partial(self._ledger.runs, account, task.peer),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
-        return evaluate(load_policy(self._policy), view)
+        verdict = evaluate(load_policy(self._policy), view)
+        if not (facts.exact and verdict.allowed):
+            return verdict
+        earlier = self.history.unlisted(account, task.peer, self._ledger.exact(account, task.peer))
+        if not earlier:
+            return verdict
+        return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
 
     def attendance(
         self, task: Task, own: OwnData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
@@ -252,14 +245,14 @@ class Examiner:
         Args:
             task: the job.
             own: the local data.
-            verdict: of the own policy.
+            verdict: of the local policy.
             job_id: the name of the job.
             agreed: the limits of both parties, as far as they are known.
 
         Raises:
             DataError: the catalog lacks the data set.
             OverlapError: earlier jobs have to be compared with, and the data set does not say whom rows are
-                about.
+                about, or says it in another way than one of the same population.
         """
         if not task.facts.exact or not task.side.dataset:
             return None
@@ -271,6 +264,8 @@ class Examiner:
                 f'Write person = "COLUMN" below [datasets.{task.side.dataset}] in the catalog, or add '
                 "noise to the job (epsilon).",
             )
+        if minimum > 1 and (unlike := self._load_catalog().tells_unlike(task.side.dataset)):
+            raise OverlapError(*unlike)
         account = self.account(task)
         return Attendance(
             job=job_id,
@@ -280,6 +275,7 @@ class Examiner:
             persons=persons_of(own.identities),
             minimum=minimum,
             known=self._ledger.exact(account, task.peer),
+            aliases=aliases_of(own.aliases),
         )
 
     def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:
@@ -310,26 +306,40 @@ class Examiner:
         return Account(population, frozenset(alike))
 
     def preview(self, task: Task, own: OwnData, limits: Limits) -> Preview:
-        """What the local rows tell of a run before anything is sent.
+        """What the local rows tell of a run before anything is sent; it refuses what takes too much memory.
 
         Args:
             task: the job.
             own: the local data.
             limits: those of the local policy.
         """
-        return task.analysis.check_rows(task.parameters, own.columns, task.role, limits)
+        found = task.analysis.check_rows(task.parameters, own.columns, task.role, limits)
+        if found.refusal is not None:
+            return found
+        schemas = {name: column.schema for name, column in own.columns.items() if name != PERSONS}
+        rows = max(1, count_rows(own.columns))
+        memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits).memory
+        if memory is None or memory <= self._most_memory:
+            return found
+        return replace(
+            found,
+            refusal=OutOfMemory(
+                f"The job would take about {memory >> 20} MiB here, if the peer has as many rows; "
+                f"{self._most_memory >> 20} MiB are granted (memory_mib below [limits] in duetto.toml)."
+            ),
+        )
 
     def check_contract(self, task: Task, contract: Contract, verdict: Verdict | None = None) -> None:
-        """Check that a complete contract carries the own declarations and that both sides' fit together.
+        """Check that a complete contract carries the local declarations and that both sides' fit together.
 
         Args:
             task: the job.
             contract: the contract.
-            verdict: of the own policy as it is now; None leaves the limits unchecked.
+            verdict: of the local policy as it is now; None leaves the limits unchecked.
 
         Raises:
-            JobError: the own schemas in it are not those of the catalog, the peer's are for other columns, or
-                the own policy has become stricter.
+            JobError: its schemas of this side are not those of the catalog, the peer's are for other columns,
+                or the local policy has become stricter.
             UsageError: the columns do not fit each other or the parameters.
         """
         own, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
@@ -342,7 +352,7 @@ class Examiner:
         limits = contract.limits[task.role]
         if verdict is not None and (limits is None or limits.stricter(verdict.limits) != limits):
             raise JobError(
-                "The own policy asks for stricter limits by now than the contract has.",
+                "The local policy asks for stricter limits by now than the contract has.",
                 "Submit the job again after a change of the policy.",
                 code="contract",
             )
@@ -353,36 +363,3 @@ class Examiner:
 
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)
-
-
-def count_rows(data: Data) -> int:
-    """The number of rows of loaded columns; 0 without any."""
-    return max((len(column) for column in data.values()), default=0)
-
-
-def count_persons(data: Data) -> int:
-    """The number of persons whom loaded columns are about; of rows where the data set declares no persons."""
-    return len(np.unique(data[PERSONS].array)) if PERSONS in data else count_rows(data)
-
-
-def _with_persons(data: Data, loaded: Loaded) -> Data:
-    if loaded.persons is None:
-        return data
-    return {**data, PERSONS: Column(loaded.persons, Schema("integer", lower=0, unit="persons"))}
-
-
-def _check_residues(side: Side, name: str, column: Column, role: Role, moduli: Moduli) -> None:
-    """Check shares modulo a Paillier N, and ciphertexts under the peer's key, against the real keys."""
-    if column.schema.kind == "ciphertext":
-        bound = moduli[role.other] ** 2
-    elif column.schema.kind == "share" and not column.schema.modulus.isdigit():
-        bound = moduli[Role(column.schema.modulus)]
-    else:
-        return
-    for row, value in enumerate(column.values, 1):
-        if value >= bound:
-            raise DataError(
-                f"Data set {side.dataset!r}, row {row}: the cell of column {side.columns[name]!r} is too "
-                "large for the key that it belongs to.",
-                "Check that the column was made with the keys of these two parties.",
-            )

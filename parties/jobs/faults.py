@@ -54,7 +54,7 @@ def status(error: DuettoError) -> grpc.StatusCode:
 
 
 def pack(error: DuettoError) -> bytes:
-    """An error as bytes; only for the own people, since it says everything."""
+    """An error as bytes; only for the local people, since it says everything."""
     document = {
         "class": next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _CLASSES),
         "code": error.stable_code,

@@ -46,11 +46,11 @@ class JobManager:
 
     Args:
         config: the configuration.
-        identity: the own keys.
+        identity: this party's keys.
         peers: the way to the peers.
         analyses: all analyses by name.
         patience: how long to wait for the peer.
-        ledger: the own ledger, if it is open already.
+        ledger: the local ledger, if it is open already.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class JobManager:
 
     @property
     def name(self) -> str:
-        """The own name."""
+        """This party's name."""
         return self._identity.name
 
     @property
@@ -115,7 +115,7 @@ class JobManager:
             The job, which may be waiting for a person here or there or for the peer, or be on its way.
 
         Raises:
-            DuettoError: the own checks failed, or the peer refused; of its kind.
+            DuettoError: the local checks failed, or the peer refused; of its kind.
         """
         record = self._negotiation.draft(self._examiner.understand(parse_spec(toml)))
         _LOG.info("job %s: %s", record.job_id, record.state.value)
@@ -180,7 +180,7 @@ class JobManager:
         return told
 
     def result(self, job_id: str) -> str:
-        """The own result of a finished job, with what the run cost, as JSON.
+        """This party's result of a finished job, with what the run cost, as JSON.
 
         Raises:
             JobError: it has not finished; says how it stands or why it failed.
@@ -245,7 +245,7 @@ class JobManager:
         return self._negotiation.hear(peer, parse_standing(standing)).encode()
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
-        """The own part in a session for a job that both have signed.
+        """The local part in a session for a job that both have signed.
 
         Raises:
             JobError: there is no such job with this peer, it may not run now, or contract, role or keys
@@ -364,11 +364,11 @@ def open_examiner(
     ledger: Ledger,
     analyses: Mapping[str, Analysis] = ANALYSES,
 ) -> Examiner:
-    """The own checks of a party.
+    """The local checks of a party.
 
     Args:
         config: the configuration.
-        ledger: the own ledger.
+        ledger: the local ledger.
         analyses: all analyses by name.
     """
     return Examiner(
@@ -379,6 +379,7 @@ def open_examiner(
         history=History(config.home),
         analyses=analyses,
         most_seconds=config.limits.job_seconds,
+        most_memory=config.limits.job_memory,
     )
 
 

@@ -37,7 +37,7 @@ _SAYS_NO = ("policy", "budget", "denied", "overlap", "history")
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A job that has passed the own checks: the task, the own schemas, and the verdict."""
+    """A job that has passed the local checks: the task, the local schemas, and the verdict."""
 
     task: Task
     schemas: Schemas
@@ -49,8 +49,8 @@ class Negotiation:
 
     Args:
         store: where jobs are kept.
-        examiner: the own checks.
-        identity: the own keys.
+        examiner: the local checks.
+        identity: this party's keys.
         peers: the way to the peers.
         decisions: where approvals are written.
         outbox: where it is noted that the peer knows how a job has ended.
@@ -158,7 +158,7 @@ class Negotiation:
     def consider(self, peer: str, draft: Contract) -> Answer:
         """Check a proposal; sign it, or leave it to a person. The same proposal gets the same answer.
 
-        If the declared columns do not fit each other, the proposer gets the contract with the own ones, to
+        If the declared columns do not fit each other, the proposer gets the contract with the local ones, to
         find out for itself, and nothing is kept.
 
         Raises:

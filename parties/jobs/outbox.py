@@ -9,8 +9,8 @@ which nothing is owed. Telling twice does no harm, see `parties.jobs.standing`.
 state of the job               the peer is owed
 proposed (own job)             the proposal
 waiting for the peer           the question how it has decided
-approved (own job)             the own signature, and the session
-approved (the peer's job)      the own signature
+approved (own job)             this party's signature, and the session
+approved (the peer's job)      this party's signature
 kept                           the word that the result is kept
 failed, cancelled, denied      that word, if the peer may not know it yet
 """

@@ -16,9 +16,9 @@ class Summary:
     Attributes:
         job_id: its name.
         state: where it stands.
-        role: the own role.
+        role: this side's role.
         peer: the other party.
-        dataset: the own data set.
+        dataset: the local data set.
         outgoing: whether this party proposed it, and so dials.
         analysis: the name of the analysis.
         title: for people; may be empty.

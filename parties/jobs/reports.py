@@ -7,7 +7,8 @@ from typing import Any
 
 from parties.errors import PolicyError
 from parties.jobs.contract import Schemas, limits_document
-from parties.jobs.examination import Examiner, OwnData, Task, count_rows
+from parties.jobs.examination import Examiner, Task
+from parties.jobs.own_data import OwnData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
@@ -16,19 +17,19 @@ from smc.analyses.comparison.bisection import found, jobs_to_find, possible_valu
 
 
 def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
-    """Check a job against the own catalog, data and policy.
+    """Check a job against the local catalog, data and policy.
 
     Args:
-        examiner: the own checks.
+        examiner: the local checks.
         toml: the job file.
 
     Returns:
-        Role, peer, columns, rows, privacy loss, verdict with reasons, what the own rows tell of a run, and
+        Role, peer, columns, rows, privacy loss, verdict with reasons, what the local rows tell of a run, and
         who would learn what.
 
     Raises:
-        DuettoError: the job file or the own data are wrong; of its kind. A refusal by the policy, or of the
-            own rows by the analysis, is part of the report.
+        DuettoError: the job file or the local data are wrong; of its kind. A refusal by the policy, or of the
+            local rows by the analysis, is part of the report.
     """
     task = examiner.understand(parse_spec(toml))
     schemas = examiner.schemas(task)
@@ -69,7 +70,7 @@ def estimate_report(
     The peer's policy is not known before it has answered; the stricter of both holds in a run.
 
     Args:
-        examiner: the own checks.
+        examiner: the local checks.
         toml: the job file.
         rows: rows a side; 0 takes those of the local data, and tells of them what the analysis can.
         key_bits: size of the Paillier keys.
@@ -116,6 +117,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "needs_person": verdict.allowed and verdict.needs_person,
         "rule": verdict.rule,
         "limits": limits_document(verdict.limits) if verdict.allowed else None,
+        "unheld": list(verdict.unheld),
         "reasons": [
             {"rule": reason.rule, "code": reason.code, "what": reason.what, "mend": reason.mend}
             for reason in verdict.reasons
@@ -146,7 +148,7 @@ def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verd
 
 
 def preview_document(preview: Preview) -> dict[str, Any]:
-    """What the own rows tell of a run, as plain JSON values; `refusal` is None where the run takes them."""
+    """What the local rows tell of a run, as plain JSON values; `refusal` is None where the run takes them."""
     refusal = preview.refusal
     return {
         "notes": list(preview.notes),

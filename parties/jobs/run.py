@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.certificates.document import SALT_BYTES, certify
 from parties.disclosure.auditor import TableAuditor
 from parties.jobs.contract import Schemas
-from parties.jobs.examination import Examiner, OwnData, Task, count_rows
+from parties.jobs.examination import Examiner, Task
+from parties.jobs.own_data import OwnData, count_rows
 from parties.jobs.records import Progress, Record
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
@@ -42,9 +43,9 @@ class Run:
         store: where states and results are kept.
         examiner: checks policy and data once more.
         ledger: where a loss is written before results are opened.
-        signing: the own signing key.
+        signing: this party's signing key.
         peer: the peer's public keys.
-        own_modulus: the own Paillier N.
+        own_modulus: the local Paillier N.
         given_up: whether the run is to end, since the job was cancelled and the peer has been told.
     """
 
@@ -180,7 +181,7 @@ class Run:
 
 
 def in_source(outcome: Outcome, own: OwnData) -> Outcome:
-    """An outcome whose columns `row` count the own rows as the source does, those left out too."""
+    """An outcome whose columns `row` count the local rows as the source does, those left out too."""
     if own.numbers is None:
         return outcome
     tables = []

@@ -38,7 +38,7 @@ class Account:
 
     Attributes:
         name: of the population, or of the data set that has one of its own.
-        datasets: the own data sets about these people, so that entries from before a change of the catalog
+        datasets: the local data sets about these people, so that entries from before a change of the catalog
             keep counting.
     """
 

@@ -34,7 +34,7 @@ class Signed:
 
     Attributes:
         role: the peer's role in the job.
-        seen: number and hash of the own entry that the peer had seen last, 40 bytes in hexadecimal.
+        seen: number and hash of the local entry that the peer had seen last, 40 bytes in hexadecimal.
         signature: the signature, hexadecimal.
     """
 
@@ -134,10 +134,10 @@ class Ledger:
             return self._file.read().tally.last_seen(peer)
 
     def require(self, sequence: int, entry_hash: str) -> None:
-        """Check that an entry of which the peer keeps the hash is still in the own ledger.
+        """Check that an entry of which the peer keeps the hash is still in the local ledger.
 
         Raises:
-            LedgerError: it is not: the own ledger has gone back.
+            LedgerError: it is not: the local ledger has gone back.
         """
         with self._file.locked():
             require(self._file.read().entries, sequence, entry_hash)
@@ -150,7 +150,7 @@ class Ledger:
         Args:
             job: digest of the job's contract, hexadecimal; a job can begin once.
             account: whom it is about.
-            dataset: the own data set.
+            dataset: the local data set.
             peer: the other party.
             limits: of the rule that allows it.
 
@@ -204,7 +204,7 @@ class Ledger:
             job: digest of the contract as it was shown, hexadecimal.
             peer: the other party.
             actor: who decided; empty if a rule did.
-            uid: the account of that person at the own machine; -1 if a rule decided.
+            uid: the account of that person at the local machine; -1 if a rule decided.
             rule: the rule that decided; empty if a person did.
             subject: the hash of the approval on which this one rests; empty if it rests on none.
 
@@ -264,7 +264,7 @@ class Ledger:
         Args:
             job: digest of the job's contract, hexadecimal; a job can spend once.
             account: whose loss it is.
-            dataset: the own data set.
+            dataset: the local data set.
             peer: the other party.
             loss: the loss.
             budget: what may be spent on the account towards the peer.
@@ -304,7 +304,7 @@ class Ledger:
         Args:
             job: digest of the job's contract, hexadecimal; a job can do so once.
             account: whom they are about.
-            dataset: the own data set.
+            dataset: the local data set.
             peer: the other party.
             persons: the digest of the set of own persons, hexadecimal.
             announced: the peer's word that it will write the same.
@@ -335,13 +335,13 @@ class Ledger:
         """Keep the peer's signed word that it has written its own entry.
 
         Args:
-            subject: the own last entry of the same job.
+            subject: the last local entry of the same job.
             peer_sequence: the number of the peer's entry.
             peer_hash: the hash of the peer's entry, hexadecimal.
             word: the peer's signature, checked by the caller.
 
         Raises:
-            LedgerError: the peer's ledger has gone back, or the own ledger is broken or cannot be written.
+            LedgerError: the peer's ledger has gone back, or the local ledger is broken or cannot be written.
         """
         with self._file.locked():
             if self._file.read().tally.signed(subject.peer, peer_sequence):

@@ -77,7 +77,7 @@ class Entry:
             privacy loss is; `countersigned`: the peer's word that it has written its own; `approved`,
             `denied`, `cancelled`: somebody's decision.
         job: digest of the job's contract, hexadecimal; for a decision, as it was shown.
-        dataset: for `run`, `exact` and `spent`: the own data set.
+        dataset: for `run`, `exact` and `spent`: the local data set.
         peer: the other party.
         epsilon: for `spent`: the loss's epsilon as a fraction, else `0`.
         subject: for `countersigned`: the hash of the last own entry that the peer acknowledged; for
@@ -92,12 +92,12 @@ class Entry:
         delta: as `epsilon`.
         rho: as `epsilon`.
         peer_role: with `signature`: the peer's role in the job, which it signed.
-        peer_seen: with `signature`: what the peer had seen of the own ledger, which it signed as well.
+        peer_seen: with `signature`: what the peer had seen of the local ledger, which it signed as well.
         persons: for `exact`: the digest of the set of own persons, see `parties.disclosure.history`.
         rule: for `run` and decisions: the rule of the policy that allowed the job; for decisions only if no
             person was asked.
         actor: for decisions: who decided, as that person said; empty if a rule did.
-        uid: for decisions: the number of the person's account at the own machine; -1 if a rule decided.
+        uid: for decisions: the number of the person's account at the local machine; -1 if a rule decided.
     """
 
     sequence: int

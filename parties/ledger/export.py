@@ -88,8 +88,8 @@ def write_export(
     """The export of a ledger.
 
     Args:
-        party: the own name.
-        signing: the own signing key.
+        party: this party's name.
+        signing: this party's signing key.
         entries: all entries of the ledger.
         peers: the peers' signing keys.
         time: the time now, RFC 3339 in UTC.
@@ -200,7 +200,7 @@ def is_countersigned(entry: Entry, key: Ed25519PublicKey, entries: Sequence[Entr
     Args:
         entry: the countersignature.
         key: the peer's signing key.
-        entries: the own entries before it, of which it may have signed one as seen; used for entries of
+        entries: the local entries before it, of which it may have signed one as seen; used for entries of
             format 1, which do not say which.
     """
     try:

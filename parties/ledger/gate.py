@@ -81,15 +81,15 @@ class Releasing:
 
     Attributes:
         job_digest: digest of the contract, 32 bytes.
-        role: the own role.
+        role: this side's role.
         account: whom it is about.
-        dataset: the own data set.
+        dataset: the local data set.
         peer: the other party.
         loss: the privacy loss.
         budget: what may be spent on the account towards the peer.
-        signing_key: the own signing key.
+        signing_key: this party's signing key.
         peer_key: the peer's signing key.
-        attend: keeps the own persons of an exact job on disk and returns the digest of their set; None for
+        attend: keeps the local persons of an exact job on disk and returns the digest of their set; None for
             other jobs.
     """
 

@@ -1,8 +1,8 @@
 """The heads of both ledgers, shown at the beginning of every session, so that an old copy is noticed.
 
     one side                                          other side
-      own head, newest head seen of yours  -------->    is what was seen in the own ledger?
-      is what was seen in the own ledger?  <--------    own head, newest head seen of yours
+      own head, newest head seen of yours  -------->    is what was seen in its ledger?
+      is what was seen in its ledger?      <--------    own head, newest head seen of yours
 
 A party whose ledger lacks what its peer has seen was restored from an old copy: it computes with nobody
 until the newest copy is back. What a side says is signed and kept by the other, as evidence.
@@ -25,7 +25,9 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from parties.ledger import doubts
 from parties.ledger.book import Ledger, open_ledger
+from parties.ledger.doubts import Doubt, Notes, Whose
 from parties.ledger.entries import GENESIS, HEAD_BYTES, NOTHING, LedgerError, pack, unpack
 from parties.pki.files import PRIVATE, write_atomically
 from smc.errors import ProtocolViolation
@@ -67,10 +69,10 @@ class Heads:
     """What a party says of its ledger and keeps of its peers'. Thread-safe; one process.
 
     Args:
-        name: the own name.
-        signing: the own signing key.
-        ledger: the own ledger.
-        path: the file in which the heads of the peers are kept.
+        name: this party's name.
+        signing: this party's signing key.
+        ledger: the local ledger.
+        path: the file in which the heads of the peers are kept; notes of refused sessions lie beside it.
     """
 
     def __init__(self, name: str, signing: Ed25519PrivateKey, ledger: Ledger, path: Path) -> None:
@@ -78,13 +80,14 @@ class Heads:
         self._signing = signing
         self._ledger = ledger
         self._path = path
+        self._notes = Notes(path.with_name(doubts.FILE))
         self._lock = threading.Lock()
 
     def statement(self, peer: str) -> Statement:
         """What the peer is told.
 
         Raises:
-            LedgerError: the own ledger is broken, or the kept heads are.
+            LedgerError: the local ledger is broken, or the kept heads are.
         """
         head = self._ledger.head()
         own = pack(head.sequence, head.hash) if head else pack(*NOTHING)
@@ -92,10 +95,10 @@ class Heads:
         return Statement(own, seen, self._signing.sign(_signed_text(self._name, peer, own, seen)))
 
     def check_own(self, peer: str, key: Ed25519PublicKey, said: Statement) -> None:
-        """Check what a peer says of the own ledger.
+        """Check what a peer says of the local ledger.
 
         Raises:
-            LedgerError: the own ledger lacks an entry that the peer has seen.
+            LedgerError: the local ledger lacks an entry that the peer has seen.
             ProtocolViolation: the statement is malformed or not signed by the peer.
         """
         if (len(said.own), len(said.seen)) != (HEAD_BYTES, HEAD_BYTES):
@@ -107,6 +110,7 @@ class Heads:
                 self._ledger.require(*unpack(said.seen))
             except LedgerError as error:
                 _LOG.error("session with %s refused: %s", peer, error)
+                self._note(peer, Whose.OWN)
                 raise
 
     def check_peer(self, peer: str, said: Statement, before: Statement) -> None:
@@ -115,7 +119,7 @@ class Heads:
         Args:
             peer: the peer.
             said: its statement, of which `check_own` has been passed.
-            before: the own statement of the same session that the peer had when it made `said`.
+            before: this party's statement of the same session that the peer had when it made `said`.
 
         Raises:
             LedgerError: it is older than what had been seen of it, or it has another entry in the place of
@@ -128,6 +132,7 @@ class Heads:
                 forked = head[0] == seen[0] and seen[1] not in (GENESIS, head[1])
                 if forked or head[0] < unpack(before.seen)[0]:
                     _LOG.error("session refused: the ledger of %s lacks entry %d, seen before", peer, seen[0])
+                    self._notes.add(peer, Whose.PEER)
                     raise LedgerError(
                         f"The ledger of {peer!r} is older than what this party has seen of it.",
                         "Ask that party to bring back the newest copy of its ledger.",
@@ -135,16 +140,32 @@ class Heads:
                     )
             if head > newest:
                 self._keep(peer, said)
+            self._notes.clear(peer)
+
+    def heard_refusal(self, peer: str, code: str) -> None:
+        """Note that the peer has refused a session, if it was for a ledger.
+
+        Args:
+            peer: the peer.
+            code: its code.
+        """
+        whose = {"ledger": Whose.PEER, "peer-ledger": Whose.OWN}.get(code)
+        if whose is not None:
+            self._note(peer, whose)
 
     def seen(self, peer: str) -> tuple[int, str]:
         """Number and hash of the newest entry of the peer's ledger that this party has seen.
 
         Raises:
-            LedgerError: the own ledger or the file of the heads is broken.
+            LedgerError: the local ledger or the file of the heads is broken.
         """
         kept = read_statements(self._path).get(peer)
         found = [unpack(kept.own)] if kept else []
         return max([*found, self._ledger.last_seen(peer) or NOTHING])
+
+    def _note(self, peer: str, whose: Whose) -> None:
+        with self._lock:
+            self._notes.add(peer, whose)
 
     def _keep(self, peer: str, said: Statement) -> None:
         kept = read_statements(self._path) | {peer: said}
@@ -177,6 +198,27 @@ def read_statements(path: Path) -> dict[str, Statement]:
         name: Statement(**{part: bytes.fromhex(text) for part, text in entry.items()})
         for name, entry in document.items()
     }
+
+
+def ledger_doubts(ledger: Ledger) -> list[Doubt]:
+    """Whose ledgers stand against jobs: by the signed words that are kept, and the notes of refused sessions.
+
+    Args:
+        ledger: the local ledger; heads and notes lie beside it.
+
+    Raises:
+        LedgerError: the ledger or the file of the heads is broken.
+    """
+    home = ledger.path.parent
+    found = {peer: Doubt.noted(peer, whose) for peer, whose in Notes(home / doubts.FILE).all().items()}
+    for peer, word in read_statements(home / FILE).items():
+        if any(word.seen):
+            try:
+                ledger.require(*unpack(word.seen))
+            except LedgerError as error:
+                what = f"By the signed word of {peer}: {error.what} Jobs with {peer} are refused."
+                found[peer] = Doubt(peer, Whose.OWN, what, error.mend)
+    return [found[peer] for peer in sorted(found)]
 
 
 def open_heads(home: Path, name: str, signing: Ed25519PrivateKey, ledger: Ledger | None = None) -> Heads:

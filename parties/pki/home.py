@@ -4,8 +4,9 @@
     keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key   for no other eyes
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
-    jobs.sqlite  results/   jobs; the own results of finished ones, a file each
+    jobs.sqlite  results/   jobs; this party's results of finished ones, a file each
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
+    doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     pools/   what was prepared for later comparisons, see `parties.pools`; made, with its key, when needed
 
@@ -39,6 +40,10 @@ from smc.errors import KeyMaterialError
 from smc.numeric.random import Randomness
 
 _SOCKET_PATH_BYTES: Final = 100
+_RENEW = (
+    "Write it anew with `duetto keys renew-pairing --address HOST:PORT`, where HOST:PORT is the address at "
+    "which peers reach this party."
+)
 _MAKE = "Make the party again with `duetto init`, or restore its keys folder from a copy."
 
 
@@ -72,7 +77,7 @@ def make(name: str, home: Path, address: Address, listen: Address, key_bits: int
         key_bits: size of the Paillier key, 2048 or more.
 
     Returns:
-        The own pairing file's content.
+        This party's pairing file's content.
 
     Raises:
         ConfigError: the name is no name, or the folder holds something already.
@@ -102,7 +107,7 @@ def make(name: str, home: Path, address: Address, listen: Address, key_bits: int
 
 
 def load_identity(config: Config) -> Identity:
-    """Read the own keys and check that they are private, whole, strong enough and fit each other.
+    """Read this party's keys and check that they are private, whole, strong enough and fit each other.
 
     Raises:
         ConfigError: a file is missing, malformed, or open to other users.
@@ -127,24 +132,37 @@ def load_identity(config: Config) -> Identity:
 
 
 def own_pairing(config: Config) -> Pairing:
-    """The own pairing file.
+    """The pairing file of this party.
 
     Raises:
-        PairingError: it is damaged.
+        PairingError: it is missing or damaged, or made out to another party.
     """
-    return pairing.read(config.home / f"{config.name}.pair")
+    path = config.home / f"{config.name}.pair"
+    try:
+        found = pairing.read(path)
+    except PairingError as error:
+        raise PairingError(error.what, _RENEW) from None
+    if found.identity.name != config.name:
+        raise PairingError(f"{path} is made out to {found.identity.name!r}, not to this party.", _RENEW)
+    return found
 
 
-def renew_pairing(config: Config) -> Pairing:
-    """Write the local pairing file anew, with the proof of the Paillier key; the address stays.
+def renew_pairing(config: Config, address: Address | None = None) -> Pairing:
+    """Write the pairing file of this party anew, with the proof of the Paillier key.
 
     Peers that have paired already keep what they have; their copy stays valid.
 
+    Args:
+        config: of this party.
+        address: where peers reach the daemon; that of the old file if None.
+
     Raises:
         ConfigError: the keys cannot be read.
-        PairingError: the old file is damaged.
+        PairingError: no address is given, and the old file is missing or damaged.
     """
-    renewed = pairing.describe(load_identity(config), own_pairing(config).address)
+    if address is None:
+        address = own_pairing(config).address
+    renewed = pairing.describe(load_identity(config), address)
     write_atomically(config.home / f"{config.name}.pair", renewed.text.encode() + b"\n")
     return renewed
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The own party with its secret keys, each for one purpose.
+    """This party with its secret keys, each for one purpose.
 
     Attributes:
-        name: the own name.
+        name: this party's name.
         certificate: the TLS certificate, PEM.
         tls_key: its private key, PEM.
         signing: signs job contracts and ledger entries (Ed25519).

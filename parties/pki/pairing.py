@@ -61,7 +61,7 @@ class Pairing:
 
 
 def describe(identity: Identity, address: Address) -> Pairing:
-    """The own pairing file."""
+    """This party's pairing file."""
     key = identity.signing.public_key().public_bytes(
         serialization.Encoding.Raw, serialization.PublicFormat.Raw
     )

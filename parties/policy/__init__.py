@@ -17,7 +17,8 @@ EXAMPLE = """\
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
 # minimum_rows = 50                  # persons, or rows where the data set declares none; 0 unless given
 # runs_per_day = 10                  # optional
-# runs_total = 5                     # optional: runs on the same people with a peer, ever
+# runs_total = 5                     # runs on the same people with a peer, ever; needed for jobs that match
+#                                    # rows, else optional
 # max_seconds = 3600                 # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
 #

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR
 from fractions import Fraction
+from typing import Final
 
 from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, described, shown
@@ -14,6 +15,9 @@ from parties.policy.rules import Rule
 from parties.toml import near
 from smc.analyses.base import Facts
 from smc.forms import ComparisonType
+
+RUNS: Final = 3
+"""How many more runs a rule is advised to allow where it has to bound them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,8 @@ class JobView:
     Attributes:
         analysis: name of the analysis.
         peer: the other party.
-        dataset: the own data set; empty if the job uses none.
-        columns: the own catalog columns in use.
+        dataset: the local data set; empty if the job uses none.
+        columns: the local catalog columns in use.
         recipients: who gets results, among `self` and `peer`.
         facts: what the analysis says of the job.
         rows: rows of the local data set; None before it has been read, which leaves that condition open.
@@ -87,11 +91,6 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     def missed(key: str, what: str, mend: str) -> Condition:
         return Condition(rule.name, key, False, "policy", what, mend)
 
-    def most(key: str, value: int, limit: int, unit: str, mend: str) -> Condition:
-        if value <= limit:
-            return met(key, f"{value} of at most {limit} {unit}")
-        return missed(key, f"{value} {unit} are over {key} {limit}", mend)
-
     yield names("analyses", [view.analysis], rule.analyses)
     yield names("peers", [view.peer], rule.peers)
     if view.dataset:
@@ -108,33 +107,69 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     yield from _named_parameters(rule, view)
     if view.dataset and view.rows is not None and view.persons is not None:
         yield from _least_rows(rule, view, view.rows, view.persons)
-    yield most("max_seconds", view.seconds, rule.max_seconds, "seconds", "Set seconds below [limits] lower.")
-    if rule.runs_per_day is not None:
-        again = "Try again tomorrow."
-        yield most("runs_per_day", view.runs(rule.name).day + 1, rule.runs_per_day, "runs in 24 hours", again)
-    if rule.runs_total is not None:
-        over = "Raise runs_total, if results of so many runs may lie side by side."
-        yield most("runs_total", view.runs(rule.name).ever + 1, rule.runs_total, "runs", over)
-    if view.facts.row_results and not rule.row_results:
-        yield missed(
-            "row_results",
-            "somebody would learn something about single rows",
-            f"{_instead(view.facts)}; or add to the rule row_results = true, "
-            + ("runs_total = 3" if kind is None else f'runs_total = 3, types = ["{_pattern(kind)}"]')
-            + ".",
-        )
-    elif view.facts.row_results:
-        yield met("row_results", "results about single rows are allowed")
-    if view.facts.exact and not rule.exact_aggregates:
-        yield missed(
-            "exact_aggregates",
-            "the results are exact figures about several persons",
-            "Add noise to the job (epsilon), or set exact_aggregates = true.",
-        )
-    elif view.facts.exact:
-        yield met("exact_aggregates", "exact figures about several persons are allowed")
+    lower = "Set seconds below [limits] lower."
+    yield _most(rule, "max_seconds", view.seconds, "seconds", rule.max_seconds, lower)
+    yield from _runs(rule, view)
+    yield from _kinds(rule, view, kind)
     if view.facts.loss:
         yield from _losses(rule, view)
+
+
+def _most(rule: Rule, key: str, value: int, unit: str, limit: int, mend: str) -> Condition:
+    if value <= limit:
+        return Condition(rule.name, key, True, "policy", f"{value} of at most {limit} {unit}")
+    return Condition(rule.name, key, False, "policy", f"{value} {unit} are over {key} {limit}", mend)
+
+
+def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
+    """Whether one more run fits; those of jobs that match rows have to be bounded."""
+    runs = view.runs(rule.name)
+    if rule.runs_per_day is not None:
+        again = "Try again tomorrow."
+        yield _most(rule, "runs_per_day", runs.day + 1, "runs in 24 hours", rule.runs_per_day, again)
+    if rule.runs_total is not None:
+        over = "Raise runs_total, if results of so many runs may lie side by side."
+        yield _most(rule, "runs_total", runs.ever + 1, "runs", rule.runs_total, over)
+    elif view.facts.matches:
+        what = (
+            "the job matches rows, and by whether limits hold, who brings chosen rows can ask in each run "
+            "whether a person is there; the rule does not bound the runs"
+        )
+        mend = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
+        yield Condition(rule.name, "runs_total", False, "policy", what, mend)
+
+
+def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[Condition]:
+    """Whether the rule allows the kinds of results that the job has."""
+    if view.facts.row_results and rule.row_results:
+        yield Condition(rule.name, "row_results", True, "policy", "results about single rows are allowed")
+    elif view.facts.row_results:
+        types = () if kind is None or rule.types is not None else (f'types = ["{_pattern(kind)}"]',)
+        settings = _settings(rule, *_bound(rule, view), "row_results = true", *types)
+        what = "somebody would learn something about single rows"
+        mend = f"{_instead(view.facts)}; or {settings}."
+        yield Condition(rule.name, "row_results", False, "policy", what, mend)
+    if view.facts.exact and rule.exact_aggregates:
+        what = "exact figures about several persons are allowed"
+        yield Condition(rule.name, "exact_aggregates", True, "policy", what)
+    elif view.facts.exact:
+        what = "the results are exact figures about several persons"
+        mend = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
+        yield Condition(rule.name, "exact_aggregates", False, "policy", what, mend)
+
+
+def _settings(rule: Rule, *entries: str) -> str:
+    """What to write into a rule, lines of TOML joined by commas."""
+    whose = f"rule {rule.name!r}" if rule.has_name else rule.name
+    return f"in {whose} of the policy set {', '.join(entries)}"
+
+
+def _bound(rule: Rule, view: JobView) -> tuple[str, ...]:
+    """What a rule lacks to bound its runs: a name to count them by, and how many, with those so far."""
+    if rule.runs_total is not None:
+        return ()
+    total = f"runs_total = {view.runs(rule.name).ever + RUNS}"
+    return (total,) if rule.has_name else (f'name = "{rule.name}"', total)
 
 
 def _instead(facts: Facts) -> str:

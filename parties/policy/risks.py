@@ -1,7 +1,8 @@
 """What a policy gives away that its rules do not say in so many words, for whoever writes them.
 
 Rules are looked at as far as results go to the peer: comparisons of a column by all rules together, all else
-by each rule alone. What several peers could do together is not looked at.
+by each rule alone. Whether limits hold is told to the peer whoever gets results, so jobs that match rows are
+looked at in every rule. What several peers could do together is not looked at.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from parties.policy.rules import Policy, Rule
 from smc.analyses.base import Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
+from smc.analyses.registry import ANALYSES
 from smc.forms import Holding, Role, all_types
 
 Declared = Mapping[str, Mapping[str, Schema]]
@@ -25,6 +27,9 @@ MOST_EPSILON: Final = 20
 
 FEW: Final = 10
 """A value that is one of fewer is as good as found."""
+
+MOST_ASKED: Final = 20
+"""Of more persons a peer should not find out whether they are there."""
 
 _KINDS: Final = {
     Holding.PLAIN: NUMBERS,
@@ -59,7 +64,12 @@ def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
     """
     told = [rule for rule in policy.rules if "peer" in rule.recipients]
     reaches = [_Reach(rule, _reachable(rule, declared) if rule.row_results else {}) for rule in told]
-    return tuple(risk for reach in reaches for risk in _risks(reach, reaches))
+    found: dict[str, list[Risk]] = {rule.name: [] for rule in policy.rules}
+    for reach in reaches:
+        found[reach.rule.name] += _risks(reach, reaches)
+    for rule in policy.rules:
+        found[rule.name] += _asked(rule)
+    return tuple(risk for every in found.values() for risk in every)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class _Reach:
 def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
     rule, limits = reach.rule, reach.rule.limits
     exact, by_row = rule.exact_aggregates, rule.row_results
-    peers = "any peer" if "*" in rule.peers else " and ".join(sorted(rule.peers)) or "nobody"
+    peers = _peers(rule)
     helping = [other for other in every if other is not reach and reach.shares(other)]
     also = " and ".join(repr(other.rule.name) for other in helping)
     bisected = _bisected(reach.columns, [reach, *helping])
@@ -144,6 +154,36 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
     for holds, key, what, mend in candidates:
         if holds:
             yield Risk(rule.name, key, f"rule {rule.name!r} {what}", mend)
+
+
+def _asked(rule: Rule) -> Iterator[Risk]:
+    """What whether limits hold tells of persons whose keys the peer brings, one bit for each run.
+
+    It needs no limits of this party: the peer's hold as well.
+    """
+    matching = {name for name, analysis in ANALYSES.items() if analysis.always_matches}
+    if not rule.analyses & {*matching, "*"}:
+        return
+    peers = _peers(rule)
+    if rule.runs_total is None:
+        what = (
+            "allows no job that matches rows, since it does not bound the runs: in each "
+            f"{peers} could ask whether a person is there"
+        )
+        mend = "Set runs_total = 5, or as many as may be asked about."
+    elif rule.runs_total > MOST_ASKED:
+        what = (
+            f"lets {peers} ask of {rule.runs_total} persons whether they are there, by whether limits hold "
+            "in as many runs"
+        )
+        mend = "Lower runs_total."
+    else:
+        return
+    yield Risk(rule.name, "runs_total", f"rule {rule.name!r} {what}", mend)
+
+
+def _peers(rule: Rule) -> str:
+    return "any peer" if "*" in rule.peers else " and ".join(sorted(rule.peers)) or "nobody"
 
 
 def _bisected(columns: Mapping[str, int], reaches: Sequence[_Reach]) -> str:

@@ -26,6 +26,7 @@ DOMINANCE: Final = "4/5"
 """The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
 group."""
 
+_FEW_RUNS = "Add runs_total = 3, or as many as may lie side by side; or leave row_results out."
 _POWER = re.compile(r"2\^-([0-9]{1,2})")
 
 
@@ -34,11 +35,12 @@ class Rule:
     """What one rule allows. A list that holds `*` allows every name.
 
     Attributes:
-        name: how verdicts call it.
+        name: how verdicts call it; `rule` and its number where the file gives none.
+        has_name: whether the file gives one.
         analyses: the analyses.
         peers: the peers.
-        datasets: the own data sets.
-        columns: the own columns.
+        datasets: the local data sets.
+        columns: the local columns.
         recipients: who may get results, among `self` and `peer`.
         types: patterns of comparison types; None where any will do, and no row result of a comparison.
         parameters: of some parameters of an analysis the values that a job may give, which must give one.
@@ -56,6 +58,7 @@ class Rule:
     """
 
     name: str
+    has_name: bool
     analyses: frozenset[str]
     peers: frozenset[str]
     datasets: frozenset[str]
@@ -118,6 +121,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
     exact_aggregates, row_results = _flag(table, "exact_aggregates"), _flag(table, "row_results")
     rule = Rule(
         name=table.text("name", f"rule {number}"),
+        has_name=table.has("name"),
         analyses=frozenset(table.texts("analyses")),
         peers=frozenset(table.texts("peers")),
         datasets=frozenset(table.texts("datasets")),
@@ -138,16 +142,20 @@ def _rule(table: StrictTable, number: int) -> Rule:
         limits=_limits(table, exact=exact_aggregates),
     )
     table.close()
+    if not rule.name.strip():
+        raise table.fail("name", "is empty", "Write a name, or leave it out.")
     for key, limit in (("runs_per_day", rule.runs_per_day), ("runs_total", rule.runs_total)):
         if limit is not None and not table.has("name"):
             raise table.fail(
-                key, "is counted by the name of the rule, which has none", 'Add name = "..." and keep it.'
+                key,
+                "is counted by the name of the rule, which has none",
+                f'Add name = "{rule.name}", or another name, and keep it.',
             )
     if rule.row_results and rule.runs_total is None:
         raise table.fail(
             "row_results",
             "is set without runs_total, and each run may tell one more bit about every row",
-            "Add runs_total = 3, or as many as may lie side by side; or leave row_results out.",
+            _FEW_RUNS if table.has("name") else f'Add name = "{rule.name}". {_FEW_RUNS}',
         )
     return rule
 

@@ -1,4 +1,4 @@
-"""The verdict of the own policy on one job. The peer evaluates its own policy; both must allow."""
+"""The verdict of the local policy on one job. The peer evaluates its own policy; both must allow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_RUNS: Final = RunLimits("", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the own policy says.
+    """What the local policy says.
 
     Attributes:
         allowed: whether some rule allows the whole job.
@@ -33,6 +33,7 @@ class Verdict:
         limits: what the rule asks of results.
         overlap: the least number of own persons in which two exact jobs differ, unless in none.
         conditions: all conditions of all rules, in the order of the policy.
+        unheld: earlier exact jobs that this one cannot be held against, by their names; a person has to look.
     """
 
     allowed: bool
@@ -43,6 +44,7 @@ class Verdict:
     limits: Limits = NO_LIMITS
     overlap: int = 0
     conditions: tuple[Condition, ...] = ()
+    unheld: tuple[str, ...] = ()
 
     @property
     def reasons(self) -> tuple[Condition, ...]:

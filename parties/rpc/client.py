@@ -47,7 +47,7 @@ class Hello:
     Attributes:
         version: the wire version that both sides speak.
         release: its release, for people.
-        clock_seconds: how far its clock is ahead of the own one; exact to the time of the call.
+        clock_seconds: how far its clock is ahead of the local one; exact to the time of the call.
     """
 
     version: int
@@ -74,12 +74,12 @@ class PeerClient:
     """The connection to one peer; made when first used and kept. Safe for many threads.
 
     Args:
-        identity: the own keys.
+        identity: this party's keys.
         peer: the peer's public keys.
         address: where it listens.
         keepalive: how its loss is noticed.
-        greet: makes the own greeting.
-        terms: the own versions and parameters.
+        greet: makes this party's greeting.
+        terms: the local versions and parameters.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ def release() -> str:
 
 
 def make_greeting(identity: Identity, terms: Terms) -> pb.Greeting:
-    """The own greeting, with the time of now."""
+    """This party's greeting, with the time of now."""
     return pb.Greeting(
         oldest_version=terms.oldest,
         newest_version=terms.newest,

@@ -55,11 +55,11 @@ class Reach:
 
 
 def reach(address: Address, peer: PeerIdentity, identity: Identity, timeout: float = 5.0) -> Reach:
-    """Resolve, connect, shake hands, compare the certificate, and see whether the own one is taken.
+    """Resolve, connect, shake hands, compare the certificate, and see whether the local one is taken.
 
     The first handshake is done without trust in any certificate, since the purpose is to see which one
     comes, and without a certificate of this party. Only after the peer has shown that it holds the paired
-    one, the own certificate is shown to it.
+    one, this party's certificate is shown to it.
     """
     found = _look(address, peer, timeout)
     return _show(found, address, peer, identity, timeout) if found.stage is Stage.OPEN else found

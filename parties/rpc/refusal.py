@@ -65,7 +65,7 @@ def refuse(context: grpc.ServicerContext, code: str) -> NoReturn:
 
 
 def code_of(error: BaseException, doing: str) -> str:
-    """What the peer is told of an error; the own log gets the rest.
+    """What the peer is told of an error; the local log gets the rest.
 
     Of an error that is no `DuettoError` the log gets the type and the place, since its text may hold values.
     """

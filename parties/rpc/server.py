@@ -99,11 +99,11 @@ class PeerService(peer_pb2_grpc.PeerServicer):
     """What peers may call.
 
     Args:
-        identity: the own keys.
+        identity: this party's keys.
         pins: says who calls.
         runner: runs sessions.
         port: the jobs.
-        terms: the own versions and parameters.
+        terms: the local versions and parameters.
     """
 
     def __init__(
@@ -192,13 +192,13 @@ class PeerServer:
 
     Args:
         address: where it listens; port 0 lets the system choose.
-        identity: the own keys.
+        identity: this party's keys.
         peers: the paired parties by name.
         keepalive: how the loss of a peer is noticed.
         sessions: sessions that may run at once; with the number of peers it sets the number of threads.
         runner: runs sessions.
         port: the jobs.
-        terms: the own versions and parameters.
+        terms: the local versions and parameters.
 
     Raises:
         ConfigError: the address cannot be listened on.

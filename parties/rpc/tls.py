@@ -86,7 +86,7 @@ def pin_of(context: grpc.ServicerContext) -> str:
 
 
 def is_trusted(address: Address, identity: Identity, timeout: float) -> bool:
-    """Whether the server at `address` goes on after a handshake with the own certificate.
+    """Whether the server at `address` goes on after a handshake with this party's certificate.
 
     In TLS 1.3 the handshake is over for the client before the server has judged the client's certificate;
     what the server does next tells: HTTP/2 begins with a frame of settings, a refusal with the end.

@@ -30,10 +30,10 @@ class PeerDirectory:
 
     Args:
         config: the configuration.
-        identity: the own keys.
+        identity: this party's keys.
         peers: the peers' public keys by name.
         runner: runs sessions.
-        terms: the own versions and parameters.
+        terms: the local versions and parameters.
     """
 
     def __init__(

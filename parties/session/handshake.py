@@ -27,7 +27,7 @@ from parties.rpc.refusal import code_of, refused
 from parties.rpc.stream import PacketStream
 from parties.session.ports import SessionHeader, SessionTask
 from parties.session.terms import Terms, digest
-from smc.errors import DuettoError, PeerLost, ProtocolViolation
+from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
 
@@ -50,11 +50,11 @@ class Sides:
     """Who the two ends are.
 
     Attributes:
-        own: the own name.
-        own_key: fingerprint of the own Paillier key, hexadecimal.
+        own: this party's name.
+        own_key: fingerprint of the local Paillier key, hexadecimal.
         peer: the peer's name.
         peer_key: fingerprint of its Paillier key as it was paired, hexadecimal.
-        terms: the own versions and parameters.
+        terms: the local versions and parameters.
         peer_signing: checks the peer's signatures.
         heads: what is said and kept of ledgers; None where neither side spends anything.
     """
@@ -96,7 +96,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     packet = stream.receive(HANDSHAKE_SECONDS)
     content = packet.WhichOneof("content")
     if content == "refusal":
-        raise refused(sides.peer, packet.refusal.code)
+        raise _refused(sides, packet.refusal.code)
     if content != "answer":
         raise ProtocolViolation(f"An answer to the opening was due, the peer sent {content or 'nothing'}.")
     answer = packet.answer
@@ -123,7 +123,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
     Args:
         stream: the stream, of which nothing was read yet.
         sides: who the two ends are.
-        accept: finds the own part in the session.
+        accept: finds the local part in the session.
         random: the source of randomness.
 
     Raises:
@@ -151,7 +151,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
         stream.send(pb.Packet(answer=answer))
         packet = stream.receive(HANDSHAKE_SECONDS)
         if packet.WhichOneof("content") == "refusal":
-            raise refused(sides.peer, packet.refusal.code)
+            raise _refused(sides, packet.refusal.code)
         if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:
             raise ProtocolViolation("The two sides do not mean the same session.")
         _check_own_ledger(sides, packet.confirm.ledgers)
@@ -199,7 +199,7 @@ def _check_keys(header: SessionHeader, sides: Sides) -> None:
 
 
 def _speak(sides: Sides, ledgers: pb.Ledgers) -> Statement | None:
-    """Write the own word about both ledgers into a packet that is to be sent, and return it."""
+    """Write this party's word about both ledgers into a packet that is to be sent, and return it."""
     if sides.heads is None:
         return None
     said = sides.heads.statement(sides.peer)
@@ -208,7 +208,7 @@ def _speak(sides: Sides, ledgers: pb.Ledgers) -> Statement | None:
 
 
 def _check_own_ledger(sides: Sides, heard: pb.Ledgers) -> None:
-    """Check that the own ledger holds what the peer has seen of it."""
+    """Check that the local ledger holds what the peer has seen of it."""
     if sides.heads is not None:
         sides.heads.check_own(sides.peer, sides.peer_signing, _statement(heard))
 
@@ -223,6 +223,13 @@ def _check_peer_ledger(sides: Sides, heard: pb.Ledgers, said: Statement | None) 
     """
     if sides.heads is not None and said is not None:
         sides.heads.check_peer(sides.peer, _statement(heard), said)
+
+
+def _refused(sides: Sides, code: str) -> PeerError:
+    """The error for a refusal; one for a ledger is noted."""
+    if sides.heads is not None:
+        sides.heads.heard_refusal(sides.peer, code)
+    return refused(sides.peer, code)
 
 
 def _statement(heard: pb.Ledgers) -> Statement:

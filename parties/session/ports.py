@@ -59,7 +59,7 @@ class SessionTask:
     Attributes:
         job_id: the job.
         job_digest: digest of its contract; both sides must name the same one.
-        role: the own role; the peer must have the other.
+        role: this side's role; the peer must have the other.
         run: the work. When it returns, the session says END and waits for the peer's END; when it raises,
             the peer is told the stable code.
         report: told about progress; may raise to end the session.
@@ -89,7 +89,7 @@ class JobPort(Protocol):
         ...
 
     def accept_session(self, peer: str, header: SessionHeader) -> SessionTask:
-        """The own part in the session that `peer` opens.
+        """The local part in the session that `peer` opens.
 
         Raises:
             DuettoError: there is no such job, or it may not run now.

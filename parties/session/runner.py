@@ -23,7 +23,7 @@ from parties.session.shares import Shares
 from parties.session.terms import Terms
 from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
-from smc.errors import Cancelled, DuettoError, PeerAborted
+from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 
@@ -41,10 +41,10 @@ class SessionRunner:
     """Runs sessions with any peer, up to a number at once.
 
     Args:
-        identity: the own keys.
+        identity: this party's keys.
         peers: the paired parties by name.
         limits: the bounds of the configuration.
-        terms: the own versions and parameters.
+        terms: the local versions and parameters.
         wrap: put around every transport, such as an emulated network.
         pools: where pools of correlated randomness are kept; without it sessions keep none.
         heads: what is said and kept of ledgers; without it sessions spend nothing and say nothing of them.
@@ -180,6 +180,9 @@ class SessionRunner:
         except DuettoError as error:
             _abort(channel, error.stable_code)
             raise
+        except MemoryError:  # of what is read before and kept after the run
+            _abort(channel, OutOfMemory.code)
+            raise OutOfMemory from None
         except Exception as error:
             code = code_of(error, f"Job {task.job_id}")
             _abort(channel, code)

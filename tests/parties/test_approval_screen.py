@@ -18,7 +18,6 @@ import pytest
 from parties.client import job_text
 from parties.errors import JobError
 from parties.jobs.contract import FORMAT, Contract
-from parties.jobs.control import make_control_server
 from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.logs import PlainFormatter
@@ -27,6 +26,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.institutions import Institutions, job
 from tests.parties.jobs.joined import ROLES, approve
+from tests.parties.served import control
 from tests.support import terminal
 
 FORGED = (
@@ -73,14 +73,8 @@ def served():
         for name in ROLES:
             made.hold(name, {"age": range(100)}, AGE)
         made.allow("south", approval="person")
-        home = made.folder / "south"
-        (home / "duetto.toml").write_text('[party]\nname = "south"\n[listen]\naddress = "127.0.0.1:0"\n')
-        (home / "run").mkdir()
-        server = make_control_server(made.south)
-        server.add_insecure_port(f"unix:{home}/run/control.sock")
-        server.start()
-        yield made
-        server.stop(0).wait()
+        with control(made.south, made.folder / "south"):
+            yield made
         made.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.bench.workloads import WORKLOADS
+from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.memory import MEBI, Memory
 from smc.analyses.registry import ANALYSES
@@ -52,7 +53,85 @@ def test_the_model_is_a_fixed_part_and_rows():
     assert [Memory(7, 2.5).at(rows) for rows in (0, 4)] == [7, 17]
 
 
-def test_there_is_no_figure_where_nothing_was_measured():
-    preparation = ANALYSES["preparation"]
-    parameters = preparation.parse({"count": 64, "bits": 10})
-    assert preparation.estimate(parameters, {}, frozenset(Role), 1, 2048, NO_LIMITS).memory is None
+def number(bits):
+    return Schema("integer", lower=0, upper=(1 << bits) - 1)
+
+
+def of_preparation(count, bits):
+    return told("preparation", {"count": count, "bits": bits}, {}, 1)
+
+
+def of_comparison(rows, bits, **changed):
+    parameters = {"type": "PN-NP-SS", "bits": bits, "engine": "oblivious"} | changed
+    return told("comparison", parameters, {"x": number(bits), "y": number(bits)}, rows)
+
+
+def of_sums(rows, bits):
+    values = [{"side": "bob", "column": "v"}]
+    parameters = {"method": "exact", "keys": ["id"], "output": "statistics", "values": values}
+    return told("matching", parameters, {"id": number(30), "v": number(bits)}, rows, Limits(minimum_group=10))
+
+
+def of_matched(rows, query):
+    parameters = {
+        "layout": "vertical",
+        "epsilon": "1",
+        "alice_columns": ["a"],
+        "bob_columns": ["b"],
+        "match": {"keys": ["id"]},
+        "queries": [query],
+    }
+    return told("statistics", parameters, {"id": number(30), "a": number(7), "b": number(7)}, rows)
+
+
+def told(name, parameters, schemas, rows, limits=NO_LIMITS):
+    analysis = ANALYSES[name]
+    parsed = analysis.parse(parameters)
+    return analysis.estimate(parsed, schemas, frozenset(Role), rows, 2048, limits).memory
+
+
+def crosstab(bins):
+    edges = [str(place * 100 // bins) for place in range(bins + 1)]
+    return {"kind": "crosstab", "columns": ["a", "b"], "edges": {"a": edges, "b": edges}}
+
+
+CORRELATION = {"kind": "correlation", "columns": ["a", "b"]}
+IN_ONE_PROCESS = [
+    (of_preparation, (100_000, 16), 15),
+    (of_preparation, (1_000_000, 16), 44),
+    (of_preparation, (300_000, 64), 54),
+    (of_comparison, (100_000, 16), 20),
+    (of_comparison, (1_000_000, 16), 108),
+    (of_comparison, (200_000, 60), 39),
+    (of_sums, (100_000, 17), 192),
+    (of_sums, (100_000, 40), 353),
+    (of_matched, (20_000, CORRELATION), 33),
+    (of_matched, (100_000, CORRELATION), 78),
+    (of_matched, (100_000, crosstab(3)), 94),
+    (of_matched, (100_000, crosstab(10)), 128),
+    (of_matched, (100_000, crosstab(30)), 259),
+]
+"""What is asked, and MiB: half of what both parties of one process took at their peak."""
+
+
+@pytest.mark.parametrize(("estimate", "size", "mebibytes"), IN_ONE_PROCESS)
+def test_the_model_is_near_to_both_parties_in_one_process(estimate, size, mebibytes):
+    assert mebibytes / 1.4 < estimate(*size) / MEBI < 1.4 * mebibytes
+
+
+@pytest.mark.parametrize("changed", [{"engine": "paillier"}, {"engine": "silent"}, {"type": "PN-NP-ES"}])
+def test_there_is_no_figure_where_nothing_was_measured(changed):
+    assert of_comparison(10, 8) is not None
+    assert of_comparison(10, 8, **changed) is None
+
+
+def test_there_is_no_figure_of_clusters_over_matched_rows():
+    parameters = {
+        "clusters": 2,
+        "layout": "vertical",
+        "alice_columns": ["a"],
+        "bob_columns": ["b"],
+        "labels": False,
+        "match": {"keys": ["id"]},
+    }
+    assert told("clustering", parameters, {"id": number(30), "a": number(7), "b": number(7)}, 10) is None

@@ -82,7 +82,7 @@ def test_a_good_file(tmp_path):
         ("[::1]:7443", "[::1]:0", ["peer 1", "port 0"]),
         ("[::1]:7443", "a b:1", ["peer 1", "address"]),
         ('name = "east"', 'name = "south"', ["'south' twice"]),
-        ('name = "east"', 'name = "north"', ["own name"]),
+        ('name = "east"', 'name = "north"', ["this party's name"]),
         ('pin = "BBBB"', "", ["peer 2", "pin is missing"]),
         ('pin = "BBBB"', 'pin = "BBBB"\ntls = false', ["peer 2", "'tls'"]),
         ("[listen]", "[listen]\ntls = false", ["listen", "'tls'"]),

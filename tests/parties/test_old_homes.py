@@ -145,3 +145,85 @@ def test_the_fixtures_outlive_their_certificates(home):
     (home / "keys" / "tls.key").write_bytes(key)
     with pytest.raises(Exception, match=r"expired|ended"):
         Daemon(load(home))
+
+
+CARDS = """[datasets.patients]
+source = "cards.csv"
+person = "card"
+[datasets.patients.columns.card]
+type = "integer"
+lower = 0
+upper = 9999
+[datasets.patients.columns.age]
+type = "integer"
+lower = 0
+upper = 120
+"""
+EXACT_RULE = """[[rules]]
+name = "exact"
+analyses = ["statistics"]
+peers = ["{peer}"]
+datasets = ["patients"]
+columns = ["age"]
+recipients = ["both"]
+exact_aggregates = true
+minimum_group = {group}
+approval = "auto"
+"""
+EXACT_JOB = """[job]
+analysis = "statistics"
+alice = "north"
+bob = "{peer}"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "patients"
+columns = {{ age = "age" }}
+[bob]
+dataset = "patients"
+columns = {{ age = "age" }}
+[parameters]
+noise = "none"
+[[parameters.queries]]
+kind = "mean"
+column = "age"
+"""
+
+
+@pytest.fixture
+def checked(tmp_path):
+    """What `job check` reports of an exact job in the home that has had one: of these people, with a peer."""
+    home = copied(Path(__file__).parent / "homes" / "format-2", tmp_path)
+
+    def check(people, peer="south", group=10):
+        rows = [f"00{20 + number},{20 + number}\n" for number in people]
+        (home / "cards.csv").write_text("".join(["card,age\n", *rows]))
+        (home / "catalog.toml").write_text(CARDS)
+        (home / "policy.toml").write_text(EXACT_RULE.format(peer=peer, group=group))
+        (tmp_path / "job.toml").write_text(EXACT_JOB.format(peer=peer))
+        words = ["job", "check", str(tmp_path / "job.toml"), "--config", str(home)]
+        done = CliRunner().invoke(duetto, [*words, "--json"])
+        return parsed(done.stdout), CliRunner().invoke(duetto, words).stdout
+
+    return check
+
+
+def test_persons_of_an_exact_job_of_an_older_release_are_known_again(checked):
+    """It told them apart by the texts of their cards, which are numbers by the catalog here."""
+    assert checked(range(40))[0]["overlap"] is None
+    assert checked(range(39))[0]["overlap"]["code"] == "overlap"
+    assert checked(range(41))[0]["overlap"]["code"] == "overlap"
+    assert checked(range(30))[0]["overlap"] is None
+    assert checked(range(39), peer="west")[0]["overlap"] is None
+
+
+def test_a_person_has_to_look_where_older_exact_jobs_are_not_in_the_system_of_equations(checked):
+    report, said = checked(range(40))
+    assert report["verdict"]["allowed"]
+    assert report["verdict"]["needs_person"]
+    assert report["verdict"]["unheld"] == ["0123456789abcdef0123456789abcdef"]
+    assert "a person has to" in said
+    assert "0123456789abcdef" in said
+    report, said = checked(range(40), peer="west")
+    assert not report["verdict"]["needs_person"]
+    assert report["verdict"]["unheld"] == []
+    assert "Earlier exact jobs" not in said

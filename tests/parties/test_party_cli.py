@@ -40,6 +40,7 @@ from parties.errors import (
     PolicyError,
     exit_code,
 )
+from scripts.processes import COMMAND
 from smc.errors import (
     Cancelled,
     DomainError,
@@ -52,7 +53,6 @@ from smc.errors import (
 )
 
 REPOSITORY = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from parties.cli.main import main; main()"]
 
 
 def duetto(*words: object) -> subprocess.CompletedProcess[str]:

@@ -6,18 +6,21 @@ import datetime as dt
 import itertools
 import json
 import os
+import re
 import stat
 from dataclasses import replace
 from pathlib import Path
 
 import gmpy2
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parties import doctor
+from parties.cli.party import keys as keys_group
 from parties.config import Address, Config, load
-from parties.errors import ConfigError, PairingError
+from parties.errors import ConfigError, PairingError, exit_code
 from parties.lock import only_one
 from parties.pki import Identity, certificate, home, pairing
 from parties.pki.files import check_private, read_private, write_atomically
@@ -210,6 +213,45 @@ def test_a_home_that_was_paired_before_the_proof_starts_and_is_told_what_to_do(p
     home.add_peer(config, south_file())
     config = load(party.path)
     assert home.load_peer(config, config.peer("south")).paillier == SOUTH.paillier.public
+
+
+def spoilt(path, how):
+    """This party's pairing file, in one of the ways in which it cannot be used."""
+    if how == "missing":
+        path.unlink()
+    else:
+        path.write_text({"damaged": path.read_text()[:-9], "the peer's": south_file().text}[how])
+
+
+@pytest.mark.parametrize("how", ["missing", "damaged", "the peer's"])
+def test_a_pairing_file_that_is_gone_is_made_again_as_the_error_says(party, how):
+    own = party.home / "north.pair"
+    before = pairing.read(own)
+    spoilt(own, how)
+    config = ["--config", str(party.path)]
+
+    def keys(*words):
+        return CliRunner().invoke(keys_group, [*words, *config])
+
+    shown = keys("show")
+    assert shown.exit_code == exit_code(PairingError("x"))
+    refused = keys("renew-pairing")
+    assert refused.exit_code == shown.exit_code
+    for done in (shown, refused):
+        words = re.search(r"`duetto keys (renew-pairing --address) HOST:PORT`", " ".join(done.stderr.split()))
+        assert words
+    assert not (how == "missing" and own.exists())
+    assert keys(*words[1].split(), str(ADDRESS)).exit_code == 0
+    assert pairing.read(own) == before
+    assert keys("show").exit_code == 0
+    assert before.fingerprint in keys("show").stdout
+
+
+def test_a_pairing_file_with_another_address(party):
+    renewed = home.renew_pairing(party, Address("north.example", 17))
+    assert str(renewed.address) == "north.example:17"
+    assert home.own_pairing(party) == renewed
+    assert home.renew_pairing(party).address == renewed.address
 
 
 def test_a_peer_whose_modulus_shares_a_factor_with_phi_cannot_be_paired():

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from parties.catalog.persons import identities
 from parties.cli.policy import COMMANDS
-from parties.disclosure.history import Attendance, History, persons_of
+from parties.disclosure.attendance import Attendance, persons_of
+from parties.disclosure.history import History
 from parties.ledger.accounting import Account
 from smc.analyses.statistics.analysis import Statistics
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 
 import numpy as np
 import pytest
@@ -156,3 +157,93 @@ def test_two_names_of_one_query_have_one_population(tmp_path):
         load_catalog(catalog)
     catalog.write_text(tomli_w.dumps({"datasets": {"a": sql, "b": sql | {"query": "select x from u"}}}))
     load_catalog(catalog)
+
+
+SEVEN = "id,x\n7,1\n0007,2\n +7,3\n7.0,4\n8,5\n"
+WHOLE = {"x": NUMBER, "id": NUMBER}
+
+
+def test_whole_numbers_are_the_same_person_by_their_value(tmp_path):
+    assert load(dataset(tmp_path, SEVEN, WHOLE, person="id"), ["x"]).persons.tolist() == [0, 0, 0, 0, 1]
+    scaled = {"x": NUMBER, "id": {"type": "decimal", "scale": 1, "lower": 0, "upper": 9}}
+    assert load(dataset(tmp_path, SEVEN, scaled, person="id"), ["x"]).people == 2
+    assert load(dataset(tmp_path, SEVEN, {"x": NUMBER, "id": TEXT}, person="id"), ["x"]).people == 5
+    with pytest.raises(DataError, match=r"row 2 \(line 3\).*came before"):
+        load(dataset(tmp_path, SEVEN, WHOLE, key="id"), ["x"])
+
+
+@pytest.mark.parametrize("rows", ["id,x\n7,1\n8,2\n", "id,x\n0007,1\n 08 ,2\n", "id,x\n7.0,1\n+8,2\n"])
+def test_a_number_has_one_hash_however_it_is_written(tmp_path, rows):
+    plain = hashes(tmp_path, "id,x\n7,1\n8,2\n", columns=("x",), person="id")
+    declared = dataset(tmp_path, rows, WHOLE, person="id")
+    assert load(declared, ["x"], SECRET).identities.tolist() == plain.tolist()
+
+
+def test_a_database_and_a_file_have_the_same_persons(tmp_path):
+    with sqlite3.connect(tmp_path / "a.db") as base:
+        base.execute("create table t (id, x)")
+        base.executemany("insert into t values (?, ?)", [(7, 1), (8.0, 2), ("009", 3)])
+    sql = {"kind": "sql", "url": "sqlite:///a.db", "query": "select * from t", "person": "id"}
+    (tmp_path / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"d": sql | {"columns": WHOLE}}}))
+    found = load(load_catalog(tmp_path / "catalog.toml").dataset("d"), ["x"], SECRET).identities
+    rows = "id,x\n07,1\n8,2\n9,3\n"
+    assert (
+        found.tolist() == load(dataset(tmp_path, rows, WHOLE, person="id"), ["x"], SECRET).identities.tolist()
+    )
+
+
+def test_days_are_the_same_person_by_the_day(tmp_path):
+    born = {"x": NUMBER, "id": {"type": "date", "lower": "1900-01-01", "upper": "2030-01-01"}}
+    rows = "id,x\n1990-12-31,1\n 1990-12-31 ,2\n"
+    assert load(dataset(tmp_path, rows, born, person="id"), ["x"]).people == 1
+    with pytest.raises(DataError, match=r"row 1 \(line 2\): the person cell of column 'id' is not a date"):
+        load(dataset(tmp_path, "id,x\n31.12.1990,1\n", born, person="id"), ["x"])
+
+
+@pytest.mark.parametrize("cell", ["x7", "7,0", "1e3", "--7", "٧"])
+def test_a_person_cell_that_is_not_of_its_type_is_refused(tmp_path, cell):
+    rows = f'id,x\n7,1\n"{cell}",2\n'
+    with pytest.raises(DataError, match=r"row 2 \(line 3\): the person cell of column 'id' is not a number"):
+        load(dataset(tmp_path, rows, WHOLE, person="id"), ["x"])
+
+
+def test_other_hashes_of_the_same_cells_come_with_the_persons(tmp_path):
+    """Under which records were written before the column was declared as it is."""
+
+    def loaded(columns):
+        return load(dataset(tmp_path, "id,x\n0007,1\n8,2\n", columns, person="id"), ["x"], SECRET)
+
+    number, text = loaded(WHOLE), loaded({"x": NUMBER, "id": TEXT})
+    (zeros, _), (seven, eight) = text.identities.tolist(), number.identities.tolist()
+    assert number.aliases.tolist() == [[zeros, seven]]
+    assert text.aliases.tolist() == [[seven, zeros]]
+    assert text.identities.tolist()[1] == eight
+    assert loaded({"x": NUMBER}).aliases.tolist() == text.aliases.tolist()
+
+
+def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
+    def told(**changed):
+        base = {"source": "a.csv", "person": "id", "columns": WHOLE, "population": "town"}
+        other = base | {"source": "b.csv"} | changed
+        other = {key: value for key, value in other.items() if value}
+        (tmp_path / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"a": base, "b": other}}))
+        catalog = load_catalog(tmp_path / "catalog.toml")
+        assert bool(catalog.tells_unlike("a")) == bool(catalog.tells_unlike("b"))
+        return catalog.tells_unlike("a")
+
+    assert told() is None
+    assert told(population="country") is None
+    assert told(person="") is None
+    assert told(person="x") is None
+    assert told(person="", key="id") is None
+    for changed in (
+        {"columns": {"x": NUMBER}},
+        {"columns": {"x": NUMBER, "id": TEXT}},
+        {"person": ["id", "x"]},
+    ):
+        what, mend = told(**changed)
+        assert "different ways ('id' as number" in what
+        assert "same types" in mend
+    what, mend = told(person="", key="x")
+    assert "only one of them" in what
+    assert mend == 'Write person = "COLUMN" below [datasets.b] in the catalog.'

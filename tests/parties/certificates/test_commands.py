@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +15,12 @@ from click.testing import CliRunner
 from parties.cli.jobs import job as commands
 from parties.client import Party
 from parties.config import Address
-from parties.jobs.control import make_control_server
 from parties.pki import pairing
 from parties.pki.signing import key_text
+from scripts.processes import COMMAND
 from tests.parties.jobs.joined import Pair, job_file
 from tests.parties.rpc.harness import NORTH, SOUTH
-
-MAIN = "from parties.cli.main import main; main()"
-SETTINGS = '[party]\nname = "north"\nhome = "."\n[listen]\naddress = "127.0.0.1:0"\n'
+from tests.parties.served import control
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +37,14 @@ def made():
             (folder / f"{identity.name}.pair").write_text(
                 pairing.describe(identity, Address("localhost", 1)).text
             )
-        home = folder / "north"
-        (home / "duetto.toml").write_text(SETTINGS)
-        (home / "run").mkdir()
-        server = make_control_server(pair.north)
-        server.add_insecure_port(f"unix:{home}/run/control.sock")
-        server.start()
-        with Party(home) as party:
-            job = party.submit(job_file("1/2")).wait(timeout=20)
-        call("certificate", job.id, "-o", folder / "c.json", "--config", home)
-        call("certificate", job.id, "-o", folder / "full.json", "--with-result", "--config", home)
-        (folder / "result.json").write_text(call("result", job.id, "--json", "--config", home))
-        (folder / "printed.json").write_text(call("certificate", job.id, "--config", home))
-        yield folder
-        server.stop(0).wait()
+        with control(pair.north, folder / "north") as home:
+            with Party(home) as party:
+                job = party.submit(job_file("1/2")).wait(timeout=20)
+            call("certificate", job.id, "-o", folder / "c.json", "--config", home)
+            call("certificate", job.id, "-o", folder / "full.json", "--with-result", "--config", home)
+            (folder / "result.json").write_text(call("result", job.id, "--json", "--config", home))
+            (folder / "printed.json").write_text(call("certificate", job.id, "--config", home))
+            yield folder
         pair.close()
 
 
@@ -76,9 +67,7 @@ def test_it_is_verified_in_an_empty_folder_without_daemon_and_configuration(made
     pairs = ("--pair", made / "north.pair", "--pair", made / "south.pair")
     done = subprocess.run(
         [
-            sys.executable,
-            "-c",
-            MAIN,
+            *COMMAND,
             "job",
             "verify",
             made / "c.json",

@@ -15,16 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parties.catalog.persons import identities
+from parties.catalog.persons import aliases, identities
+from parties.disclosure.attendance import Attendance, aliases_of, difference, persons_of
 from parties.disclosure.equations import Shown
-from parties.disclosure.history import (
-    PERSON_BYTES,
-    Attendance,
-    History,
-    OverlapError,
-    difference,
-    persons_of,
-)
+from parties.disclosure.history import PERSON_BYTES, History, OverlapError
 from parties.disclosure.log import HistoryError
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account
@@ -199,8 +193,9 @@ def test_of_two_jobs_at_once_only_one_gets_through(history):
 CHILD = """
 import sys
 from pathlib import Path
-from parties.disclosure.history import Attendance, History, OverlapError, persons_of
-from parties.catalog.persons import identities
+from parties.disclosure.attendance import Attendance, persons_of
+from parties.disclosure.history import History, OverlapError
+from parties.catalog.persons import aliases, identities
 from parties.ledger.accounting import Account
 history = History(Path(sys.argv[1]))
 names = [str(n) for n in range(100) if n != int(sys.argv[2])]
@@ -298,3 +293,55 @@ def test_tables_survive_their_encoding():
     assert back.persons.tolist() == [5, 1, 5]
     assert back.cells.tolist() == [0, 2, 1]
     assert back.equations.tolist() == table.equations.tolist()
+
+
+def test_persons_of_earlier_records_are_found_under_their_other_hashes(history, tmp_path):
+    mine = replace(job(history, [f"00{n}" for n in range(40)]), minimum=5)
+    history.record(mine)
+    history.record_table(mine, shown(history, [0] * 20 + [1] * 20, mine.persons))
+    forms, labels = ([*map(str, names)] for names in ([f"00{n}" for n in range(40)], range(40)))
+    pairs = aliases_of(aliases(dict(zip(forms, labels, strict=True)), history.secret()))
+    now = replace(job(history, range(40)), minimum=5, aliases=pairs)
+    assert (now.renamed(people(history, forms)) != people(history, forms)).all()
+    assert set(now.renamed(people(history, forms)).tolist()) == set(now.persons.tolist())
+    history.check(now)
+    with pytest.raises(OverlapError):
+        history.check(replace(now, persons=people(history, range(38))))
+    history.check(replace(now, persons=people(history, range(38)), aliases=pairs[:0]))
+    cells = [0] * 20 + [1] * 20
+    same = now.renamed(mine.persons)
+    assert history.allows(now, shown(history, cells, same))
+    assert not history.allows(now, shown(history, [0] * 22 + [1] * 18, same))
+
+
+def test_two_names_that_turn_out_to_be_one_person_count_once(history):
+    """A record of 6 names, which are 5 persons: it differs from the same 5 in nobody."""
+    history.record(job(history, ["7", "007", 1, 2, 3, 4]))
+    pairs = aliases_of(aliases({"007": "7"}, history.secret()))
+    for names, refused in (([7, 1, 2, 3, 4], False), ([7, 1, 2, 3], True), ([7, 1, 2, 3, 4, 5], True)):
+        attendance = replace(job(history, names), aliases=pairs)
+        if refused:
+            with pytest.raises(OverlapError):
+                history.check(attendance)
+        else:
+            history.check(attendance)
+
+
+def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):
+    mine = job(history, range(40), job="aaaa", minimum=5)
+    digest = history.record(mine)
+    history.record(replace(mine, job="bbbb"))
+    history.record(replace(mine, job="cccc", peer="west"))
+    history.record_table(replace(mine, job="dddd"), shown(history, [0] * 40))
+
+    def left(known, peer="south"):
+        return [record.job for record in history.unlisted(mine.account, peer, Counter(known))]
+
+    assert left({}) == ["aaaa", "bbbb"]
+    assert left({digest: 1}) == ["aaaa"]
+    assert left({digest: 2}) == []
+    assert left({}, "west") == ["cccc"]
+    history.record(replace(mine, job="dddd"))
+    assert left({digest: 3}) == []
+    assert left({digest: 2}) == ["aaaa"]
+    assert left({}) == ["aaaa", "bbbb"]

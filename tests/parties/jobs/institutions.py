@@ -232,7 +232,7 @@ class Institutions(Pair):
         return self.network.managers[name]._examiner.understand(parse_spec(job_text(document)))
 
     def data(self, name: str, document: Mapping[str, Any]) -> Data:
-        """The own data of a job at a party."""
+        """The local data of a job at a party."""
         return self.network.managers[name]._examiner.data(self.task(name, document))
 
     def spent(self, name: str) -> Fraction:

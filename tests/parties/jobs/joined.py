@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from parties.config import Address, Config, Limits
 from parties.errors import ConfigError, PeerRefused, PeerUnreachable
 from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
+from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.session.ports import SessionHeader
 from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
@@ -46,6 +48,7 @@ class Addition:
     """An analysis for tests: the sum of both columns `v`, with hooks to stop at a stage."""
 
     name: str = "addition"
+    always_matches: bool = False
     stops: dict[Role, threading.Event] = field(default_factory=dict)
     reached: dict[Role, threading.Event] = field(
         default_factory=lambda: {role: threading.Event() for role in Role}
@@ -378,3 +381,19 @@ def wait_state(manager: JobManager, job_id: str, *states: Any) -> Any:
     """The job when it has reached one of some states; fails after 20 seconds."""
     assert manager.store.wait_for(lambda: manager.store.get(job_id).state in states, 20)
     return manager.store.get(job_id)
+
+
+def result_of(manager: JobManager, job_id: str) -> Any:
+    """The document of a result."""
+    return json.loads(manager.result(job_id))
+
+
+def spent(manager: JobManager, peer: str) -> Fraction:
+    """The epsilon that a party's ledger has for a peer."""
+    return manager.ledger.spent(Account.of("numbers"), peer).loss.epsilon
+
+
+def run(pair: Pair, text: str = "", sender: str = "north") -> tuple[str, Any, Any]:
+    """Submit a job and wait for its end: its name, and how it ended for north and south."""
+    job_id = pair.network.managers[sender].submit(text or job_file()).job_id
+    return job_id, wait_final(pair.north, job_id), wait_final(pair.south, job_id)

@@ -160,3 +160,53 @@ def test_a_policy_that_became_stricter_ends_a_waiting_job(pair):
     approve(pair.south, record.job_id)
     assert wait_final(pair.north, record.job_id).state is State.FINISHED
     assert pair.north.store.get(record.job_id).contract.agreed.minimum_group == 3
+
+
+def written(pair, zeros, values, declared=""):
+    """North's rows, the name of each person with so many leading zeros; `declared` is how names are typed."""
+    lines = [f"{'0' * zeros}{value},{value}" for value in values]
+    (pair.folder / "north" / "numbers.csv").write_text("\n".join(["who,value", *lines, ""]))
+    catalog = pair.folder / "north" / "catalog.toml"
+    told = (
+        catalog.read_text()
+        .split("[datasets.numbers.columns.who]")[0]
+        .replace('person = "value"', 'person = "who"')
+    )
+    column = f"[datasets.numbers.columns.who]\n{declared}\n" if declared else ""
+    catalog.write_text(told + column)
+
+
+INTEGER = 'type = "integer"\nlower = 0\nupper = 1000'
+
+
+@pytest.mark.parametrize("before", ["", 'type = "text"'])
+def test_persons_stay_the_same_when_their_column_is_declared_as_numbers(pair, before):
+    """What an older release, or a catalog without a type, has kept is by the texts of the cells."""
+    exact(pair)
+    written(pair, 2, range(20), before)
+    finished(pair)
+    written(pair, 2, range(19), INTEGER)
+    with pytest.raises(OverlapError):
+        pair.north.submit(job_file())
+    written(pair, 2, range(20), INTEGER)
+    finished(pair)
+    written(pair, 0, range(19), INTEGER)
+    with pytest.raises(OverlapError):
+        pair.north.submit(job_file())
+    written(pair, 2, range(19), before)
+    with pytest.raises(OverlapError):
+        pair.north.submit(job_file())
+    assert len(pair.north._examiner.history.records()) == 2
+
+
+def test_data_sets_of_one_population_have_to_call_persons_alike(pair):
+    exact(pair)
+    catalog = pair.folder / "north" / "catalog.toml"
+    other = '[datasets.visits]\nsource = "visits.csv"\nperson = "who"\npopulation = "numbers"\n'
+    other += '[datasets.visits.columns.who]\ntype = "text"\n'
+    catalog.write_text(catalog.read_text() + other)
+    with pytest.raises(OverlapError, match="different ways"):
+        pair.north.submit(job_file())
+    assert check_report(pair.north._examiner, job_file())["overlap"]["code"] == "overlap"
+    catalog.write_text(catalog.read_text().replace('type = "text"', INTEGER))
+    finished(pair)

@@ -80,7 +80,7 @@ def test_a_comparison_that_stays_shared_needs_no_word(people: Institutions) -> N
 
 def test_a_sum_for_the_other_side_needs_no_word_and_its_holder_none_with_noise(people: Institutions) -> None:
     for side in ("north", "south"):
-        people.allow(side, row_results=None, runs_total=None)
+        people.allow(side, row_results=None)
     columns = {"alice": ["id", "x"], "bob": ["id"]}
     with pytest.raises(PolicyError, match="single rows") as caught:
         people.submit(JOBS["own sum"])

@@ -1,14 +1,20 @@
-"""Jobs whose declared columns do not fit: the proposer learns why, and nothing is kept at the other party."""
+"""Jobs whose columns or memory do not fit: the proposer learns why, and the other party keeps nothing."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from parties.errors import JobError
+from parties.jobs.manager import open_examiner
 from parties.jobs.messages import Answer, Word, parse_answer
+from parties.jobs.reports import check_report
 from parties.jobs.state import State
-from smc.errors import UsageError
-from tests.parties.jobs.joined import job_file
+from parties.ledger.book import Ledger
+from smc.errors import OutOfMemory, UsageError
+from tests.parties.jobs.joined import job_file, wait_final
 
 
 def test_the_proposer_finds_for_itself_why_columns_do_not_fit(pair):
@@ -30,3 +36,45 @@ def test_a_peer_that_calls_fitting_columns_unfit(pair):
         pair.north.submit(job_file())
     assert caught.value.stable_code == "contract"
     assert pair.north.store.all()[0].state is State.FAILED
+
+
+def too_large_an_array():
+    """What numpy raises where no machine has the memory."""
+    with pytest.raises(MemoryError) as caught:
+        np.empty(1 << 60, dtype=np.uint8)
+    return caught.value
+
+
+@pytest.mark.parametrize("exhausted", [MemoryError, too_large_an_array])
+def test_a_run_that_lacks_memory_ends_with_a_code_and_a_mend(pair, exhausted):
+    pair.analysis["south"].failure = exhausted()
+    job_id = pair.north.submit(job_file()).job_id
+    south, north = wait_final(pair.south, job_id), wait_final(pair.north, job_id)
+    assert (south.state, north.state) == (State.FAILED, State.FAILED)
+    assert south.error_code == "memory"
+    assert "duetto job estimate" in pair.south.store.get(job_id).error_mend
+    assert "defect" not in pair.south.store.get(job_id).error_what
+
+
+def test_a_job_above_the_granted_memory_is_refused_before_it_is_proposed(pair):
+    """The analysis says 1000 bytes a row."""
+    rows = "\n".join(["value", *map(str, range(900)), *map(str, range(900)), ""])
+    (pair.folder / "north" / "numbers.csv").write_text(rows)
+    config = pair.config("north")
+    ledger = Ledger(config.home / "ledger.jsonl")
+
+    analyses = {"addition": pair.analysis["north"]}
+
+    def refused(memory_mib):
+        granted = replace(config, limits=replace(config.limits, memory_mib=memory_mib))
+        return check_report(open_examiner(granted, ledger, analyses), job_file())["preview"]["refusal"]
+
+    assert refused(0) is None
+    assert refused(2) is None
+    told = refused(1)
+    assert told["code"] == "memory"
+    assert "memory_mib below [limits]" in told["what"]
+    pair.north._examiner._most_memory = 1 << 20
+    with pytest.raises(OutOfMemory, match="1 MiB are granted"):
+        pair.north.submit(job_file())
+    assert pair.south.store.all() == []

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,13 +27,13 @@ from parties.ledger.heads import Heads, open_heads
 from parties.pki import pairing
 from parties.pki.home import _write_keys
 from parties.pki.signing import key_text
+from scripts.processes import COMMAND
 from smc.analyses.loss import Loss
 from smc.forms import Role
 from tests.parties.ledger.test_gate import KEYS, run_gates, spending
 from tests.parties.rpc.harness import NORTH, SOUTH
 
 DATA = Path(__file__).parent / "data"
-MAIN = "from parties.cli.main import main; main()"
 TIME = "2026-01-01T00:00:00Z"
 OLD_KEYS = {
     "north": Ed25519PrivateKey.from_private_bytes(bytes(range(32))),
@@ -348,7 +347,7 @@ def test_an_export_is_verified_without_configuration(home, tmp_path):
 
     def offline(*words):
         done = subprocess.run(
-            [sys.executable, "-c", MAIN, "ledger", "verify", "--export", str(export), *map(str, words)],
+            [*COMMAND, "ledger", "verify", "--export", str(export), *map(str, words)],
             cwd=empty,
             env={**alone, "HOME": str(empty), "PYTHONPATH": str(Path(__file__).parents[3])},
             capture_output=True,

@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger, Signed, open_ledger
+from parties.ledger.doubts import Whose
 from parties.ledger.entries import NOTHING, LedgerError, pack
-from parties.ledger.heads import Heads, Statement, open_heads
+from parties.ledger.heads import Heads, Statement, ledger_doubts, open_heads
 from smc.analyses.loss import Loss
 from smc.errors import ProtocolViolation
 
@@ -210,3 +211,47 @@ def test_a_broken_ledger_says_nothing(sides):
 
 def test_no_key_in_a_repr(sides):
     assert "signature" not in repr(sides[0].heads.statement("south"))
+
+
+def test_words_that_are_kept_show_a_ledger_that_went_back_before_anybody_is_met(sides):
+    north, south = sides
+    north.spend(1)
+    for number in (2, 3):
+        assert meet(north, south) == [None, None]
+        south.spend(number)
+    assert ledger_doubts(north.ledger) == []
+    (north.home / "ledger.jsonl").unlink()
+    (doubt,) = ledger_doubts(open_ledger(north.home))
+    assert (doubt.peer, doubt.whose) == ("south", Whose.OWN)
+    assert "entry 0 is missing" in doubt.what
+    assert "bring back the newest one" in doubt.mend
+    (north.home / "heads.json").write_text("[]")
+    with pytest.raises(LedgerError, match=r"heads\.json"):
+        ledger_doubts(open_ledger(north.home))
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"south": 1}', '{"south": "x"}', '{"south": {}}', "[" * 99999])
+def test_notes_that_cannot_be_used_stop_nothing(sides, text):
+    north, south = sides
+    (north.home / "doubts.json").write_text(text)
+    assert ledger_doubts(north.ledger) == []
+    assert meet(north, south) == [None, None]
+    north.heads.heard_refusal("south", "peer-ledger")
+    assert [(one.peer, one.whose) for one in ledger_doubts(north.ledger)] == [("south", Whose.OWN)]
+    assert meet(north, south) == [None, None]
+    assert ledger_doubts(north.ledger) == []
+
+
+def test_notes_on_a_full_disk_stop_nothing(sides, monkeypatch):
+    def full(*_):
+        raise OSError(28, "full")
+
+    monkeypatch.setattr("parties.ledger.doubts.write_atomically", full)
+    sides[0].heads.heard_refusal("south", "ledger")
+    assert ledger_doubts(sides[0].ledger) == []
+
+
+def test_other_refusals_are_no_doubts(sides):
+    for code in ("busy", "policy", "", "ledger\n"):
+        sides[0].heads.heard_refusal("south", code)
+    assert ledger_doubts(sides[0].ledger) == []

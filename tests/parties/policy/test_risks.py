@@ -160,3 +160,45 @@ def test_each_risk_alone(rule: dict[str, Any], changes: dict[str, Any], key: str
 
 def test_a_limit_that_is_left_out_of_an_exact_rule() -> None:
     assert [risk.key for risk in of(EXACT, minimum_group=None)] == ["minimum_group", "dominance"]
+
+
+MATCHING = EXACT | {"name": "matching", "analyses": ["matching"]}
+
+
+def asked(**changes: Any) -> list[str]:
+    return [risk.what for risk in of(MATCHING, **changes) if " there" in risk.what]
+
+
+@pytest.mark.parametrize("recipients", [["self"], ["both"]])
+def test_whom_limits_tell_of_whoever_receives(recipients: list[str]) -> None:
+    """Whether limits hold is told to both, also where the result goes to the local party only."""
+    assert asked(recipients=recipients, runs_total=20) == []
+    assert asked(recipients=recipients, runs_total=21) == [
+        "rule 'matching' lets south and west ask of 21 persons whether they are there, by whether "
+        "limits hold in as many runs"
+    ]
+    (without,) = asked(recipients=recipients, runs_total=None)
+    assert "allows no job that matches rows, since it does not bound the runs" in without
+
+
+@pytest.mark.parametrize(
+    ("changes", "warned"),
+    [
+        ({"analyses": ["*"]}, True),
+        ({"analyses": ["statistics", "matching"]}, True),
+        ({"analyses": ["comparison", "preparation"]}, False),
+        ({"analyses": ["statistics", "clustering"]}, False),
+        ({"analyses": ["statistics"], "runs_total": None}, False),
+        ({"analyses": ["*"], "runs_total": None}, True),
+    ],
+)
+def test_which_rules_always_match(changes: dict[str, Any], warned: bool) -> None:
+    assert bool(asked(**{"runs_total": 100} | changes)) is warned
+
+
+def test_each_rule_keeps_its_place() -> None:
+    """A rule whose results stay here is looked at beside those whose results go to the peer."""
+    first = MATCHING | {"recipients": ["self"], "runs_total": 30}
+    rules = [first, EXACT | {"minimum_group": 1}, MATCHING | {"name": "last", "runs_total": 30}]
+    found = risks(parse_policy({"rules": rules}, "policy.toml"), DECLARED)
+    assert [risk.rule for risk in found] == ["matching", "exact", "last"]

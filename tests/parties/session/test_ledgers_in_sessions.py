@@ -11,8 +11,9 @@ import pytest
 from parties.errors import PeerRefused
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import open_ledger
+from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
-from parties.ledger.heads import open_heads
+from parties.ledger.heads import ledger_doubts, open_heads
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.stream import PacketStream
 from smc.analyses.loss import Loss
@@ -94,6 +95,41 @@ def test_a_restored_ledger_stops_the_next_session_before_anything_runs(homes, vi
         assert "older than what the peer has seen: entry 1" in caplog.text
         path.write_bytes(newest)
         assert session(south, directory)[0] is None
+
+
+@pytest.mark.parametrize("victim", ["north", "south"])
+@pytest.mark.parametrize("lost", ["ledger", "ledger and heads"])
+def test_both_say_whose_ledger_it_was_until_they_have_met_with_the_newest(homes, victim, lost):
+    """Also where the heads went back together with the ledger, so that nothing at home shows it."""
+
+    def doubts(name):
+        return [(one.peer, one.whose) for one in ledger_doubts(open_ledger(homes / name))]
+
+    path, heads = homes / victim / "ledger.jsonl", homes / victim / "heads.json"
+    other = {"north": "south", "south": "north"}[victim]
+    with both(homes) as (south, directory):
+        spend(homes / victim, 1)
+        spend(homes / other, 1)
+        assert session(south, directory)[0] is None
+        kept = [path.read_bytes(), heads.read_bytes()]
+        spend(homes / victim, 2)
+        spend(homes / other, 2)  # so that the victim keeps a new word of the other, which has seen the entry
+        for _ in range(2):
+            assert session(south, directory)[0] is None
+        newest = [path.read_bytes(), heads.read_bytes()]
+        path.write_bytes(kept[0])
+        if lost == "ledger and heads":
+            heads.write_bytes(kept[1])
+            assert doubts(victim) == []
+        _, ending, _ = session(south, directory)
+        if victim == "north":
+            ending.wait()
+        assert doubts(victim) == [(other, Whose.OWN)]
+        assert doubts(other) == [(victim, Whose.PEER)]
+        path.write_bytes(newest[0])
+        heads.write_bytes(newest[1])
+        assert session(south, directory)[0] is None
+        assert doubts(victim) == doubts(other) == []
 
 
 def test_a_dialler_that_goes_on_all_the_same_is_refused(homes, monkeypatch):

@@ -12,7 +12,7 @@ from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.session.terms import Terms, digest
 from smc.channel.vectors import ExpectedRows
-from smc.errors import Cancelled, DuettoError, PeerAborted, PeerLost, ProtocolViolation
+from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted, PeerLost, ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc.harness import (
     DIGEST,
@@ -183,6 +183,20 @@ def test_defects_do_not_show_their_text(south, directory, caplog):
     assert error.stable_code == "internal"
     assert "ZeroDivisionError" in error.what
     assert "canary" not in caplog.text + str(error)
+
+
+def test_a_session_that_lacks_memory_says_so(south, directory):
+    """Also while own data are read or results kept, outside of the analysis."""
+
+    def exhausted(session) -> None:
+        raise MemoryError
+
+    theirs = serve(south, exhausted)
+    with pytest.raises(PeerAborted, match="'memory'"):
+        directory.run_session("south", task(Role.ALICE, wait_for_peer))
+    error = theirs.wait()
+    assert (type(error), error.stable_code) == (OutOfMemory, "memory")
+    assert "duetto job estimate" in error.mend
 
 
 def test_an_unfinished_peer_is_no_success(south, directory):

@@ -117,7 +117,7 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Check(self, request, context):
-        """Checks a job against the own catalog, policy and ledger; proposes nothing.
+        """Checks a job against the local catalog, policy and ledger; proposes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -151,7 +151,7 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Result(self, request, context):
-        """The own result of a finished job.
+        """This party's result of a finished job.
         JSON, in pieces.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

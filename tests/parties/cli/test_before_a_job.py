@@ -1,0 +1,126 @@
+"""What commands say of jobs and data before anything is proposed, without a daemon."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+from tests.parties.served import parsed
+
+STATISTICS = """
+[job]
+analysis = "statistics"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "numbers"
+columns = { v = "value" }
+[bob]
+dataset = "numbers"
+columns = { v = "value" }
+[parameters]
+epsilon = "1/2"
+[[parameters.queries]]
+name = "total"
+kind = "sum"
+column = "v"
+"""
+
+
+def test_check_and_policy_need_no_daemon(served, command):
+    path = served.folder / "statistics.toml"
+    path.write_text(STATISTICS)
+    policy = served.folder / "north" / "policy.toml"
+    refused = parsed(command("job", "check", path, "--json", code=77))
+    assert "'statistics' is not among analyses" in refused["verdict"]["reasons"][0]["what"]
+    assert "analyses: Add 'statistics' to analyses." in command("policy", "test", path, code=77).stdout
+    policy.write_text(policy.read_text().replace('"addition"', '"statistics"'))
+    report = parsed(command("job", "check", path, "--json"))
+    assert report["paired"] is False
+    assert (report["epsilon"], report["rows"], report["verdict"]["rule"]) == ("1/2", 2, "additions")
+    assert "Allowed by rule 'additions'" in command("job", "check", path).stdout
+    assert parsed(command("policy", "test", path, "--json"))["verdict"]["allowed"]
+
+
+PEOPLE = """
+[datasets.people]
+source = "people.csv"
+[datasets.people.columns.name]
+type = "text"
+"""
+
+
+TOLERANT = """
+[job]
+analysis = "matching"
+alice = "north"
+bob = "south"
+recipients = ["alice", "bob"]
+[alice]
+dataset = "people"
+columns = { name = "name" }
+[bob]
+dataset = "people"
+columns = { name = "name" }
+[parameters]
+method = "tolerant"
+threshold = "0.8"
+fields = [{ column = "name" }]
+blocking = [["name:prefix1"]]
+"""
+
+
+PAIRING = SimpleNamespace(identity=SimpleNamespace(paillier=SimpleNamespace(bits=2048)))
+
+
+def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, monkeypatch):
+    monkeypatch.setattr("parties.cli.jobs.own_pairing", lambda _: PAIRING)
+    home = served.folder / "north"
+    (home / "people.csv").write_text("\n".join(["name", *(f"a{number}" for number in range(40))]))
+    with (home / "catalog.toml").open("a") as catalog:
+        catalog.write(PEOPLE)
+    policy = home / "policy.toml"
+    text = policy.read_text().replace('"addition"', '"matching"').replace('"numbers"', '"people"')
+    policy.write_text(text.replace('"value"', '"name"') + "row_results = true\nruns_total = 9\n")
+    path = served.folder / "tolerant.toml"
+    path.write_text(TOLERANT)
+    report = parsed(command("job", "check", path, "--json", code=77))
+    assert report["preview"]["details"]["passes"] == [{"key": "name:prefix1", "full": 24, "keyless": 0}]
+    for verb, code in (("check", 77), ("estimate", 0)):
+        printed = command("job", verb, path, code=code).stdout
+        assert (
+            "Pass 1 (name:prefix1): 60 % of this side's rows find their bucket full, 0 % have no key."
+            in printed
+        )
+        assert 'overflow = "accept"' in printed
+    path.write_text(TOLERANT + 'overflow = "accept"\n')
+    printed = command("job", "check", path).stdout
+    assert "60 % of this side's rows" in printed
+    assert "would refuse" not in printed
+
+
+def test_data_commands(served, command):
+    assert parsed(command("data", "list", "--json"))["datasets"][0]["name"] == "numbers"
+    described = parsed(command("data", "describe", "numbers", "--json"))["columns"][0]
+    assert (described["name"], described["upper"], described["unit"]) == ("value", 1000, "years")
+    assert parsed(command("data", "check", "--json"))["rows"] == {"numbers": 2}
+    assert "numbers" in command("data", "list").stdout
+    assert "1000" in command("data", "describe", "numbers").stdout
+    (served.folder / "north" / "numbers.csv").write_text("value\n1\nx\n")
+    assert "row 2 (line 3)" in command("data", "check", "numbers", code=65).stderr
+    catalog = served.folder / "north" / "catalog.toml"
+    declared = catalog.read_text()
+    alike = '[datasets.more]\npopulation = "numbers"'
+    more = declared.replace("[datasets.numbers]", alike).replace("datasets.numbers.", "datasets.more.")
+    catalog.write_text(declared + more)
+    checked = command("data", "check", code=65)
+    assert "'numbers': numbers.csv, row 2 (line 3)" in checked.stderr
+    assert "'more': numbers.csv, row 2 (line 3)" in checked.stderr
+    refused = json.loads(command("data", "check", "--json", code=65).stdout)
+    assert "2 data sets" in refused["error"]["what"]
+    (served.folder / "north" / "good.csv").write_text("value\n1\n")
+    catalog.write_text(declared + declared.replace("numbers", "good"))
+    checked = command("data", "check", code=65)
+    assert ("good" in checked.stdout, "row 2 (line 3)" in checked.stderr) == (True, True)
+    command("data", "describe", "nubmers", code=65)

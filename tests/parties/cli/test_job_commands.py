@@ -1,0 +1,82 @@
+"""`duetto job`: submit, list, show, watch, results and what is deleted of them."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+from parties.jobs.state import State
+from smc.forms import Role
+from tests.parties.jobs.joined import job_file, wait_final, wait_state
+from tests.parties.served import parsed
+
+
+def test_job_commands(served, command, file):
+    submitted = parsed(command("job", "submit", file, "--wait", "--json"))
+    assert submitted["tables"] == {"sum": {"total": [62]}}
+    job_id = submitted["job_id"]
+    assert parsed(command("job", "list", "--json"))["jobs"][0]["job_id"] == job_id
+    shown = parsed(command("job", "show", job_id, "--json"))
+    assert shown["contract"]["spec"]["limits"] == {"seconds": 60}
+    assert set(shown["leakage"]) == {"alice", "bob", "public"}
+    assert parsed(command("job", "watch", job_id[:8], "--json"))["state"] == "finished"
+    folder = served.folder / "tables"
+    shown = command("job", "result", job_id, "--csv", folder).stdout
+    assert "62" in shown
+    assert "alice and bob learned: the sum" in shown
+    assert (folder / f"{job_id}-sum.csv").read_text() == "total\n62\n"
+    wait_final(served.south, job_id)
+    assert parsed(command("job", "result", job_id, "--json", name="south"))["tables"]
+    for verb in ("list", "show", "watch"):
+        words = ("job", verb) if verb == "list" else ("job", verb, job_id)
+        assert job_id in command(*words).stdout.replace("\n", "")
+
+
+def test_errors_of_commands(served, command, file):
+    done = command("job", "show", "0" * 16, "--json", code=65)
+    assert json.loads(done.stdout)["error"]["code"] == "unknown-job"
+    file.write_text(file.read_text().replace('"1/2"', "0.5"))
+    done = command("job", "submit", file, code=65)
+    assert done.stdout == ""
+    assert "Write it as a string" in done.stderr
+    assert "number with a point" in done.stderr
+
+
+def test_a_running_job_is_shown(served, command, file):
+    stop = threading.Event()
+    served.analysis["north"].stops = {Role.ALICE: stop}
+    job_id = parsed(command("job", "submit", file, "--json"))["job_id"]
+    wait_state(served.north, job_id, State.RUNNING)
+    assert served.analysis["north"].reached[Role.ALICE].wait(20)
+    shown = parsed(command("job", "show", job_id, "--json"))
+    assert (shown["stage"], shown["done"], shown["of"]) == ("adding", 0, 2)
+    stop.set()
+    wait_final(served.north, job_id)
+
+
+def test_results_are_deleted_when_asked(served, party, command):
+    jobs = [party.submit(job_file()).wait(timeout=20) for _ in range(3)]
+    assert parsed(command("job", "prune", "--older-than", "1d", "--json"))["deleted"] == 0
+    assert "is deleted" in command("job", "forget", jobs[0].id).stdout
+    assert "deleted" in command("job", "list").stdout
+    assert command("job", "result", jobs[0].id, code=65).stderr.startswith("error: The result of job")
+    assert command("job", "result", jobs[1].id)
+    assert "no result here" in command("job", "forget", jobs[0].id, code=65).stderr
+    assert "Write it as 90d" in command("job", "prune", "--older-than", "90", code=2).stderr
+    served.north.store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    assert parsed(command("job", "prune", "--older-than", "90d", "--json"))["deleted"] == 2
+    for job in jobs:
+        assert parsed(command("job", "certificate", job.id, "--json"))["signature"]
+        assert parsed(command("job", "show", job.id, "--json"))["result_deleted"]
+
+
+def test_results_are_deleted_as_configured(served):
+    store = served.north.store
+    job_id = served.north.submit(job_file()).job_id
+    wait_final(served.north, job_id)
+    store._database.execute("update jobs set updated = '2020-01-01T00:00:00Z'")
+    served.north._prune()
+    assert store.summary(job_id).kept
+    served.north._keep_days = 90
+    served.north._prune()
+    assert store.summary(job_id).deleted

@@ -1,0 +1,52 @@
+"""Two joined parties with their control sockets, for tests of clients and commands."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from parties.cli.jobs import COMMANDS
+from parties.cli.policy import COMMANDS as POLICY_COMMANDS
+from parties.client import Party
+from tests.parties.jobs.joined import Pair, job_file
+from tests.parties.served import control
+
+
+@pytest.fixture
+def served():
+    with tempfile.TemporaryDirectory(prefix="duetto-") as folder:
+        pair = Pair(Path(folder))
+        with ExitStack() as sockets:
+            for name, manager in [*pair.network.managers.items()]:
+                sockets.enter_context(control(manager, pair.folder / name))
+            yield pair
+        pair.close()
+
+
+@pytest.fixture
+def party(served):
+    with Party(served.folder / "north") as opened:
+        yield opened
+
+
+@pytest.fixture
+def command(served):
+    def run(*words, name="north", code=0):
+        group = {one.name: one for one in (*COMMANDS, *POLICY_COMMANDS)}[words[0]]
+        arguments = [*words[1:], "--config", str(served.folder / name / "duetto.toml")]
+        done = CliRunner().invoke(group, [str(word) for word in arguments])
+        assert done.exit_code == code, done.output
+        return done
+
+    return run
+
+
+@pytest.fixture
+def file(served):
+    path = served.folder / "job.toml"
+    path.write_text(job_file("1/2"))
+    return path
