@@ -7,6 +7,7 @@
       SpecError         the text of a specification
       UnreachableError  no release fulfils what was asked
       FileError         a file that cannot be read or written
+      GateError         a release that would let something out that it should not
 
 Each carries what happened, naming column and value where that helps, and a `mend`: what to do about it. The
 values named are those of the steward's own table, on the steward's own machine.
@@ -14,6 +15,8 @@ values named are those of the steward's own table, on the steward's own machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import ClassVar
 
 
@@ -70,3 +73,28 @@ class FileError(AnonymizerError):
     """A file cannot be read or written; check its path and what may be done with it."""
 
     code = "file"
+
+
+class GateError(AnonymizerError):
+    """A release would let something out that it should not; nothing was written. Each finding has a mend.
+
+    Args:
+        findings: as plain values, with `rule`, `column`, `what` and `mend`.
+    """
+
+    code = "gate"
+
+    def __init__(self, findings: Sequence[Mapping[str, str | None]]) -> None:
+        told = "\n".join(f"- [{one['rule']}] {one['what']} {one['mend']}".rstrip() for one in findings)
+        count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
+        super().__init__(
+            f"Nothing was written: the gate has {count}.\n{told}",
+            "Correct the specification; a finding that is right can be accepted below [[accept]].",
+        )
+        self.findings = tuple(findings)
+
+
+def near(name: str, known: Sequence[str]) -> str:
+    """The mend for a name that does not exist."""
+    close = get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."

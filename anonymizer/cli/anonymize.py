@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonymizer.cli.init import init
+from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
-    from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.pipelines.spec import Spec
+    from anonymizer.releases.guarantee import Guarantee
+    from anonymizer.releases.release import Release
     from anonymizer.report.assessment import Assessment
     from anonymizer.tables.table import Table
 
 FILE = click.Path(path_type=Path)
 
 
-@click.command("anonymize")
+class _WithInit(click.Command):
+    """The command, with `init` as a word of its own in the place of the data."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == [init.name]:
+            return init.make_context(f"{info_name} init", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command("anonymize", cls=_WithInit)
 @click.argument("data", type=FILE)
 @click.option("--spec", "spec_path", type=FILE, required=True, help="The specification, a TOML file.")
 @click.option(
@@ -35,6 +50,8 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--attacks", is_flag=True, help="For the report: run the three attacks.")
 @click.option("--control", "control_path", type=FILE, help="Rows that are not released, for --attacks.")
+@click.option("--keep-order", is_flag=True, help="Do not shuffle the rows; tells who is who by lists.")
+@measure_options
 @click.option("--seed", type=int, help="Makes the release repeatable, and less safe; for trials.")
 @click.option(
     "--chunk-rows",
@@ -51,79 +68,140 @@ def anonymize(
     model: str,
     attacks: bool,
     control_path: Path | None,
+    keep_order: bool,
+    measures: tuple[str, ...] | None,
+    without: tuple[str, ...] | None,
+    weights: str | None,
+    households: str | None,
     seed: int | None,
     chunk_rows: int | None,
     as_json: bool,
 ) -> None:
-    """Make a release of DATA (.csv, .csv.gz or .parquet) by a specification."""
+    """Make a release of DATA (.csv, .csv.gz or .parquet) by a specification.
+
+    For a first specification run `duetto anonymize init DATA`.
+    """
     apart(data, spec_path, output_path, report_path, control_path)
     places(output_path, report_path)
-    if report_path is None and (target or attacks or control_path):
-        raise click.UsageError("--target, --attacks and --control are for the report; add --report.")
-    if control_path is not None and not attacks:
+    if report_path is None and any((target, attacks, control_path, measures, without, weights, households)):
+        raise click.UsageError("Options that say what to measure are for the report; add --report.")
+    if control_path is not None and not attacks and measures is None:
         raise click.UsageError("--control is for the attacks; add --attacks.")
     if chunk_rows is not None:
         if report_path is not None or seed is not None:
             raise click.UsageError(
                 "By chunks nothing is drawn and no report is made: leave --seed and --report out."
             )
-        _by_chunks(data, spec_path, output_path, chunk_rows, as_json=as_json)
+        _by_chunks(data, spec_path, output_path, chunk_rows, keep_order=keep_order, as_json=as_json)
         return
 
     from anonymizer.pipelines.spec import read as read_spec
+    from anonymizer.releases.gate.gate import Gate, beside, manifest_path
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
-    from anonymizer.report.plain import risk_values, utility_values
-    from anonymizer.search.measure import Learning
     from anonymizer.tables import files
-    from anonymizer.tables.table import Table
+    from anonymizer.utility.objectives import Learning
 
     spec = read_spec(spec_path)
-    original = Table.of(files.read(data), spec.roles, spec.hierarchies)
+    original = files.table(data, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
     pipeline = spec.pipeline(seed)
-    release = pipeline.release(original)
-    second = _second_tables(pipeline, output_path)
-    apart(data, spec_path, output_path, report_path, *second)
+    made = pipeline.release(original)
+    release = made.table
+    second = [beside(output_path, word) for word in made.extra]
+    apart(data, spec_path, output_path, report_path, manifest_path(output_path), *second)
     assessment = None
     if report_path is not None:
         utility = target and Learning(original, target=target, model=model, random_state=seed)
         question = Question(
-            attacks=attacks, control=_control(control_path, spec), utility=utility or None, seed=seed
+            attacks=attacks,
+            control=_control(control_path, spec),
+            utility=utility or None,
+            weights=weights,
+            households=households,
+            measures=measures,
+            without=without or (),
+            seed=seed,
         )
-        assessment = assess(original, release, pipeline, question)
-    warnings = cautions(original, release, assessment, pipeline, seed)
+        with measuring(as_json=as_json) as progress:
+            assessment = assess(original, release, pipeline, question, progress)
+    warnings = (
+        *cautions(original, release, assessment, pipeline, seed),
+        *files.formulas(release, output_path),
+    )
     done, lines = _told(data, output_path, spec, len(original), len(release), release.names)
-    done |= {"seed": seed, "k": None, "second": [str(place) for place in second]}
-    if release.roles.quasi_identifiers:
-        from anonymizer.risk.classes import class_risk
-
-        done["k"] = class_risk(release).k
-        lines.append(f"k = {done['k']}: the smallest class of rows alike has so many rows")
-    page = "" if assessment is None else _page(data, output_path, spec, assessment, warnings, seed)
-    for place, table in second.items():
-        files.write(table, place)
-        lines.append(f"{place}: the sensitive values by group")
-    files.write(release.native, output_path)
+    done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
+    lines += _changes(made, done["k"])
+    page = (
+        ""
+        if assessment is None
+        else _page(data, output_path, spec, assessment, warnings, made.guarantees, seed)
+    )
+    gate = Gate(keep_order=keep_order, accept=spec.accept, dialect=spec.dialect, seed=seed)
+    passed = gate.write(
+        replace(made, manifest=replace(made.manifest, specification=spec.digest)),
+        output_path,
+        {} if report_path is None else {report_path: page},
+    )
+    warnings = (*passed.warnings, *warnings)
+    done |= {"manifest": str(manifest_path(output_path)), "order": passed.manifest.order}
+    lines += [f"{place}: the sensitive values by group" for place in second]
+    lines.append(f"{manifest_path(output_path)}: the manifest")
     if report_path is not None and assessment is not None:
-        files.write_text(page, report_path)
-        if assessment.simulation is not None:
-            worst, mean = assessment.simulation.risk, assessment.simulation.risks.mean()
-            lines.append(f"risk of the worst record {worst:.4g}, {mean:.4g} in the mean (attack simulator)")
-        lines.append(f"{report_path}: the report")
-        done |= {"report": str(report_path), "risk": risk_values(assessment)}
-        done |= {"utility": utility_values(assessment)}
+        measured, said = _measured(assessment)
+        done |= {"report": str(report_path), **measured}
+        lines += [*said, f"{report_path}: the report"]
     emit(done | {"warnings": list(warnings)}, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
 
 
-def _by_chunks(data: Path, spec_path: Path, output_path: Path, rows: int, *, as_json: bool) -> None:
+def _of_release(made: Release) -> dict[str, Any]:
+    """What was changed and what is promised, as JSON values."""
+    from anonymizer.risk.class_risk import class_risk
+
+    return {
+        "k": class_risk(made.table).k if made.table.roles.quasi_identifiers else None,
+        "changed": dict(made.changed),
+        "guarantees": [one.to_document() for one in made.guarantees],
+    }
+
+
+def _changes(made: Release, k: int | None) -> list[str]:
+    """k, what is promised, and how many cells of which columns differ from the original."""
+    changed = {name: count for name, count in made.changed.items() if name in made.table.names}
+    named = ", ".join(f"{name} {count:,}" for name, count in changed.items())
+    kept = len(made.table.names) - len(changed)
+    return [
+        *([] if k is None else [f"k = {k}: the smallest class of rows alike has so many rows"]),
+        *(f"promised: {one}" for one in made.guarantees),
+        f"cells changed: {named or 'none'}; columns released as they are: {kept} of {len(made.table.names)}",
+    ]
+
+
+def _measured(assessment: Assessment) -> tuple[dict[str, Any], list[str]]:
+    """What was measured for a report, as JSON values and as lines."""
+    looked = assessment.stories.get("simulator")
+    return dict(assessment.values), [f"{name}: {text}" for name, text in looked.lines] if looked else []
+
+
+def _by_chunks(
+    data: Path, spec_path: Path, output_path: Path, rows: int, *, keep_order: bool, as_json: bool
+) -> None:
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.pipelines.streaming import stream
+    from anonymizer.releases.gate.gate import Gate, manifest_path
+    from anonymizer.releases.gate.streaming import stream
 
     spec = read_spec(spec_path)
-    done = stream(spec, data, output_path, rows)
-    warnings = ("By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",)
+    apart(data, spec_path, output_path, manifest_path(output_path))
+    gate = Gate(keep_order=keep_order, accept=spec.accept)
+    done = stream(spec, data, output_path, rows, gate)
+    warnings = (
+        *done.warnings,
+        "By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",
+        "Rows are shuffled within chunks only: in which part of the file a person is stays visible.",
+    )
     told, lines = _told(data, output_path, spec, done.rows, done.released, done.columns)
+    told |= {"manifest": str(manifest_path(output_path)), "order": done.manifest.order}
+    lines.append(f"{manifest_path(output_path)}: the manifest")
     emit(told | {"warnings": list(warnings)}, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
 
@@ -149,12 +227,11 @@ def _told(
 
 def _control(path: Path | None, spec: Spec) -> Table | None:
     from anonymizer.tables import files
-    from anonymizer.tables.table import Table
 
     if path is None:
         return None
-    frame = files.read(path)
-    return Table.of(frame, spec.roles.among(frame.columns), spec.hierarchies)
+    table = files.table(path, spec.dialect)
+    return table.declared(spec.roles.among(table.names), spec.hierarchies, spec.schema.among(table.names))
 
 
 def _page(
@@ -163,6 +240,7 @@ def _page(
     spec: Spec,
     assessment: Assessment,
     warnings: tuple[str, ...],
+    promises: tuple[Guarantee, ...],
     seed: int | None,
 ) -> str:
     from anonymizer.report.page import ReleaseStory, release_page
@@ -176,6 +254,7 @@ def _page(
         ("Sensitive", ", ".join(roles.sensitive) or "none"),
         ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
         ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
+        ("Promised", "; ".join(map(str, promises)) or "nothing"),
         ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
     ]
     story = ReleaseStory(
@@ -187,15 +266,6 @@ def _page(
         cautions=warnings,
     )
     return release_page(story, assessment)
-
-
-def _second_tables(pipeline: Pipeline, output_path: Path) -> dict[Path, Any]:
-    """Tables that steps release beside the main one, by the files they go to."""
-    stem, dot, endings = output_path.name.partition(".")
-    tables = [getattr(method, "sensitive_table_", None) for _, method in pipeline.steps]
-    found = [table for table in tables if table is not None]
-    names = [f"{stem}-sensitive{number or ''}{dot}{endings}" for number in range(len(found))]
-    return {output_path.with_name(name): table for name, table in zip(names, found, strict=True)}
 
 
 COMMANDS = (anonymize,)

@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn, ParamSpec
 
 import click
 
-from anonymizer.errors import AnonymizerError, FileError, HierarchyError, RoleError, SpecError
+from anonymizer.errors import AnonymizerError, FileError, GateError, HierarchyError, RoleError, SpecError
 
 P = ParamSpec("P")
 
@@ -127,7 +127,10 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     if os.environ.get(DEBUG_VARIABLE) == "1":
         traceback.print_exception(error, file=sys.stderr)
     if as_json:
-        report = {"success": False, "error": {"code": code, "what": what, "mend": mend}}
+        told: dict[str, Any] = {"code": code, "what": what, "mend": mend}
+        if isinstance(error, GateError):
+            told["findings"] = list(error.findings)
+        report = {"success": False, "error": told}
         click.echo(json.dumps(report, ensure_ascii=False))
     else:
         click.echo(f"error: {what}" + (f"\nmend:  {mend}" if mend else ""), err=True)

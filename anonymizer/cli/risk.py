@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
     from anonymizer.pipelines.spec import Spec
     from anonymizer.report.assessment import Assessment
     from anonymizer.tables.roles import Roles
+    from anonymizer.tables.table import Table
 
 FILE = click.Path(path_type=Path)
 
@@ -27,7 +29,12 @@ FILE = click.Path(path_type=Path)
     required=True,
     help="Roles of the columns, and hierarchies if there are any: a TOML file, or a specification.",
 )
-@click.option("--population", "population_path", type=FILE, help="All people, in the form of the release.")
+@click.option(
+    "--population",
+    "population_path",
+    type=FILE,
+    help="All people, as they were collected or in the form of the release.",
+)
 @click.option(
     "--fraction",
     type=click.FloatRange(0, 1, min_open=True),
@@ -35,6 +42,7 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--attacks", is_flag=True, help="Run singling out, linkability and inference.")
 @click.option("--control", "control_path", type=FILE, help="Rows that were not released, for --attacks.")
+@measure_options
 @click.option("--report", "report_path", type=FILE, help="A report, an HTML file.")
 @click.option("--seed", type=int, help="Makes the attacks repeatable.")
 @json_option
@@ -46,6 +54,10 @@ def risk(
     fraction: float | None,
     attacks: bool,
     control_path: Path | None,
+    measures: tuple[str, ...] | None,
+    without: tuple[str, ...] | None,
+    weights: str | None,
+    households: str | None,
     report_path: Path | None,
     seed: int | None,
     as_json: bool,
@@ -56,28 +68,35 @@ def risk(
     for path in (original, release, population_path, control_path):
         if report_path is not None and path is not None:
             apart(report_path, path)
-    if control_path is not None and not attacks:
+    if control_path is not None and not attacks and measures is None:
         raise click.UsageError("--control is for the attacks; add --attacks.")
 
+    from anonymizer.releases.gate.container import contained
+    from anonymizer.releases.gate.looks import look
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
-    from anonymizer.report.plain import risk_values, utility_values
     from anonymizer.tables import files
-    from anonymizer.tables.table import Table
 
     spec = _declared(roles_path)
-    before = Table.of(files.read(original), spec.roles, spec.hierarchies)
-    frame = files.read(release)
-    after = Table.of(frame, spec.roles.among(frame.columns))
+    before = files.table(original, spec.dialect).declared(spec.roles, spec.hierarchies, spec.schema)
+    after = _among(files.table(release, spec.dialect), spec)
     question = Question(
-        population=None if population_path is None else Table.of(files.read(population_path)),
+        population=None
+        if population_path is None
+        else _among(files.table(population_path, spec.dialect), spec),
         fraction=fraction,
         attacks=attacks,
-        control=None if control_path is None else Table.of(files.read(control_path)),
+        control=None if control_path is None else _among(files.table(control_path, spec.dialect), spec),
+        weights=weights,
+        households=households,
+        measures=measures,
+        without=without or (),
         seed=seed,
     )
-    assessment = assess(before, after, None, question)
-    warnings = cautions(before, after, assessment)
+    with measuring(as_json=as_json) as told:
+        assessment = assess(before, after, None, question, told)
+    findings = (*contained(release), *look(before, after))
+    warnings = (*map(str, findings), *cautions(before, after, assessment))
     missing = [name for name in spec.roles.quasi_identifiers if name not in after.names]
     if missing:
         warnings = (f"The release lacks the quasi-identifiers {', '.join(missing)}.", *warnings)
@@ -88,8 +107,8 @@ def risk(
         "release": str(release),
         "rows": assessment.rows,
         "released": assessment.released,
-        "risk": risk_values(assessment),
-        "utility": utility_values(assessment),
+        **assessment.values,
+        "findings": [one.to_json() for one in findings],
         "warnings": list(warnings),
         "report": None if report_path is None else str(report_path),
     }
@@ -98,6 +117,11 @@ def risk(
         lines.append(f"{report_path}: the report")
     emit(data, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
+
+
+def _among(table: Table, spec: Spec) -> Table:
+    """A table with the roles and declarations of those columns that it has."""
+    return table.declared(spec.roles.among(table.names), None, spec.schema.among(table.names))
 
 
 def _declared(path: Path) -> Spec:
@@ -111,37 +135,14 @@ def _declared(path: Path) -> Spec:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise FileError(f"{path} cannot be read as TOML: {problem}.", "Check the file.") from None
-    if not {"roles", "steps", "hierarchies"} & set(document):
+    if not {"roles", "steps", "hierarchies", "csv"} & set(document):
         document = {"roles": document}
     return parse({"steps": [{"method": "drop-identifiers"}], **document}, path.parent, path.name)
 
 
 def _lines(found: Assessment) -> list[str]:
-    lines = [f"rows               {found.released:,} of {found.rows:,}"]
-    if found.classes is not None and found.prosecutor is not None:
-        highest, mean = found.prosecutor.highest, found.prosecutor.average
-        lines += [
-            f"classes            {found.classes.classes:,}, the smallest of k = {found.classes.k}",
-            f"prosecutor risk    {highest:.4g} at most, {mean:.4g} in the mean",
-        ]
-        for name, kinds in found.classes.l.items():
-            entropy, closeness = found.classes.entropy_l[name], found.classes.t[name]
-            lines.append(f"{name:18} l = {kinds}, entropy l = {entropy:.4g}, t = {closeness:.4g}")
-    if found.journalist is not None:
-        lines.append(f"journalist risk    {found.journalist.highest:.4g} at most")
-    if found.uniqueness is not None:
-        one = found.uniqueness
-        lines.append(
-            f"unique             {one.sample:.2%} of the rows, {one.population:.2%} of the people (estimate)"
-        )
-    for attack in found.attacks:
-        low, high = attack.interval
-        lines.append(f"{attack.name}: {attack.risk:.2%}, from {low:.2%} to {high:.2%}")
-    if found.loss is not None:
-        lines.append(
-            f"information loss   NCP {found.loss.mean_ncp:.4g}, {found.loss.class_size:.4g} rows a class"
-        )
-    return lines
+    lines = [("rows", f"{found.released:,} of {found.rows:,}"), *found.lines]
+    return [f"{name:18} {text}" for name, text in lines]
 
 
 def _page(

@@ -80,15 +80,15 @@ def search(
 
     from anonymizer.report.page import SearchStory, search_page
     from anonymizer.report.plain import search_values
-    from anonymizer.search.measure import Learning, ReleaseMeasure, fidelity
+    from anonymizer.search.measure import ReleaseMeasure
     from anonymizer.search.search import progress_bar
     from anonymizer.search.search import search as run
     from anonymizer.search.space import Space
     from anonymizer.tables import files
-    from anonymizer.tables.table import Table
+    from anonymizer.utility.objectives import Learning, fidelity
 
     space = Space.read(spec_path)
-    table = Table.of(files.read(data))
+    table = files.table(data, space.dialect)
     utility = fidelity if target is None else Learning(table, target=target, model=model, random_state=seed)
     measure = ReleaseMeasure(space, table, utility, repetitions, average, seed)
     with nullcontext() if as_json else progress_bar() as told:
@@ -116,7 +116,7 @@ def search(
     spec = space.spec(best.point)
     if output_path is not None:
         files.write_text(spec.to_toml(), output_path)
-    warnings = _cautions(spec, result.limit)
+    warnings = _cautions(spec, result.limit, len(table))
     values = search_values(result)
     chosen = {"parameters": dict(best.point), "risk": best.risk, "utility": best.utility}
     emit(
@@ -132,13 +132,22 @@ def search(
     warn(warnings, as_json=as_json)
 
 
-def _cautions(spec: Spec, limit: float) -> tuple[str, ...]:
-    if not spec.pipeline().is_random:
-        return ()
-    return (
-        f"These steps draw at random: a release by the same parameters may have a risk above {limit:.4g}. "
-        "Look at its report; more --repetitions make the figures steadier.",
-    )
+def _cautions(spec: Spec, limit: float, rows: int) -> tuple[str, ...]:
+    from anonymizer.measures.simulator import LEAST, PAIRS
+
+    told = []
+    if spec.pipeline().is_random:
+        told.append(
+            f"These steps draw at random: a release by the same parameters may have a risk above "
+            f"{limit:.4g}. Look at its report; more --repetitions make the figures steadier."
+        )
+    most = max(LEAST, PAIRS // max(1, rows))
+    if most < rows:
+        told.append(
+            f"The attack simulator looked for about {most:,} of {rows:,} records at each trial, drawn at "
+            "random: among the others there may be a worse case."
+        )
+    return tuple(told)
 
 
 def _lines(result: SearchResult, output_path: Path | None, report_path: Path | None) -> list[str]:

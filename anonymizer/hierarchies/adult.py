@@ -9,7 +9,7 @@ those of the three statuses that begin with `Married`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
@@ -25,15 +25,24 @@ _MARITAL_STATUS: Final = {
 }
 
 
+def _grouped(groups: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
+    return [[value, label, ANY] for label, values in groups.items() for value in values]
+
+
+DECLARED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "age": {"levels": [[28, 36, 48], [36]], "open_ends": True},
+    "workclass": {"rows": _grouped(_WORKCLASS)},
+    "marital_status": {"rows": _grouped(_MARITAL_STATUS)},
+    "education_num": {"levels": [[9, 10, 11, 13]], "open_ends": True},
+}
+"""The hierarchies as a specification declares them, by column; education_num is in years."""
+
+
 def thesis_hierarchies() -> Mapping[str, Hierarchy]:
-    """The hierarchies for age, workclass, marital_status and education_num (years)."""
+    """The same as hierarchies."""
     return {
-        "age": IntervalHierarchy([[28, 36, 48], [36]], open_ends=True),
-        "workclass": _grouped(_WORKCLASS),
-        "marital_status": _grouped(_MARITAL_STATUS),
-        "education_num": IntervalHierarchy([[9, 10, 11, 13]], open_ends=True),
+        name: ValueHierarchy(one["rows"])
+        if "rows" in one
+        else IntervalHierarchy(one["levels"], open_ends=one["open_ends"])
+        for name, one in DECLARED.items()
     }
-
-
-def _grouped(groups: Mapping[str, tuple[str, ...]]) -> ValueHierarchy:
-    return ValueHierarchy([[value, label, ANY] for label, values in groups.items() for value in values])

@@ -7,9 +7,9 @@ distance), groups are joined by average linkage, and levels are cuts of the tree
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,67 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
 from anonymizer.errors import HierarchyError
-from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy, text_of
+from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, ValueHierarchy, text_of
+
+Int = NDArray[np.int64]
+
+_VALUES: Final = 5000
+_CELLS: Final = 50_000_000
+"""Most values of a column, and most pairs of a value and a value of its target."""
+
+
+class CorrelationHierarchy(Hierarchy):
+    """The groups of `correlated` for a table; a missing cell of the target is a value of it.
+
+    Args:
+        target: the column to correlate with.
+        counts: decreasing numbers of groups, one a level.
+
+    Raises:
+        HierarchyError: the counts do not decrease.
+    """
+
+    learns: ClassVar[bool] = True
+
+    def __init__(self, target: str, counts: Sequence[int]) -> None:
+        _checked(counts)
+        self._target = target
+        self._counts = tuple(counts)
+
+    @property
+    def height(self) -> int:
+        """The levels of groups, and `*`."""
+        return len(self._counts) + 1
+
+    def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
+        """Not without a table.
+
+        Raises:
+            HierarchyError: always; a table has its own hierarchy by `fitted`.
+        """
+        raise HierarchyError(
+            f"The hierarchy of column {column!r} is built of a table; {len(values)} values are not one.",
+            "Give the whole table.",
+        )
+
+    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+        """The groups of the values of a table."""
+        if self._target == column:
+            raise HierarchyError(
+                f"Column {column!r} cannot be grouped by itself.", "Name another column as correlation."
+            )
+        values, codes = cells(column)
+        kinds, targets = cells(self._target)
+        rows = np.flatnonzero(codes >= 0)
+        table = np.zeros((len(values), len(kinds) + 1))
+        if table.size > _CELLS or len(values) > _VALUES:
+            raise HierarchyError(
+                f"Column {column!r} has {len(values):,} values, {self._target!r} {len(kinds):,}: too many to "
+                "correlate.",
+                f"Give a hierarchy of another kind; the most is {_VALUES:,} values.",
+            )
+        np.add.at(table, (codes[rows], targets[rows]), 1)  # -1 is the last place, that of missing cells
+        return _grouped([text_of(value) for value in values.tolist()], table, self._counts)
 
 
 def correlated(values: Sequence[Any], target: Sequence[Any], counts: Sequence[int]) -> ValueHierarchy:
@@ -31,18 +91,33 @@ def correlated(values: Sequence[Any], target: Sequence[Any], counts: Sequence[in
     Raises:
         HierarchyError: lengths differ, there are no cells, or counts do not decrease.
     """
-    if not len(values) or len(values) != len(target) or any(a <= b for a, b in pairwise([*counts, 0])):
+    _checked(counts)
+    if not len(values) or len(values) != len(target):
         raise HierarchyError(
-            "A hierarchy from correlation needs cells of two columns, and decreasing numbers of groups.",
-            "Write counts such as [8, 4, 2].",
+            "A hierarchy from correlation needs cells of two columns, as many of each.", "Give both."
         )
     names, rows = np.unique([text_of(value) for value in values], return_inverse=True)
     kinds, columns = np.unique([text_of(value) for value in target], return_inverse=True)
     table = np.zeros((len(names), len(kinds)))
     np.add.at(table, (rows, columns), 1)
+    return _grouped([str(name) for name in names], table, counts)
+
+
+def _checked(counts: Sequence[int]) -> None:
+    whole = all(isinstance(count, int) for count in counts)
+    if not counts or not whole or any(a <= b for a, b in pairwise([*counts, 0])):
+        raise HierarchyError(
+            "A hierarchy from correlation needs decreasing numbers of groups.", "Write such as [8, 4, 2]."
+        )
+
+
+def _grouped(names: Sequence[str], table: NDArray[np.float64], counts: Sequence[int]) -> ValueHierarchy:
+    """The hierarchy of values whose rows of a table of counts are alike."""
+    if len(names) < 2:
+        return ValueHierarchy([[name, ANY] for name in names] or [[ANY]])
     levels = [_cut(table, count) for count in counts if count < len(names)]
-    labels = [_labels(names, groups) for groups in levels]
-    return ValueHierarchy([[str(name), *(level[i] for level in labels), ANY] for i, name in enumerate(names)])
+    labels = [_labels(np.array(names, dtype=object), groups) for groups in levels]
+    return ValueHierarchy([[name, *(level[i] for level in labels), ANY] for i, name in enumerate(names)])
 
 
 def _cut(table: NDArray[np.float64], count: int) -> NDArray[np.int64]:

@@ -8,9 +8,9 @@ IEEE TKDE 2001; loss: Xu et al., Utility-based anonymization using local recodin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ Float = NDArray[np.float64]
 
 ANY: Final = "*"
 """The label that covers everything."""
+
+GAP: Final = "(missing)"
+"""What stands for a missing cell in columns where it counts as a value."""
 
 
 def text_of(value: Any) -> str:
@@ -48,7 +51,13 @@ class Level:
 
 
 class Hierarchy(ABC):
-    """Coarser and coarser labels for the values of one column."""
+    """Coarser and coarser labels for the values of one column.
+
+    Attributes:
+        learns: whether the labels depend on the cells of a whole table; see `fitted`.
+    """
+
+    learns: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -66,6 +75,19 @@ class Hierarchy(ABC):
         Raises:
             HierarchyError: a value is not covered; names column and value and says how to mend it.
         """
+
+    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+        """The hierarchy for a table: itself, unless it is one that is built of the cells.
+
+        Args:
+            column: its column.
+            cells: of a column its distinct values, and of each row the place of its own or -1.
+
+        Raises:
+            HierarchyError: it cannot be built of these cells.
+        """
+        del column, cells
+        return self
 
     def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
         """The labels of a level of a hierarchy of numbers, with the numbers that each covers.
@@ -89,12 +111,15 @@ class Hierarchy(ABC):
 class ValueHierarchy(Hierarchy):
     """A finite hierarchy: every value with its labels.
 
+    A text means one thing: a label that is also a value, or stands at two levels, covers the same values
+    wherever it stands. `*` covers everything at every level.
+
     Args:
         rows: of each value its text and its labels from level 1 upwards, all of one length.
 
     Raises:
-        HierarchyError: rows differ in length, a value comes twice, or two values share a label but not the
-            labels above it.
+        HierarchyError: rows differ in length or hold something else than texts, a value comes twice, two
+            values share a label but not the labels above it, or a text means two things.
     """
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
@@ -104,12 +129,19 @@ class ValueHierarchy(Hierarchy):
                 "Give each value one label a level.",
             )
         self._rows: dict[str, tuple[str, ...]] = {}
-        for row in rows:
+        for number, row in enumerate(rows, 1):
+            strange = [cell for cell in row if not isinstance(cell, str)]
+            if strange:
+                raise HierarchyError(
+                    f"Row {number} of the hierarchy holds {strange[0]!r}, which is not a text.",
+                    f'Put it in quotes: "{strange[0]}".',
+                )
             if row[0] in self._rows:
                 raise HierarchyError(f"The hierarchy has value {row[0]!r} twice.", "Keep one of the rows.")
             self._rows[row[0]] = tuple(row)
         self._height = len(rows[0]) - 1
         self._check_nesting()
+        self._check_meanings()
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -125,7 +157,8 @@ class ValueHierarchy(Hierarchy):
         """The levels over the given values; leaves are those of the whole hierarchy."""
         rows = []
         for value in values.tolist():
-            row = self._rows.get(text_of(value))
+            text = text_of(value)
+            row = self._rows.get(text) or self._rows.get(text.strip())
             if row is None:
                 raise HierarchyError(
                     f"Column {column!r} has the value {text_of(value)!r}, not covered by its hierarchy.",
@@ -153,7 +186,10 @@ class ValueHierarchy(Hierarchy):
             if row[level] in leaves:
                 leaves[row[level]] += 1
         others = max(1, len(self._rows) - 1)
-        loss = np.array([(leaves[label] - 1) / others for label in labels], dtype=np.float64)
+        loss = np.array(
+            [1.0 if label == ANY and level else (leaves[label] - 1) / others for label in labels],
+            dtype=np.float64,
+        )
         return Level(labels, np.array([places[text] for text in texts], dtype=np.int64), loss)
 
     def _check_nesting(self) -> None:
@@ -166,3 +202,62 @@ class ValueHierarchy(Hierarchy):
                         f"{row[level + 1]!r}.",
                         "Give it one label at the next level.",
                     )
+
+    def _check_meanings(self) -> None:
+        """Check that each text covers the same values wherever it stands."""
+        covered: list[dict[str, set[str]]] = [{} for _ in range(self._height + 1)]
+        for value, row in self._rows.items():
+            for level, label in enumerate(row):
+                covered[level].setdefault(label, set()).add(value)
+        first: dict[str, tuple[int, set[str]]] = {}
+        for level, labels in enumerate(covered):
+            for label, values in labels.items():
+                before, same = first.setdefault(label, (level, values))
+                if label != ANY and values != same:
+                    where = "a value" if before == 0 else f"a label of level {before}"
+                    raise HierarchyError(
+                        f"{label!r} is {where} and a label of level {level} that covers other values "
+                        f"({', '.join(sorted(values ^ same)[:3])}).",
+                        "Give the label a name of its own.",
+                    )
+
+
+class GapHierarchy(Hierarchy):
+    """A hierarchy in which a missing cell is a value: `GAP` at every level below `*`.
+
+    Args:
+        inner: of the other values.
+    """
+
+    def __init__(self, inner: Hierarchy) -> None:
+        self._inner = inner
+
+    @property
+    def height(self) -> int:
+        """That of the inner hierarchy."""
+        return self._inner.height
+
+    def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
+        """The levels over the given values, `GAP` among them or not."""
+        gaps = np.array(
+            [isinstance(value, str) and value == GAP for value in values.tolist()], dtype=np.bool_
+        )
+        if not gaps.any():
+            return self._inner.bind(values, column)
+        if gaps.all():
+            texts = [GAP] * self.height + [ANY]
+            return tuple(Level((text,), np.zeros(len(values), dtype=np.int64), np.ones(1)) for text in texts)
+        inner = self._inner.bind(values[~gaps], column)
+        return tuple(self._with_gap(level, gaps) for level in inner)
+
+    def _with_gap(self, level: Level, gaps: NDArray[np.bool_]) -> Level:
+        groups = np.full(len(gaps), len(level.labels))
+        groups[~gaps] = level.groups
+        if ANY in level.labels and len(level.labels) == 1:
+            groups[gaps] = level.labels.index(ANY)
+            return Level(level.labels, groups, level.loss)
+        return Level((*level.labels, GAP), groups, np.append(level.loss, 0.0))
+
+    def spans(self, level: int, column: str) -> tuple[tuple[str, ...], Float]:
+        """As `Hierarchy.spans`, of the values that are not missing."""
+        return self._inner.spans(level, column)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
+
+_MOST: Final = 1_000_000
+"""Intervals of one level."""
 
 
 class IntervalHierarchy(Hierarchy):
@@ -27,17 +30,27 @@ class IntervalHierarchy(Hierarchy):
             least one.
         open_ends: whether values below the first and from the last boundary on have intervals of their own;
             else the last interval includes its upper end, and other values are not covered.
+        bounds: with `open_ends` the least and the largest number that there can be, by which the loss is
+            measured; None is the outermost boundaries, as if nothing lay beyond them.
 
     Raises:
         HierarchyError: boundaries do not increase, or levels do not nest.
     """
 
-    def __init__(self, levels: Sequence[Sequence[float] | Float], *, open_ends: bool = False) -> None:
+    def __init__(
+        self,
+        levels: Sequence[Sequence[float] | Float],
+        *,
+        open_ends: bool = False,
+        bounds: tuple[float, float] | None = None,
+    ) -> None:
         self._levels = [np.asarray(level, dtype=np.float64) for level in levels]
         self._open = open_ends
         least = 1 if open_ends else 2
-        for number, bounds in enumerate(self._levels, 1):
-            if len(bounds) < least or not np.isfinite(bounds).all() or (np.diff(bounds) <= 0).any():
+        if not self._levels:
+            raise HierarchyError("There are no levels.", "Write such as levels = [[0, 18, 65, 120]].")
+        for number, level in enumerate(self._levels, 1):
+            if len(level) < least or not np.isfinite(level).all() or (np.diff(level) <= 0).any():
                 raise HierarchyError(
                     f"Level {number}: the boundaries do not increase, or are fewer than {least}.",
                     "Write them in increasing order.",
@@ -48,6 +61,13 @@ class IntervalHierarchy(Hierarchy):
                     f"Level {number + 1} has a boundary that level {number} lacks.",
                     "Take the boundaries of a level from the level below.",
                 )
+        finest = self._levels[0]
+        self._ends = (float(finest[0]), float(finest[-1])) if bounds is None else bounds
+        if bounds is not None and not (open_ends and bounds[0] <= finest[0] and finest[-1] <= bounds[1]):
+            raise HierarchyError(
+                f"The bounds {bounds[0]:g} and {bounds[1]:g} do not enclose the boundaries of level 1.",
+                "Write lower and upper outside of them, with open_ends = true.",
+            )
 
     @classmethod
     def of_widths(cls, lower: float, upper: float, widths: Sequence[float]) -> IntervalHierarchy:
@@ -61,12 +81,24 @@ class IntervalHierarchy(Hierarchy):
         Raises:
             HierarchyError: a width is not positive, or levels do not nest.
         """
-        if not widths or min(widths) <= 0 or not upper > lower:
+        ends = [lower, upper, *widths]
+        if not widths or not np.isfinite(ends).all() or min(widths) <= 0 or not upper > lower:
             raise HierarchyError(
-                "Intervals need positive widths and an upper bound above the lower.", "Correct them."
+                "Intervals need positive widths and an upper bound above the lower, all of them finite.",
+                "Correct them; values beyond the bounds are for levels = [...] with open_ends = true.",
+            )
+        if (upper - lower) / min(widths) > _MOST:
+            raise HierarchyError(
+                f"Intervals of width {min(widths):g} from {lower:g} to {upper:g} are more than {_MOST:,}.",
+                "Write larger widths, or nearer bounds.",
             )
         span = np.ceil((upper - lower) / widths[-1]) * widths[-1]
         return cls([lower + width * np.arange(round(span / width) + 1) for width in widths])
+
+    @property
+    def boundaries(self) -> tuple[tuple[float, ...], ...]:
+        """Of each level, the finest first."""
+        return tuple(tuple(level.tolist()) for level in self._levels)
 
     @property
     def height(self) -> int:
@@ -75,12 +107,7 @@ class IntervalHierarchy(Hierarchy):
 
     def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
         """The levels over the given numbers; loss is a part of the range between the outermost boundaries."""
-        try:
-            numbers = values.astype(np.float64)
-        except (TypeError, ValueError):
-            raise HierarchyError(
-                f"Column {column!r} holds no numbers, its hierarchy has intervals.", "Convert the column."
-            ) from None
+        numbers = _numbers(values, column)
         own = Level(tuple(map(text_of, values)), np.arange(len(values)), np.zeros(len(values)))
         levels = [self._bound(bounds, numbers, column) for bounds in self._levels]
         top = Level((ANY,), np.zeros(len(values), dtype=np.int64), np.ones(1))
@@ -112,9 +139,9 @@ class IntervalHierarchy(Hierarchy):
                     "Widen the outermost interval, or set open_ends.",
                 )
         used, groups = np.unique(places, return_inverse=True)
-        outermost = self._levels[0]
-        whole = max(outermost[-1] - outermost[0], np.finfo(np.float64).tiny)
-        ends = np.concatenate(([outermost[0]], bounds, [outermost[-1]]))
+        least, largest = self._ends
+        whole = max(largest - least, np.finfo(np.float64).tiny)
+        ends = np.concatenate(([least], bounds, [largest]))
         loss = np.clip((ends[used + 1] - ends[used]) / whole, 0, 1)
         return Level(tuple(self._label(bounds, int(place)) for place in used), groups.astype(np.int64), loss)
 
@@ -127,25 +154,99 @@ class IntervalHierarchy(Hierarchy):
         return f"[{text_of(bounds[place - 1])}, {text_of(bounds[place])}{closing}"
 
 
-def equal_frequency(values: Sequence[float], counts: Sequence[int]) -> IntervalHierarchy:
+class EqualFrequencyHierarchy(Hierarchy):
+    """Intervals with about equally many rows of a table, open at both ends.
+
+    The boundaries are numbers of the table, but neither its least nor its largest.
+
+    Args:
+        counts: decreasing numbers of intervals, one a level, each dividing the one before.
+
+    Raises:
+        HierarchyError: the counts do not divide each other.
+    """
+
+    learns: ClassVar[bool] = True
+
+    def __init__(self, counts: Sequence[int]) -> None:
+        _checked(counts)
+        self._counts = tuple(counts)
+
+    @property
+    def height(self) -> int:
+        """The levels of intervals, and `*`."""
+        return len(self._counts) + 1
+
+    def bind(self, values: NDArray[Any], column: str) -> tuple[Level, ...]:
+        """As `equal_frequency` of the given values, each once; a table's own hierarchy is `fitted`."""
+        return self.fitted(column, lambda _: (values, np.arange(len(values)))).bind(values, column)
+
+    def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:
+        """The intervals for the numbers of a table."""
+        values, codes = cells(column)
+        numbers = _numbers(values, column)[codes[codes >= 0]]
+        if not len(numbers):
+            raise HierarchyError(
+                f"Column {column!r} has no numbers to build intervals of.", "Give another hierarchy."
+            )
+        return equal_frequency(numbers, self._counts, open_ends=True)
+
+
+def equal_frequency(
+    values: Sequence[float] | Float, counts: Sequence[int], *, open_ends: bool = False
+) -> IntervalHierarchy:
     """Intervals that hold about equally many of the values.
 
     Args:
         values: the values of a column, with repetitions.
         counts: decreasing numbers of intervals, one a level, each dividing the one before.
+        open_ends: whether the outermost intervals are open, so that no label tells the least and the largest
+            value.
 
     Raises:
         HierarchyError: the counts do not divide each other, or there are no values.
     """
+    _checked(counts)
     numbers = np.sort(np.asarray(values, dtype=np.float64))
-    if not len(numbers) or not counts or any(a % b for a, b in pairwise(counts)):
-        raise HierarchyError(
-            "Equal-frequency intervals need values, and numbers of intervals that divide each other.",
-            "Write counts such as [16, 4, 2].",
-        )
+    if not len(numbers):
+        raise HierarchyError("Equal-frequency intervals need values.", "Give at least one.")
     places = np.linspace(0, len(numbers) - 1, counts[0] + 1).round().astype(np.int64)
+    if open_ends:
+        return _inner(numbers, places, counts)
     finest = numbers[places]
     levels = [np.unique(finest[:: counts[0] // count]) for count in counts]
     if len(levels[0]) < 2:
         levels = [np.array([numbers[0], numbers[0] + 1])]
     return IntervalHierarchy(levels)
+
+
+def _inner(numbers: Float, places: Int, counts: Sequence[int]) -> IntervalHierarchy:
+    """Intervals at the boundaries that lie above the least number; half of the others if that is most."""
+    levels: list[Float] = []
+    for count in counts:
+        bounds = np.unique(numbers[places[1:-1][counts[0] // count - 1 :: counts[0] // count]])
+        bounds = bounds[bounds > numbers[0]]
+        if len(bounds) and (not levels or len(bounds) < len(levels[-1])):
+            levels.append(bounds)
+    above = numbers[numbers > numbers[0]]
+    if not levels:
+        levels = [above[len(above) // 2 :][:1] if len(above) else numbers[:1]]
+    return IntervalHierarchy(levels, open_ends=True, bounds=(float(numbers[0]), float(numbers[-1])))
+
+
+def _checked(counts: Sequence[int]) -> None:
+    whole = all(isinstance(count, int) and 0 < count <= _MOST for count in counts)
+    if not counts or not whole or any(a % b or a == b for a, b in pairwise(counts)):
+        raise HierarchyError(
+            "Equal-frequency intervals need decreasing numbers of intervals that divide each other.",
+            "Write counts such as [16, 4, 2].",
+        )
+
+
+def _numbers(values: NDArray[Any], column: str) -> Float:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise HierarchyError(
+            f"Column {column!r} holds no numbers, its hierarchy has intervals.", "Convert the column."
+        ) from None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,10 +51,13 @@ def numbers_of(table: Table, column: str) -> Float | None:
     """A column as numbers, labels by their middles.
 
     Returns:
-        Shape (n,), NaN where nothing is known; None if some label names no numbers, or none does.
+        Shape (n,), NaN where nothing is known and where a number is infinite; None if some label names no
+        numbers, or none does.
     """
     if table.is_numeric(column):
-        return table.numbers(column)
+        found = np.array(table.series(column).cast(nw.Float64).to_numpy(), dtype=np.float64)
+        found[~np.isfinite(found)] = np.nan
+        return found
     codes = table.codes(column)
     if np.isnan(spans_of(codes.values)).any():
         return None

@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.models.method import Method
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.risk.candidates import Sets
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
 COUNT: Final = "count"
+SENSITIVE: Final = "sensitive"
+"""The word of its second table."""
 
 
 class Anatomy(Method):
@@ -40,12 +44,16 @@ class Anatomy(Method):
         random_state: a seed, or None for the operating system's randomness.
 
     Attributes:
-        sensitive_table_: after a transformation, a frame of the same library with the columns group,
-            sensitive and `count`: how many rows of the group have the value.
+        extra_: after a transformation, by the word "sensitive" a table with the columns group, sensitive and
+            `count`: how many rows of the group have the value.
         share_: the largest part of a group that has one value: what an attacker's guess is worth at most.
     """
 
     word: ClassVar[str] = "anatomy"
+    keeps_rows: ClassVar[bool] = True
+    needs_columns: ClassVar[bool] = False
+    makes_classes: ClassVar[bool] = True
+    last: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -64,9 +72,32 @@ class Anatomy(Method):
         """The sensitive column."""
         return table.roles.sensitive if self.sensitive is None else (self.sensitive,)
 
-    def _fit(self, table: Table) -> None:
+    @property
+    def adds(self) -> tuple[str, ...]:
+        """The column of the groups."""
+        return (self.group,)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if self.l < 2:
             raise TableError(f"l is {self.l}.", "Choose 2 or more.")
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """That a guess at a person's sensitive value is right with probability `share` at most."""
+        del table
+        return (
+            Guarantee(
+                "anatomy",
+                {"l": self.l, "share": self.share_},
+                columns=(self.group, self.column_),
+                condition=f"The values of {self.column_} lie in a table of their own: who finds a row "
+                f"guesses the person's value with probability {self.share_:.3g} at most.",
+                method=self.word,
+            ),
+        )
+
+    def _fit(self, table: Table) -> None:
         for name in (self.group, COUNT):
             if name in table.names:
                 raise TableError(f"The table has a column {name!r} already.", "Rename it.")
@@ -102,9 +133,14 @@ class Anatomy(Method):
         counts = np.diff(np.append(fresh, len(order)))
         named = pairs[fresh, 0]
         self.share_ = float((counts / np.bincount(groups)[named]).max())
-        self.sensitive_table_ = self._sensitive(table, order[fresh], named, counts)
+        self.extra_ = {SENSITIVE: Table.of(self._sensitive(table, order[fresh], named, counts))}
         # the group beside its rows, and no trace of the column
         return table.without((self.column_,)).replaced({self.group: groups})
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
 
     def _sensitive(self, table: Table, rows: Int, groups: Int, counts: Int) -> Any:
         space = table.frame.implementation

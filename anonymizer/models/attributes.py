@@ -7,20 +7,21 @@ is two numbers, that of a join of classes the minimum and the maximum, and its l
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
+from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
-Texts = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,24 @@ class Attribute(ABC):
     Attributes:
         codes: of each row the place of its value in the order, shape (n,).
         width: the number of distinct values.
+        weight: what a cell that says nothing loses; the loss of others is in proportion.
     """
 
     codes: Int = field(repr=False)
     width: int
+    weight: float = field(default=1.0, kw_only=True)
+
+    @abstractmethod
+    def weighted(self, weight: float) -> Self:
+        """The same with another weight."""
+
+    def among(self, rows: Int) -> Self:
+        """The same of some rows."""
+        return replace(self, codes=self.codes[rows])
 
     @abstractmethod
     def loss(self, low: Int, high: Int) -> Float:
-        """The NCP of covers, in [0, 1].
+        """The NCP of covers times the weight, in [0, weight].
 
         Args:
             low: where each begins, shape (c,).
@@ -45,8 +56,8 @@ class Attribute(ABC):
         """
 
     @abstractmethod
-    def labels(self, low: Int, high: Int) -> Texts:
-        """The texts of covers, shape (c,); arguments as `loss`."""
+    def labels(self, low: Int, high: Int) -> Codes:
+        """The texts of covers, as codes of shape (c,); arguments as `loss`."""
 
     @abstractmethod
     def parts(self, codes: Int, classes: Int, low: Int, high: Int, *, relaxed: bool) -> Int:
@@ -69,7 +80,8 @@ class Labelled(Attribute):
     """A column with a hierarchy; it is cut into the labels below the one that covers the class.
 
     Attributes:
-        levels: over the values in their order; the highest has one label.
+        levels: over the values in their order, their loss weighted; the highest has one label in each part of
+            the table that classes may lie in.
     """
 
     levels: tuple[Level, ...] = field(repr=False)
@@ -95,6 +107,15 @@ class Labelled(Attribute):
         ordered = tuple(Level(level.labels, level.groups[order], level.loss) for level in levels)
         return cls(place[codes.codes], width, ordered)
 
+    def weighted(self, weight: float) -> Self:
+        """As `Attribute.weighted`."""
+        levels = tuple(replace(one, loss=one.loss * (weight / self.weight)) for one in self.levels)
+        return replace(self, levels=levels, weight=weight)
+
+    def limited(self, least: int, most: int) -> Self:
+        """The same with some of its levels only."""
+        return replace(self, levels=self.levels[least : most + 1])
+
     def level(self, low: Int, high: Int) -> Int:
         """The lowest level with one label for each cover, shape (c,); arguments as `loss`."""
         found = np.full(len(low), len(self.levels) - 1)
@@ -115,17 +136,18 @@ class Labelled(Attribute):
             loss[here] = level.loss[level.groups[codes[here]]]
         return loss
 
-    def labels(self, low: Int, high: Int) -> Texts:
+    def labels(self, low: Int, high: Int) -> Codes:
         """As `Attribute.labels`."""
         return self.texts(low, self.level(low, high))
 
-    def texts(self, codes: Int, levels: Int) -> Texts:
+    def texts(self, codes: Int, levels: Int) -> Codes:
         """The labels of values at levels, each of shape (r,)."""
-        texts = np.empty(len(codes), dtype=object)
-        for number, level in enumerate(self.levels):
-            here = np.flatnonzero(levels == number)
-            texts[here] = np.array(level.labels, dtype=object)[level.groups[codes[here]]]
-        return texts
+        labels = np.array(list(itertools.chain(*(level.labels for level in self.levels))), dtype=object)
+        starts = np.cumsum([0, *(len(level.labels) for level in self.levels[:-1])])
+        places = np.concatenate(
+            [start + level.groups for start, level in zip(starts, self.levels, strict=True)]
+        )
+        return Codes(labels, places[np.multiply(levels, self.width, dtype=np.int64) + codes])
 
     def parts(self, codes: Int, classes: Int, low: Int, high: Int, *, relaxed: bool) -> Int:
         """As `Attribute.parts`."""
@@ -154,6 +176,10 @@ class Measured(Attribute):
         codes = table.codes(column)
         return cls(codes.codes, len(codes.values), codes.values)
 
+    def weighted(self, weight: float) -> Self:
+        """As `Attribute.weighted`."""
+        return replace(self, weight=weight)
+
     def ends(self, low: Int, high: Int) -> Float:
         """The numbers at both ends of covers, shape (c, 2)."""
         return np.stack([self.values[low], self.values[high]], axis=1).astype(np.float64)
@@ -162,18 +188,19 @@ class Measured(Attribute):
         """As `Attribute.loss`: the part of the range of the column."""
         ends = self.ends(low, high)
         whole = float(self.values[-1]) - float(self.values[0])
-        lost: Float = (ends[:, 1] - ends[:, 0]) / (whole or 1.0)
+        lost: Float = self.weight * (ends[:, 1] - ends[:, 0]) / (whole or 1.0)
         return lost
 
-    def labels(self, low: Int, high: Int) -> Texts:
+    def labels(self, low: Int, high: Int) -> Codes:
         """As `Attribute.labels`; a single number stands for itself."""
-        found = np.empty(len(low), dtype=object)
+        pairs, codes = np.unique(low * self.width + high, return_inverse=True)
         texts = [text_of(value) for value in self.values.tolist()]
+        found = np.empty(len(pairs), dtype=object)
         found[:] = [
             texts[first] if first == last else f"[{texts[first]}, {texts[last]}]"
-            for first, last in zip(low.tolist(), high.tolist(), strict=True)
+            for first, last in zip((pairs // self.width).tolist(), (pairs % self.width).tolist(), strict=True)
         ]
-        return found
+        return Codes(found, codes)
 
     def parts(self, codes: Int, classes: Int, low: Int, high: Int, *, relaxed: bool) -> Int:
         """As `Attribute.parts`: 0 up to the median, 1 above; equal numbers halved if relaxed."""

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.attributes import Attribute
-from anonymizer.models.constraints import Allowed
 from anonymizer.models.joining import Joins, joined
 from anonymizer.models.recoding import Partitioning
 from anonymizer.risk.classes import grouped
@@ -72,6 +72,7 @@ class KMember(Clustering):
     """
 
     word: ClassVar[str] = "k-member"
+    keeps_rows: ClassVar[bool] = True
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return k_member(attributes, self.k, randomness)
@@ -98,6 +99,7 @@ class OnePassClustering(Clustering):
     """
 
     word: ClassVar[str] = "one-pass-clustering"
+    keeps_rows: ClassVar[bool] = True
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return one_pass(attributes, self.k, randomness)

@@ -25,7 +25,9 @@ class TopBottomCoding(Method):
     """
 
     word: ClassVar[str] = "top-bottom-coding"
-    row_wise: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -38,6 +40,15 @@ class TopBottomCoding(Method):
         self.quantiles = quantiles
         self.columns = columns
 
+    @property
+    def works_by_rows(self) -> bool:
+        """If all bounds are stated; quantiles are of the whole table."""
+        return bool(self.bounds) and self.columns is None
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those with bounds, and those of `columns`."""
         stated = tuple(self.bounds or ())
@@ -47,12 +58,19 @@ class TopBottomCoding(Method):
             return stated
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
-    def _fit(self, table: Table) -> None:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         lower, upper = self.quantiles
         if not 0 <= lower < upper <= 1:
             raise TableError(
                 "The quantiles of top and bottom coding do not increase within [0, 1].", "Correct them."
             )
+        for column, stated in (self.bounds or {}).items():
+            _ends(column, stated)
+
+    def _fit(self, table: Table) -> None:
+        lower, upper = self.quantiles
         self.bounds_: dict[str, tuple[float, float]] = {}
         for column in self.columns_of(table):
             stated = (self.bounds or {}).get(column)
@@ -91,6 +109,8 @@ def _like(bound: float) -> float | int:
 def _ends(column: str, stated: tuple[float | None, float | None]) -> tuple[float, float]:
     low, high = stated
     ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
-    if not ends[0] <= ends[1]:
-        raise TableError(f"The bounds of column {column!r} are the wrong way round.", "Exchange them.")
+    if np.isnan(ends).any() or ends[0] == np.inf or ends[1] == -np.inf or not ends[0] <= ends[1]:
+        raise TableError(
+            f"The bounds of column {column!r} hold no number, or are the wrong way round.", "Correct them."
+        )
     return ends

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, Final, get_type_hints
+from typing import Any, ClassVar, Final, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError, TableError
+from anonymizer.errors import HierarchyError, SpecError, TableError, near
+from anonymizer.models.constraint import LARGEST, Constraint, within
+from anonymizer.models.populations import Groups, KMap, Presence
 from anonymizer.risk.classes import Contents
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint(ABC):
-    """A condition on the values of one sensitive column in a class.
-
-    Attributes:
-        column: the sensitive column.
-    """
-
-    column: str
-
-    @abstractmethod
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class whether it fulfils the condition, shape (c,)."""
-
-    def coded(self, table: Table) -> tuple[Int, int]:
-        """The values of the column as codes, shape (n,), and how many there are.
-
-        Raises:
-            TableError: the column is not there, misses a cell, or holds something else than it should.
-        """
-        table.complete((self.column,))
-        codes = table.codes(self.column)
-        return codes.codes, len(codes.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +27,16 @@ class DistinctDiversity(Constraint):
         l: the least number.
     """
 
+    word: ClassVar[str] = "distinct-l-diversity"
+    grows: ClassVar[bool] = True
     l: int = 2  # noqa: E741
 
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class, shape (c,)."""
+    def __post_init__(self) -> None:
+        within("distinct-l-diversity", "l", self.l, 2, LARGEST)
+
+    def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
+        """As `Constraint.holds`."""
+        del levels
         return contents.distinct >= self.l
 
 
@@ -68,10 +48,15 @@ class EntropyDiversity(Constraint):
         l: at least 1; need not be whole.
     """
 
+    word: ClassVar[str] = "entropy-l-diversity"
     l: float = 2.0  # noqa: E741
 
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class, shape (c,)."""
+    def __post_init__(self) -> None:
+        within("entropy-l-diversity", "l", self.l, 1, LARGEST)
+
+    def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
+        """As `Constraint.holds`."""
+        del levels
         return contents.entropy >= self.l * (1 - 1e-12)
 
 
@@ -84,11 +69,17 @@ class RecursiveDiversity(Constraint):
         l: at least 2.
     """
 
+    word: ClassVar[str] = "recursive-cl-diversity"
     c: float = 2.0
     l: int = 2  # noqa: E741
 
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class, shape (c,)."""
+    def __post_init__(self) -> None:
+        within("recursive-cl-diversity", "l", self.l, 2, LARGEST)
+        within("recursive-cl-diversity", "c", self.c, np.finfo(float).tiny, LARGEST)
+
+    def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
+        """As `Constraint.holds`."""
+        del levels
         return contents.recursive(self.l) < self.c
 
 
@@ -99,57 +90,93 @@ class Closeness(Constraint):
     Attributes:
         t: the largest distance, in [0, 1].
         ordered: whether the values have an order, which numbers have.
+        hierarchical: whether values are as far apart as their lowest common label is high in the hierarchy of
+            the column (section 5.2 there).
     """
 
+    word: ClassVar[str] = "t-closeness"
     t: float = 0.2
     ordered: bool = False
+    hierarchical: bool = False
 
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class, shape (c,)."""
-        distance = contents.ordered_distance if self.ordered else contents.distance
+    def __post_init__(self) -> None:
+        within("t-closeness", "t", self.t, 0, 1)
+        if self.ordered and self.hierarchical:
+            raise SpecError("t-closeness is asked both ordered and hierarchical.", "Choose one of them.")
+
+    def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
+        """As `Constraint.holds`."""
+        if self.hierarchical:
+            distance = contents.hierarchical_distance(levels)
+        else:
+            distance = contents.ordered_distance if self.ordered else contents.distance
         return distance <= self.t + 1e-12
+
+    def coded(self, table: Table) -> tuple[Int, int]:
+        """As `Constraint.coded`; texts have no order but a declared one."""
+        table.require(self.column)
+        if self.ordered and not table.is_ordered(self.column):
+            raise TableError(
+                f"Column {self.column!r} holds texts without an order, and ordered t-closeness needs one.",
+                f'Declare it below [columns]: {self.column} = {{ type = "category", '
+                'categories = ["low", "medium", "high"], ordered = true }.',
+            )
+        return super(Closeness, self).coded(table)
+
+    def levels(self, table: Table) -> Sequence[Int]:
+        """As `Constraint.levels`."""
+        if not self.hierarchical:
+            return ()
+        hierarchy = table.hierarchies.get(self.column)
+        if hierarchy is None:
+            raise HierarchyError(
+                f"Hierarchical t-closeness is asked of column {self.column!r}, which has no hierarchy.",
+                "Declare one for it.",
+            )
+        return [one.groups for one in hierarchy.bind(table.codes(self.column).values, self.column)[1:]]
+
+    def _condition(self) -> str:
+        return "Distances are to the values of the table that was released, suppressed rows included."
 
 
 @dataclass(frozen=True, slots=True)
-class Presence(Constraint):
-    """Delta-presence: who is in the data set cannot be told (Nergiz, Atzori and Clifton, SIGMOD 2007).
+class Disclosure(Constraint):
+    """Delta-disclosure privacy: no value is much commoner or rarer in a class than in the table.
 
-    The table is the population that an attacker knows, the column says who of it is in the data set; only
-    these are released, and only these count for k.
+    |ln(share in the class / share in the table)| < delta for every value of the table, so that each class has
+    all of them; stricter than t-closeness. (Brickell and Shmatikov, The cost of privacy, KDD 2008,
+    Definition 6.)
 
     Attributes:
-        column: of truth values, or of 0 and 1.
-        low: the least part of a class that is in the data set, in [0, 1].
-        high: the largest part.
+        delta: positive.
     """
 
-    low: float = 0.0
-    high: float = 0.5
+    word: ClassVar[str] = "delta-disclosure"
+    delta: float = 1.0
 
-    def holds(self, contents: Contents) -> Bool:
-        """Of each class, shape (c,)."""
-        present = contents.values == 1
-        inside = np.zeros(len(contents.sizes))
-        inside[contents.classes[present]] = contents.shares[present]
-        return (inside >= self.low - 1e-12) & (inside <= self.high + 1e-12)
+    def __post_init__(self) -> None:
+        within("delta-disclosure", "delta", self.delta, np.finfo(float).tiny, LARGEST)
 
-    def coded(self, table: Table) -> tuple[Int, int]:
-        """1 for who is in the data set, 0 for others."""
-        table.complete((self.column,))
-        codes = table.codes(self.column)
-        if not all(value in {0, 1} for value in codes.values.tolist()):
-            raise TableError(
-                f"Column {self.column!r} does not say who is in the data set.", "Write true or false in it."
-            )
-        return codes.values.astype(np.int64)[codes.codes], 2
+    def holds(self, contents: Contents, levels: Sequence[Int]) -> Bool:
+        """As `Constraint.holds`."""
+        del levels
+        kinds = np.count_nonzero(contents.totals)
+        found: Bool = (contents.distinct == kinds) & (contents.disclosure < self.delta)
+        return found
 
 
 WORDS: Final[Mapping[str, type[Constraint]]] = {
-    "delta-presence": Presence,
-    "distinct-l-diversity": DistinctDiversity,
-    "entropy-l-diversity": EntropyDiversity,
-    "recursive-cl-diversity": RecursiveDiversity,
-    "t-closeness": Closeness,
+    kind.word: kind
+    for kind in (
+        Closeness,
+        Disclosure,
+        DistinctDiversity,
+        EntropyDiversity,
+        Groups,
+        KMap,
+        Presence,
+        RecursiveDiversity,
+    )
 }
 """The constraints by the word that `model` names in specifications."""
 
@@ -176,6 +203,9 @@ def constraint(given: Any) -> Constraint:
             raise SpecError(f"The constraint {asked} lacks the key {key!r}.", 'Write column = "diagnosis".')
     hints = get_type_hints(kind)
     for key, value in entries.items():
+        if key == "known":
+            _named(asked, value)
+            continue
         allowed = (int, float) if hints[key] is float else hints[key]
         if not isinstance(value, allowed) or isinstance(value, bool) is not (hints[key] is bool):
             raise SpecError(
@@ -184,80 +214,9 @@ def constraint(given: Any) -> Constraint:
     return kind(**entries)
 
 
-class Allowed:
-    """Judges classes: size and all constraints.
-
-    Classes that are allowed stay so when they are joined, whatever the constraint.
-
-    Args:
-        table: the table that is to be released, with the sensitive columns.
-        k: the least number of rows.
-        constraints: as `constraint` takes them.
-
-    Attributes:
-        presence: the column that says who is in the data set, if delta-presence is asked; else None.
-        released: which rows may be released: all without `presence`, shape (n,).
-
-    Raises:
-        TableError: k is below 1, or a sensitive column is not there or misses a cell.
-        SpecError: a constraint is of no known form.
-    """
-
-    def __init__(self, table: Table, k: int, constraints: tuple[Any, ...] = ()) -> None:
-        if k < 1:
-            raise TableError(f"k is {k}.", "Choose 1 or more.")
-        self.k = k
-        self.presence: str | None = None
-        self.released = np.ones(len(table), dtype=np.bool_)
-        self._judged: list[tuple[Constraint, Int, Int]] = []
-        for one in map(constraint, constraints):
-            codes, kinds = one.coded(table)
-            self._judged.append((one, codes, np.bincount(codes, minlength=kinds)))
-            if isinstance(one, Presence):
-                self.presence = one.column
-                self.released &= codes == 1
-
-    @property
-    def grows(self) -> bool:
-        """Whether a class that is allowed stays so when any rows join it: size and distinct values do."""
-        return all(isinstance(one, DistinctDiversity) for one, _, _ in self._judged)
-
-    @property
-    def by_size(self) -> Allowed:
-        """The same judge without the constraints on contents."""
-        part = copy(self)
-        part._judged = []
-        return part
-
-    def of(self, rows: Int) -> Allowed:
-        """The same judge for a table of some rows; what t-closeness is measured against stays."""
-        part = copy(self)
-        part.released = self.released[rows]
-        part._judged = [(one, codes[rows], totals) for one, codes, totals in self._judged]
-        return part
-
-    def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
-        """Judge classes of some rows.
-
-        Args:
-            rows: places in the table, shape (r,).
-            classes: of each of them, from 0, shape (r,).
-            count: the number of classes.
-
-        Returns:
-            Of each class whether it may be released, shape (count,).
-        """
-        if self.presence is None:
-            allowed = np.bincount(classes, minlength=count) >= self.k
-        else:
-            sizes = np.bincount(classes[self.released[rows]], minlength=count)
-            allowed = (sizes >= self.k) | (sizes == 0)
-        for one, codes, totals in self._judged:
-            fine = np.flatnonzero(allowed)
-            if not len(fine):
-                break
-            place = np.cumsum(allowed) - 1
-            kept = allowed[classes]
-            contents = Contents.of(place[classes[kept]], len(fine), codes[rows[kept]], totals)
-            allowed[fine] = one.holds(contents)
-        return allowed
+def _named(asked: Any, value: Any) -> None:
+    if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
+        raise SpecError(
+            f"The constraint {asked}: known = {value!r} is not a list of columns.",
+            'Write known = ["diagnosis"].',
+        )

@@ -1,7 +1,9 @@
 """Noise with a guarantee of local differential privacy, drawn by OpenDP.
 
-Every cell is clamped to bounds that do not come from the data and gets noise of its own, as if each person
-had added it. Sampling is OpenDP's, exact and from the operating system's randomness: there is no seed.
+Every cell is brought to its declared domain and gets noise of its own, as if each person had added it. Type,
+bounds and step come from the declaration of the column and never from the data, since otherwise one person's
+cell could decide the law. Sampling is OpenDP's, exact and from the operating system's randomness: there is no
+seed.
 
 References: thesis, Definition 2.9 and Theorem 2.3; Dwork, McSherry, Nissim, Smith, Calibrating noise to
 sensitivity in private data analysis, TCC 2006; Canonne, Kamath, Steinke, The discrete Gaussian for
@@ -11,6 +13,7 @@ differential privacy, NeurIPS 2020.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -18,32 +21,91 @@ import opendp.prelude as dp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from anonymizer.errors import TableError
-from anonymizer.models.numeric import Bounds, NumericMethod
-from anonymizer.risk.candidates import LabelSets, Sets
-from anonymizer.tables.roles import near
+from anonymizer.errors import TableError, near
+from anonymizer.models.numeric import Bounds, NumericMethod, decimals
+from anonymizer.releases.guarantee import Guarantee, checked_budget
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.tables.declared import declared_numbers
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 
 LAWS: Final = ("laplace", "gaussian")
+_WIDEST: Final = 2.0**40
+"""The width of the bounds, in steps of the grid if there is one, by epsilon stays below this."""
+
+_SCALES: Final = (0.07, 1e10)
+"""Of Gaussian noise, by the width of the bounds: the least has an epsilon of more than 100."""
+_ROUNDING: Final = 1e-9
+_WHOLE: Final = "i64"
 
 dp.enable_features("contrib")
 
 
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The declared numbers of a column.
+
+    Attributes:
+        lower: the least.
+        upper: the largest.
+        grid: the distance of neighbours, which are multiples of it; None if all numbers between are possible.
+        whole: whether they are integers.
+    """
+
+    lower: float
+    upper: float
+    grid: float | None
+    whole: bool
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Both ends, in steps of the grid if there is one; then they are whole."""
+        if self.grid is None:
+            return self.lower, self.upper
+        # a bound that is a multiple of the step up to rounding is one
+        slack = 1e-9
+        return math.ceil(self.lower / self.grid - slack), math.floor(self.upper / self.grid + slack)
+
+    @property
+    def middle(self) -> float:
+        """The number in the middle, on the grid."""
+        low, high = self.ends
+        return float(self.at(np.array([(low + high) / 2]))[0]) * (self.grid or 1.0)
+
+    def at(self, numbers: Float) -> Float:
+        """Numbers in units of `ends`, rounded to the grid and clamped."""
+        steps = numbers if self.grid is None else np.round(numbers)
+        clamped: Float = np.clip(steps, *self.ends)
+        return clamped
+
+    def of(self, steps: Float) -> NDArray[Any]:
+        """The numbers at some steps, in the declared form."""
+        if self.grid is None:
+            return steps
+        if self.whole:
+            return np.asarray(steps, dtype=np.int64) * int(self.grid)
+        return np.round(steps * self.grid, decimals(self.grid))
+
+
 class DpNoise(NumericMethod):
-    """Laplace or Gaussian noise by OpenDP; on whole numbers the discrete law (Laplace: two-sided geometric).
+    """Laplace or Gaussian noise by OpenDP; on a grid the discrete law (Laplace: two-sided geometric).
+
+    The columns are declared below `[columns]` as integers or floats with bounds; a cell is rounded to the
+    declared step and clamped to the bounds before noise is put on it. A cell that is missing or no number is
+    treated as declared: with "impute" it is the middle of the bounds, else the table is refused, which tells
+    that there is one.
 
     The budget is that of one record, shared equally by its columns (sequential composition, Theorem 2.3); of
     columns that are not named nothing is claimed.
 
     Args:
-        epsilon: of a whole record, positive.
-        bounds: of each column the least and the largest value that a person can have, from knowledge of the
-            subject; the values themselves would leak by it.
+        epsilon: of a whole record, in [1e-6, 100].
+        bounds: of columns the least and the largest value that a person can have, in place of the declared
+            ones; from knowledge of the subject, since the values themselves would leak by it.
         law: `laplace`, or `gaussian` with delta.
-        delta: of a whole record, in (0, 1), for Gaussian noise; 0 for Laplace.
-        columns: numeric columns; the numeric quasi-identifiers if None.
+        delta: of a whole record, in [1e-30, 0.1], for Gaussian noise; 0 for Laplace.
+        columns: declared as numbers; the quasi-identifiers that are if None.
         clamped: whether released numbers are clamped to the bounds too, which costs no privacy.
         digits: digits after the point that released numbers are rounded to, or None.
         confidence: T; an attacker is confident while the noise needed is within this cumulative probability.
@@ -51,10 +113,13 @@ class DpNoise(NumericMethod):
     Attributes:
         scales_: of each column the scale of its noise, b of Laplace, the standard deviation of Gaussian.
         spent_: of each column epsilon and delta as OpenDP accounts for them.
-        guarantee_: the claim in words.
+        domains_: of each column the numbers that it was brought to.
     """
 
     word: ClassVar[str] = "dp-noise"
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    applies_to: ClassVar[str] = 'No quasi-identifier is declared as type = "integer" or type = "float"'
 
     def __init__(
         self,
@@ -77,97 +142,134 @@ class DpNoise(NumericMethod):
         self.digits = digits
         self.confidence = confidence
 
-    def _fit(self, table: Table) -> None:
-        self._check()
-        columns = self.columns_of(table)
-        table.complete(columns)
-        self.ends_ = {column: self._ends(table, column) for column in columns}
-        self.scales_: dict[str, float] = {}
-        self.spent_: dict[str, tuple[float, float]] = {}
-        epsilon, delta = (budget / max(1, len(columns)) for budget in (self.epsilon, self.delta))
-        for column, (lower, upper) in self.ends_.items():
-            make = laplace if self.law == "laplace" else gaussian
-            self.scales_[column], self.spent_[column] = make(upper - lower, epsilon, delta)
-        self.guarantee_ = self._guarantee()
-
-    def _check(self) -> None:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if self.law not in LAWS:
             raise TableError(f"There is no noise {self.law!r}.", near(self.law, LAWS))
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise TableError(f"epsilon is {self.epsilon}.", "Choose a positive number, such as 1.0.")
+        checked_budget(self.epsilon, self.delta)
         if self.law == "laplace" and self.delta != 0:
             raise TableError(f"delta is {self.delta}, and Laplace noise has none.", "Leave it out.")
-        if self.law == "gaussian" and not 0 < self.delta < 1:
-            raise TableError(f"delta is {self.delta}.", "Choose one in (0, 1), below 1 / records.")
+        if self.law == "gaussian" and not self.delta:
+            raise TableError("delta is 0, and Gaussian noise needs one.", "Choose one below 1 / records.")
 
-    def _ends(self, table: Table, column: str) -> tuple[Any, Any]:
-        table.numbers(column)
-        if column not in (self.bounds or {}):
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """Those named, or the quasi-identifiers that are declared as numbers."""
+        if self.columns is not None:
+            return tuple(self.columns)
+        return tuple(name for name in table.roles.quasi_identifiers if table.schema.of(name).is_number)
+
+    def _fit(self, table: Table) -> None:
+        columns = self.columns_of(table)
+        self.domains_ = {column: self._domain(table, column) for column in columns}
+        for column in columns:
+            self._cells(table, column)
+        self.scales_: dict[str, float] = {}
+        self.spent_: dict[str, tuple[float, float]] = {}
+        epsilon, delta = (budget / len(columns) for budget in (self.epsilon, self.delta))
+        for column, domain in self.domains_.items():
+            make = laplace if self.law == "laplace" else gaussian
+            low, high = domain.ends
+            scale, self.spent_[column] = make(high - low, epsilon, delta)
+            self.scales_[column] = scale * (domain.grid or 1.0)
+
+    def _domain(self, table: Table, column: str) -> Domain:
+        declared = table.schema.of(column)
+        if not declared.is_number:
+            raise TableError(
+                f"Column {column!r} is not declared to hold numbers, and cells must not decide the noise.",
+                f'Write below [columns]: {column} = {{ type = "integer", bounds = [0, 120] }}, '
+                "not taken from the data.",
+            )
+        lower, upper = (self.bounds or {}).get(column, (declared.lower, declared.upper))
+        if lower is None or upper is None:
             raise TableError(
                 f"Column {column!r} has no bounds.",
-                f"Write bounds = {{ {column} = [lower, upper] }}, not taken from the data.",
+                "Write bounds = [lower, upper] in its declaration, not taken from the data.",
             )
-        lower, upper = (self.bounds or {})[column]
-        if is_whole(table, column):
-            lower, upper = math.ceil(lower), math.floor(upper)
-        else:
-            lower, upper = float(lower), float(upper)
-        if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            raise TableError(f"The bounds of column {column!r} are not finite.", "Correct them.")
+        domain = Domain(float(lower), float(upper), declared.grid, declared.kind == "integer")
+        low, high = domain.ends
+        if not low < high:
             raise TableError(f"The bounds of column {column!r} hold no range.", "Correct them.")
-        return lower, upper
+        budget = self.epsilon / len(self.columns_of(table))
+        if (high - low) / min(budget, 1.0) > _WIDEST:
+            raise TableError(
+                f"The bounds of column {column!r} are too wide for epsilon {budget:.6g}: the noise would be "
+                "more than numbers can hold.",
+                "Narrow the bounds, declare a larger step, or raise epsilon.",
+            )
+        return domain
 
-    def _guarantee(self) -> str:
-        if not self.spent_:
-            return "No column has noise; nothing is claimed."
-        epsilon = sum(spent for spent, _ in self.spent_.values())
-        delta = sum(spent for _, spent in self.spent_.values())
-        cells = ", ".join(f"{column} {_budget(*spent)}" for column, spent in self.spent_.items())
-        return (
-            f"Local differential privacy of one record in the columns {', '.join(self.spent_)}: "
-            f"{_budget(epsilon, delta)}, the sum over the columns; of one cell: {cells}. "
-            "It holds for one such release, if no step before it mixes records, and not for other columns."
+    def _cells(self, table: Table, column: str) -> Float:
+        """The cells in units of the domain's ends."""
+        domain = self.domains_[column]
+        numbers = declared_numbers(table, column)
+        gaps = np.isnan(numbers)
+        if gaps.any():
+            if table.schema.of(column).missing != "impute":
+                raise TableError(
+                    f"Column {column!r} has {int(gaps.sum())} cells that are missing or no numbers, the "
+                    f"first in row {int(np.flatnonzero(gaps)[0]) + 1}.",
+                    'Declare missing = "impute" for it: such cells become the middle of the bounds.',
+                )
+            numbers[gaps] = domain.middle
+        return domain.at(numbers / (domain.grid or 1.0))
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Local differential privacy of one cell of each column; a pipeline adds up those of a record."""
+        del table
+        return tuple(
+            Guarantee(
+                "local-dp",
+                {"epsilon": epsilon, "delta": delta},
+                "cell",
+                (column,),
+                "replace",
+                "A cell that is missing or no number is treated as declared; a refusal tells of one.",
+                self.word,
+            )
+            for column, (epsilon, delta) in self.spent_.items()
         )
 
     def _transform(self, table: Table) -> Table:
-        table.complete(self.columns_of(table))
         cells: dict[str, Any] = {}
-        for column, (lower, upper) in self.ends_.items():
-            whole = is_whole(table, column)
-            if whole != isinstance(lower, int):
-                raise TableError(
-                    f"Column {column!r} holds other numbers than when it was fitted.", "Fit again."
-                )
-            given = np.clip(table.series(column).to_numpy(), lower, upper)
-            release = mechanism(self.law, self.scales_[column], whole=whole)
-            noisy = np.array(release(given.tolist()), dtype=np.int64 if whole else np.float64)
+        for column, domain in self.domains_.items():
+            given = self._cells(table, column)
+            discrete = domain.grid is not None
+            release = mechanism(self.law, self.scales_[column] / (domain.grid or 1.0), whole=discrete)
+            listed = given.astype(np.int64).tolist() if discrete else given.tolist()
+            noisy = np.array(release(listed), dtype=np.float64)
             if self.clamped:
-                noisy = np.clip(noisy, lower, upper)
-            cells[column] = noisy if self.digits is None else np.round(noisy, self.digits)
-        return table.replaced(cells) if cells else table
+                noisy = np.clip(noisy, *domain.ends)
+            found = domain.of(noisy)
+            cells[column] = found if self.digits is None else np.round(found, self.digits)
+        return table.replaced(cells)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """High: within the quantile of |noise| at T; low: anywhere."""
         if column not in self.scales_:
             return sets
+        domain = self.domains_[column]
+        unit = domain.grid or 1.0
         ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
-        unit = -np.log1p(-self.confidence) if self.law == "laplace" else ndtri((1 + self.confidence) / 2)
-        high = np.clip(ends, *self.ends_[column]) + np.array([-1, 1]) * self.scales_[column] * unit
+        reach = -np.log1p(-self.confidence) if self.law == "laplace" else ndtri((1 + self.confidence) / 2)
+        high = domain.at(ends / unit) * unit + np.array([-1, 1]) * self.scales_[column] * reach
         low = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)
         if self.clamped:
-            high, low = (np.clip(one, *self.ends_[column]) for one in (high, low))
+            limits = np.array(domain.ends) * unit
+            high, low = (np.clip(one, *limits) for one in (high, low))
+        if self.digits is None and not isinstance(sets, LabelSets):
+            return IntervalSets(high, low)
         return self._rounded(column, sets, high, low)
-
-
-def is_whole(table: Table, column: str) -> bool:
-    """Whether a column has a type of whole numbers."""
-    return bool(table.series(column).dtype.is_integer())
 
 
 def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
     """The least scale of Laplace noise.
 
     Args:
-        width: the largest difference between two cells.
+        width: the largest difference between two cells; an int for the discrete law.
         epsilon: of one cell.
         delta: not used; Laplace noise has none.
 
@@ -183,16 +285,22 @@ def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[fl
 
 
 def gaussian(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
-    """The least scale of Gaussian noise, as `laplace`; through zero-concentrated differential privacy."""
+    """The least scale of Gaussian noise, as `laplace`; through zero-concentrated differential privacy.
+
+    The loss depends on scale by width alone, so that the least scale is found for cells that differ by 1.
+    """
     whole = isinstance(width, int)
 
-    def accounted(scale: float) -> Any:
+    def accounted(scale: float, *, whole: bool) -> Any:
         return dp.c.make_fix_delta(
             dp.c.make_zCDP_to_approxDP(mechanism("gaussian", scale, whole=whole)), delta=delta
         )
 
-    scale = dp.binary_search_param(accounted, d_in=float(width), d_out=(epsilon, delta), T=float)
-    return scale, accounted(scale).map(float(width))
+    by_width = dp.binary_search_param(
+        lambda scale: accounted(scale, whole=False), d_in=1.0, d_out=(epsilon, delta), T=float, bounds=_SCALES
+    )
+    scale = by_width * float(width) * (1 + _ROUNDING)
+    return scale, accounted(scale, whole=whole).map(float(width))
 
 
 def mechanism(law: str, scale: float, *, whole: bool) -> Any:
@@ -203,11 +311,7 @@ def mechanism(law: str, scale: float, *, whole: bool) -> Any:
         scale: of the noise.
         whole: whether cells are whole numbers.
     """
-    domain = dp.vector_domain(dp.atom_domain(T=int) if whole else dp.atom_domain(T=float, nan=False))
+    domain = dp.vector_domain(dp.atom_domain(T=_WHOLE) if whole else dp.atom_domain(T=float, nan=False))
     if law == "laplace":
-        return dp.m.make_laplace(domain, dp.l1_distance(T=int if whole else float), scale=scale)
+        return dp.m.make_laplace(domain, dp.l1_distance(T=_WHOLE if whole else float), scale=scale)
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
-
-
-def _budget(epsilon: float, delta: float) -> str:
-    return f"epsilon {epsilon:.6g}" + f", delta {delta:.3g}" * bool(delta)

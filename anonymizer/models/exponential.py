@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import HierarchyError, TableError
+from anonymizer.errors import HierarchyError, TableError, near
 from anonymizer.models.method import Method
-from anonymizer.models.transition import drawn, spread_labels
+from anonymizer.models.transition import domain, drawn, is_declared, loss, of_one_cell, spread_labels
+from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import Sets
 from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -31,20 +31,27 @@ class ExponentialMechanism(Method):
     """Replaces each value by one drawn with probability proportional to e^(-epsilon d / 2).
 
     d is the number of edges between the two values in the tree of the hierarchy. With `around = "value"` one
-    cell is epsilon D / 2-locally differentially private for D the largest distance, in exact arithmetic; the
-    drawing is in double precision, so no such claim is made.
+    cell is epsilon D-locally differentially private for D the largest distance: epsilon D / 2 from the
+    weights and as much from their sums, which differ from value to value. The exact loss is the largest log
+    ratio in the matrix, `losses_`; it is promised where the categories are declared, since otherwise the
+    cells decide which values there are.
 
     Args:
-        epsilon: positive.
+        epsilon: in [1e-6, 100].
         columns: columns with hierarchies; the quasi-identifiers that have one if None.
         around: `value` or `median`.
         confidence: T; the likeliest outcomes that reach this probability are candidates with high confidence.
         random_state: a seed, or None for the operating system's randomness.
 
+    Attributes:
+        laws_: of each column its values and the matrix that was used, shape (d,) and (d, d).
+        losses_: of each column the epsilon of one cell.
+
     Reference: McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; thesis, 4.3.1.
     """
 
     word: ClassVar[str] = "exponential-mechanism"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -62,24 +69,29 @@ class ExponentialMechanism(Method):
         self.random_state = random_state
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers with a hierarchy that hold no numbers."""
+        """Those named, or the quasi-identifiers with a hierarchy that hold categories."""
         if self.columns is not None:
             return tuple(self.columns)
         return tuple(
             name
             for name in table.roles.quasi_identifiers
-            if name in table.hierarchies and not table.is_numeric(name)
+            if name in table.hierarchies and table.is_categorical(name)
         )
 
-    def _fit(self, table: Table) -> None:
-        if not self.epsilon > 0:
-            raise TableError(
-                "The epsilon of the exponential mechanism is not positive.", "Write such as 1.0."
-            )
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        checked_budget(self.epsilon)
         if self.around not in AROUND:
             raise TableError(
                 f"There is nothing called {self.around!r} to be around.", near(self.around, AROUND)
             )
+
+    def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))
         self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
@@ -88,16 +100,23 @@ class ExponentialMechanism(Method):
                 raise HierarchyError(
                     f"Column {column!r} has no hierarchy.", "Give one to measure distances by."
                 )
-            codes = table.codes(column)
-            groups = np.stack([level.groups for level in hierarchy.bind(codes.values, column)])
-            weights = np.exp(-self.epsilon * self._distances(groups, codes.codes) / 2)
-            self.laws_[column] = (codes.values, weights / weights.sum(axis=1, keepdims=True))
+            values, counts = domain(table, column)
+            groups = np.stack([level.groups for level in hierarchy.bind(values, column)])
+            weights = np.exp(-self.epsilon * self._distances(groups, counts) / 2)
+            self.laws_[column] = (values, weights / weights.sum(axis=1, keepdims=True))
+        self.losses_ = {column: loss(law) for column, (_, law) in self.laws_.items()}
 
-    def _distances(self, groups: Int, codes: Int) -> Float:
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Local differential privacy of one cell of each column whose categories are declared."""
+        if self.around != "value" or self.seeded:
+            return ()
+        declared = [column for column in self.laws_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
+
+    def _distances(self, groups: Int, counts: Int) -> Float:
         distances = edges(groups)
         if self.around == "value":
             return distances
-        counts = np.bincount(codes, minlength=groups.shape[1])
         median = int(np.argmin(distances @ counts))
         return np.broadcast_to(distances[median], distances.shape)
 
@@ -107,7 +126,7 @@ class ExponentialMechanism(Method):
         replaced = {
             column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
         }
-        return table.replaced(replaced) if replaced else table
+        return table.replaced(replaced)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The likeliest outcomes up to T with high confidence, all others with low."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
 from anonymizer.models.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
 from anonymizer.tables.table import Table
 
 
@@ -25,6 +25,10 @@ class Generalization(Method):
     """
 
     word: ClassVar[str] = "generalization"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
@@ -77,7 +81,7 @@ class Generalization(Method):
             member = np.zeros((len(sets.labels), len(level.labels)), dtype=np.bool_)
             member[np.arange(len(sets.labels)), level.groups] = True
             labels = np.array(level.labels, dtype=object)
-            return LabelSets(labels, sets.high @ member, sets.low @ member)
+            return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
         if (points := sets.points) is not None:
             level = self._level(points, column)
             member = level.groups[:, None] == np.arange(len(level.labels))

@@ -1,31 +1,30 @@
 """Incognito: the best full-domain generalization, by search through the lattice of levels.
 
-A table that is k-anonymous over some columns is so over fewer of them and at higher levels. So the lattices
-of small sets of columns are searched first, from the bottom up; a node of a larger set is looked at only if
-it stands in the lattices of all its subsets, and what lies above a node that is allowed is allowed.
+What lies above a choice of levels that is allowed is allowed, and a choice that is not allowed over some
+columns is not over more. So most of the lattice is known without a look, and where one is needed the classes
+are counted from those of a finer choice instead of from the rows.
 """
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import SpecError
+from anonymizer.errors import SpecError, UnreachableError, near
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.attributes import Attribute, Labelled
-from anonymizer.models.constraints import Allowed
-from anonymizer.models.recoding import Recoding, Texts, by_levels, labelled
+from anonymizer.models.lattice import Frequencies, Node, above, tagged
+from anonymizer.models.recoding import Recoding, by_levels, labelled
 from anonymizer.risk.classes import grouped
-from anonymizer.tables.roles import near
+from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 Bool = NDArray[np.bool_]
-Node = tuple[int, ...]
 
 LOSSES: Final = ("ncp", "discernibility", "height")
 """What can be made least: NCP, where a suppressed row counts 1; the sum of squared class sizes, where a
@@ -42,6 +41,8 @@ class Incognito(Recoding):
             classes that are not allowed.
         loss: "ncp", "discernibility" or "height", see `LOSSES`.
         columns: columns with hierarchies; the quasi-identifiers if None.
+        weights: of columns what their loss counts for; 1 if nothing is said.
+        limits: of columns the least and the most level of their labels, as `{"age": (1, 3)}`.
 
     Attributes:
         levels_: the level of each column in the last release.
@@ -57,6 +58,8 @@ class Incognito(Recoding):
     """
 
     word: ClassVar[str] = "incognito"
+    random: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -66,12 +69,16 @@ class Incognito(Recoding):
         max_suppression: float = 0.0,
         loss: str = "ncp",
         columns: tuple[str, ...] | None = None,
+        weights: Mapping[str, float] | None = None,
+        limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         self.k = k
         self.constraints = constraints
         self.max_suppression = max_suppression
         self.loss = loss
         self.columns = columns
+        self.weights = weights
+        self.limits = limits
 
     @property
     def disjoint(self) -> bool:
@@ -81,34 +88,48 @@ class Incognito(Recoding):
     def _attribute(self, table: Table, column: str) -> Attribute:
         return labelled(table, column)
 
-    def _fit(self, table: Table) -> None:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if self.loss not in LOSSES:
             raise SpecError(f"There is no loss {self.loss!r}.", near(self.loss, LOSSES))
         if not 0 <= self.max_suppression <= 1:
             raise SpecError(f"max_suppression is {self.max_suppression}.", "Choose a part from 0 to 1.")
+
+    def _fit(self, table: Table) -> None:
         self._columns = self.columns_of(table)
         super()._fit(table)
 
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Texts], Int]:
+    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
-        rows = len(allowed.released)
+        rows = int(allowed.released.sum())
         most = min(int(self.max_suppression * rows), rows - 1)
-        passed, minimal = full_domain(columns, allowed, most)
-        self.minimal_ = minimal
+        frequencies = Frequencies(columns, allowed.released)
+        passed, minimal = full_domain(columns, allowed, frequencies, most)
+        if not minimal:
+            raise UnreachableError(
+                "No choice of levels within the limits fulfils what is asked.",
+                "Raise the most level of a column, or max_suppression.",
+            )
+        least = [(self.limits or {}).get(column, (0, 0))[0] for column in self._columns]
+        self.minimal_ = [tuple(np.add(node, least).tolist()) for node in minimal]
         if most and self.loss != "height":
             minimal = [tuple(node) for node in np.argwhere(passed).tolist()]
-        node, keep = best(columns, allowed, minimal, self.loss, most)
-        self.levels_ = dict(zip(self._columns, node, strict=True))
+        node, keep = best(columns, allowed, frequencies, minimal, self.loss, most)
+        self.levels_ = dict(zip(self._columns, np.add(node, least).tolist(), strict=True))
         places = np.flatnonzero(keep)
         return by_levels(columns, np.tile(node, (len(places), 1)), places), places
 
 
-def full_domain(attributes: list[Labelled], allowed: Allowed, most: int = 0) -> tuple[Bool, list[Node]]:
+def full_domain(
+    attributes: list[Labelled], allowed: Allowed, frequencies: Frequencies, most: int = 0
+) -> tuple[Bool, list[Node]]:
     """Search the lattice.
 
     Args:
         attributes: m columns.
         allowed: which classes may be released.
+        frequencies: of the rows that may be released.
         most: how many rows may lie in others.
 
     Returns:
@@ -118,60 +139,21 @@ def full_domain(attributes: list[Labelled], allowed: Allowed, most: int = 0) -> 
     # counts; else suppression is judged by size in the search, and by everything at its end
     prunes = not most or allowed.grows
     judge = allowed if prunes else allowed.by_size
-    places = range(len(attributes))
-    found: dict[tuple[int, ...], Bool] = {}
-    for size in range(1, len(attributes) + 1):
-        for chosen in itertools.combinations(places, size):
-            found[chosen] = _searched(attributes, chosen, found, judge, most)
-        found = {chosen: passed for chosen, passed in found.items() if len(chosen) == size}
-    passed = found[tuple(places)]
+
+    def passes(node: Node) -> bool:
+        _, counts = frequencies(node)
+        if int(counts[counts < judge.k].sum()) > most:
+            return False
+        if judge.is_by_size:
+            return True
+        return int((judge.released & ~_kept(attributes, node, judge)[1]).sum()) <= most
+
+    passed = tagged(tuple(len(one.levels) for one in attributes), passes)
     if not prunes:
         for node in np.argwhere(passed).tolist():
             keep = _kept(attributes, tuple(node), allowed)[1]
-            passed[tuple(node)] = int((~keep).sum()) <= most
-    return passed, [tuple(node) for node in np.argwhere(passed & ~_above(passed)).tolist()]
-
-
-def _searched(
-    attributes: list[Labelled],
-    chosen: tuple[int, ...],
-    found: dict[tuple[int, ...], Bool],
-    allowed: Allowed,
-    most: int,
-) -> Bool:
-    """Search the lattice of some columns, given those of all smaller sets."""
-    some = [attributes[place] for place in chosen]
-    profiles, _ = grouped([one.codes for one in some])
-    _, first = np.unique(profiles, return_index=True)
-    some = [replace(one, codes=one.codes[first]) for one in some]
-    shape = tuple(len(one.levels) for one in some)
-    possible = np.ones(shape, dtype=np.bool_)
-    for left_out in range(len(chosen) if len(chosen) > 1 else 0):
-        fewer = chosen[:left_out] + chosen[left_out + 1 :]
-        possible &= np.expand_dims(found[fewer], left_out)
-    passed = np.zeros(shape, dtype=np.bool_)
-    heights = np.indices(shape).sum(axis=0)
-    rows = np.arange(len(profiles))
-    for height in range(int(heights.max()) + 1):
-        layer = heights == height
-        passed |= layer & _above(passed)
-        for node in np.argwhere(layer & possible & ~passed).tolist():
-            classes, count = _classes(some, tuple(node))
-            classes = classes[profiles]
-            kept = allowed(rows, classes, count)[classes]
-            passed[tuple(node)] = len(rows) - np.count_nonzero(kept) <= most
-    return passed
-
-
-def _above(passed: Bool) -> Bool:
-    """Whether one of the nodes directly below has passed."""
-    found = np.zeros_like(passed)
-    for axis in range(passed.ndim):
-        upper = [slice(None)] * passed.ndim
-        lower = list(upper)
-        upper[axis], lower[axis] = slice(1, None), slice(None, -1)
-        found[tuple(upper)] |= passed[tuple(lower)]
-    return found
+            passed[tuple(node)] = int((allowed.released & ~keep).sum()) <= most
+    return passed, [tuple(node) for node in np.argwhere(passed & ~above(passed)).tolist()]
 
 
 def _classes(attributes: list[Labelled], node: Node) -> tuple[Int, int]:
@@ -185,13 +167,19 @@ def _kept(attributes: list[Labelled], node: Node, allowed: Allowed) -> tuple[Int
 
 
 def best(
-    attributes: list[Labelled], allowed: Allowed, nodes: list[Node], loss: str, most: int
+    attributes: list[Labelled],
+    allowed: Allowed,
+    frequencies: Frequencies,
+    nodes: list[Node],
+    loss: str,
+    most: int,
 ) -> tuple[Node, Bool]:
     """The node of least loss, and which rows it keeps.
 
     Args:
         attributes: m columns of n rows.
         allowed: which classes may be released.
+        frequencies: of the rows that may be released.
         nodes: the choice, each allowed.
         loss: one of `LOSSES`.
         most: how many rows may be taken out; 0 spares the look at them.
@@ -199,30 +187,58 @@ def best(
     Returns:
         The node, and shape (n,).
     """
-    rows = len(attributes[0].codes)
+    codes = [one.codes[allowed.released] for one in attributes]
     averages = [
-        [float(level.loss[level.groups[one.codes]].mean()) for level in one.levels] for one in attributes
+        [float(level.loss[level.groups[own]].mean()) for level in one.levels]
+        for one, own in zip(attributes, codes, strict=True)
     ]
     bounds = np.array([sum(averages[j][level] for j, level in enumerate(node)) for node in nodes])
     if loss == "height":
         bounds = np.array([float(sum(node)) for node in nodes])
-    least, chosen, kept = np.inf, nodes[0], np.ones(rows, dtype=np.bool_)
+    whole = sum(one.weight for one in attributes)
+    least, chosen = np.inf, nodes[0]
     for place in np.argsort(bounds, kind="stable").tolist():
         if loss != "discernibility" and bounds[place] >= least:
             break
         node = nodes[place]
-        classes, keep = _kept(attributes, node, allowed)
-        gone = rows - int(np.count_nonzero(keep))
-        if loss == "discernibility":
-            lost = float((np.bincount(classes[keep]).astype(np.float64) ** 2).sum() + gone * rows)
-        elif loss == "ncp" and most:
-            each = sum(
-                one.levels[level].loss[one.levels[level].groups[one.codes]]
-                for one, level in zip(attributes, node, strict=True)
-            )
-            lost = float(np.where(keep, each, len(attributes)).mean())
+        if loss == "discernibility" or (loss == "ncp" and most):
+            lost = _lost(attributes, allowed, frequencies, node, None if loss == "discernibility" else whole)
         else:
             lost = float(bounds[place])
         if lost < least:
-            least, chosen, kept = lost, node, keep
-    return chosen, kept
+            least, chosen = lost, node
+    return chosen, _kept(attributes, chosen, allowed)[1]
+
+
+def _lost(
+    attributes: list[Labelled], allowed: Allowed, frequencies: Frequencies, node: Node, whole: float | None
+) -> float:
+    """The loss of a node whose rows in classes that are not allowed are taken out.
+
+    Args:
+        attributes: m columns of n rows.
+        allowed: which classes may be released.
+        frequencies: of the rows that may be released.
+        node: where.
+        whole: what a row taken out loses; None is for discernibility.
+    """
+    rows = int(allowed.released.sum())
+    if allowed.is_by_size:
+        profiles, counts = frequencies(node)
+        counts = np.where(counts >= allowed.k, counts, 0)
+        labels = frequencies.labels(profiles, node)
+    else:
+        classes, keep = _kept(attributes, node, allowed)
+        first = np.zeros(int(classes.max()) + 1, dtype=np.int64)
+        first[classes] = np.arange(len(classes))
+        counts = np.bincount(classes, keep & allowed.released, minlength=len(first)).astype(np.int64)
+        labels = [
+            one.levels[level].groups[one.codes[first]] for one, level in zip(attributes, node, strict=True)
+        ]
+    gone = rows - int(counts.sum())
+    if whole is None:
+        return float((counts.astype(np.float64) ** 2).sum() + gone * rows)
+    each = np.zeros(len(counts))
+    for one, level, places in zip(attributes, node, labels, strict=True):
+        each += one.levels[level].loss[places]
+    return (float(counts @ each) + gone * whole) / rows

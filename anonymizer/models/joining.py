@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.attributes import Attribute, covers
-from anonymizer.models.constraints import Allowed
 from anonymizer.risk.classes import grouped
 
 Int = NDArray[np.int64]

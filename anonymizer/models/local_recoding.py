@@ -16,30 +16,37 @@ Cost: schemes times rows that are left, and these become few early.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.errors import SpecError
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.attributes import Attribute, Labelled, covers
-from anonymizer.models.constraints import Allowed
 from anonymizer.models.joining import joined
 from anonymizer.models.mondrian import cut
-from anonymizer.models.recoding import Recoding, Texts, by_levels, labelled
+from anonymizer.models.recoding import Recoding, by_levels, labelled, parts
 from anonymizer.risk.classes import grouped
+from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
 MOST_SCHEMES: Final = 20_000
 """Of a larger lattice so many schemes are tried, evenly in the order of loss."""
+LARGEST_LATTICE: Final = 1 << 24
+"""Choices of levels that are put in order of loss; 16 bytes each."""
 FEW_SCHEMES: Final = 1_600
 """The same with constraints, where many rows stay left for long; fewer of them in large tables."""
 MOST_JOINS: Final = 30_000_000
 """Classes times those that are not allowed, up to which joining these is tried."""
 _LARGEST: Final = 2.0**62
+_LEVEL: Final = np.int16
+_HELD_BYTES: Final = 1 << 29
+"""Of keys of pairs of columns that are held from scheme to scheme."""
 
 
 class LocalRecoding(Recoding):
@@ -49,33 +56,55 @@ class LocalRecoding(Recoding):
         k: the least size of a class.
         constraints: such as `DistinctDiversity("income", 2)`, or tables with `model` and its entries.
         columns: columns with hierarchies; the quasi-identifiers if None.
+        weights: of columns what their loss counts for; 1 if nothing is said.
+        limits: of columns the least and the most level of their labels, as `{"age": (1, 3)}`.
 
     Raises:
         HierarchyError: a column has no hierarchy, or a value is not covered.
         UnreachableError: not even the whole table as one class is allowed.
+        SpecError: there are too many choices of levels, see `LARGEST_LATTICE`.
 
     Reference: the problem: Xu et al., Utility-based anonymization using local recoding, KDD 2006.
     """
 
     word: ClassVar[str] = "local-recoding"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
-        self, *, k: int = 5, constraints: tuple[Any, ...] = (), columns: tuple[str, ...] | None = None
+        self,
+        *,
+        k: int = 5,
+        constraints: tuple[Any, ...] = (),
+        columns: tuple[str, ...] | None = None,
+        weights: Mapping[str, float] | None = None,
+        limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         self.k = k
         self.constraints = constraints
         self.columns = columns
+        self.weights = weights
+        self.limits = limits
 
     def _attribute(self, table: Table, column: str) -> Attribute:
         return labelled(table, column)
 
-    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Texts], Int]:
+    def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
-        rows = np.arange(len(allowed.released))
-        levels = swept(columns, allowed.by_size, MOST_SCHEMES)
-        if self.constraints:
-            levels = min(_constrained(columns, allowed, levels), key=lambda levels: _loss(columns, levels))
+        whole = len(allowed.released)
+        levels: Int = np.empty((whole, len(columns)), dtype=_LEVEL)
+        for rows, some, judge in parts(columns, allowed):
+            most = max(FEW_SCHEMES, MOST_SCHEMES * len(rows) // whole)
+            levels[rows] = self._levels(some, judge, most)
+        rows = np.arange(whole)
         return by_levels(columns, levels, rows), rows
+
+    def _levels(self, columns: list[Labelled], allowed: Allowed, most: int) -> Int:
+        """The level of each row in each column, trying so many schemes at most."""
+        levels = swept(columns, allowed.by_size, most)
+        if not self.constraints:
+            return levels
+        return min(_constrained(columns, allowed, levels), key=lambda levels: _loss(columns, levels))
 
 
 def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iterator[Int]:
@@ -90,7 +119,7 @@ def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iter
 
 def levels_cut(attributes: list[Labelled], allowed: Allowed, rows: Int) -> Int:
     """The levels of some rows, shape (r, m), by relaxed cuts as `mondrian.cut` makes them."""
-    some = [replace(one, codes=one.codes[rows]) for one in attributes]
+    some = [one.among(rows) for one in attributes]
     return levels_of(some, cut([*some], allowed.of(rows), relaxed=True))
 
 
@@ -152,9 +181,10 @@ class _Sweep:
         self.attributes = attributes
         self.allowed = allowed
         rows = len(attributes[0].codes)
-        self.levels = np.full((rows, len(attributes)), -1, dtype=np.int64)
+        self.levels: Int = np.full((rows, len(attributes)), -1, dtype=_LEVEL)
         self.left = np.arange(rows)
         self._codes = [one.codes for one in attributes]
+        self._pairs: dict[tuple[int, tuple[int, ...]], Int] = {}
         weights = np.cumprod([1.0, *(float(one.width) for one in attributes)])
         self._fits = weights[-1] < _LARGEST
         self._places = [
@@ -173,19 +203,29 @@ class _Sweep:
             self.levels[self.left[fine]] = scheme
             self.left = self.left[~fine]
             self._codes = [codes[~fine] for codes in self._codes]
+            self._pairs.clear()
 
     def _keys(self, scheme: Int) -> Int:
         """A number for each row that is left, equal where all labels are, shape (r,)."""
-        labels = [
-            places[level][codes]
-            for places, level, codes in zip(self._places, scheme.tolist(), self._codes, strict=True)
-        ]
+        levels = scheme.tolist()
+        columns = range(len(levels))
         if not self._fits:
-            return grouped(labels)[0]
-        keys: Int = labels[0]
-        for one in labels[1:]:
-            keys += one
+            return grouped([self._places[j][levels[j]][self._codes[j]] for j in columns])[0]
+        keys: Int = np.zeros(len(self.left), dtype=np.int64)
+        for first in columns[::2]:
+            keys += self._pair(first, tuple(levels[first : first + 2]))
         return keys
+
+    def _pair(self, first: int, levels: tuple[int, ...]) -> Int:
+        """What two neighbouring columns add to the keys, shape (r,); held until rows leave if it fits."""
+        found = self._pairs.get((first, levels))
+        if found is None:
+            found = self._places[first][levels[0]][self._codes[first]]
+            for place, level in enumerate(levels[1:], first + 1):
+                found += self._places[place][level][self._codes[place]]
+            if 8 * len(found) * (len(self._pairs) + 1) <= _HELD_BYTES:
+                self._pairs[first, levels] = found
+        return found
 
 
 def _any_as_large(keys: Int, k: int) -> bool:
@@ -196,6 +236,13 @@ def _any_as_large(keys: Int, k: int) -> bool:
 
 def _schemes(attributes: list[Labelled], most: int) -> Iterator[Int]:
     """Schemes in the order of average loss."""
+    lattice = math.prod(len(one.levels) for one in attributes)
+    if lattice > LARGEST_LATTICE:
+        raise SpecError(
+            f"The levels of {len(attributes)} columns make {lattice:.1e} choices; at most "
+            f"{LARGEST_LATTICE:.1e} can be put in order.",
+            "Name fewer columns, give them lower hierarchies or limits, or use mondrian.",
+        )
     total = np.zeros(1)
     for one in attributes:
         rows = np.bincount(one.codes, minlength=one.width) / len(one.codes)

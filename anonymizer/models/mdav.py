@@ -2,28 +2,41 @@
 
 While 3k records or more are left, the record farthest from their mean takes its k - 1 nearest, and so does
 the record farthest from that one; of 2k to 3k - 1, the farthest from the mean takes its nearest and the rest
-is a group; fewer than 2k are one group. Distances are Euclidean over standardized columns.
+is a group; fewer than 2k are one group. Distances are Euclidean over standardized columns, or Mahalanobis'
+with a covariance that outliers do not move.
 
-Reference: Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through
-microaggregation, Data Mining and Knowledge Discovery 11, 2005 (MDAV-generic).
+References: Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through
+microaggregation, Data Mining and Knowledge Discovery 11, 2005 (MDAV-generic); Templ and Meindl, Robust
+statistics meets SDC: new disclosure risk measures for continuous microdata masking, PSD 2008 (RMDM).
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.covariance import MinCovDet
 
-from anonymizer.errors import TableError, UnreachableError
+from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.models.numeric import NumericMethod
+from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
+DISTANCES: Final = ("euclidean", "robust")
+"""Over standardized columns; or Mahalanobis' by the minimum covariance determinant, which sees how the
+columns go together and is not moved by up to half of the rows, so that outliers do not hide each other."""
+
 _STRANDS: Final = 64
+_SAME: Final = 1e-10
+"""Directions with less than this part of the variance are linear in others, up to rounding."""
+_FLAT: Final = 1e-6
+"""Of the largest robust variance; less counts as this, so that no direction alone decides."""
 
 
 class MDAV(NumericMethod):
@@ -32,17 +45,30 @@ class MDAV(NumericMethod):
     Args:
         k: the least size of a group.
         columns: numeric columns; the numeric quasi-identifiers if None.
+        distance: "euclidean" or "robust", see `DISTANCES`.
     """
 
     word: ClassVar[str] = "mdav"
+    makes_classes: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
 
-    def __init__(self, *, k: int = 5, columns: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, *, k: int = 5, columns: tuple[str, ...] | None = None, distance: str = "euclidean"
+    ) -> None:
         self.k = k
         self.columns = columns
+        self.distance = distance
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if self.k < 2:
+            raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 every row stands alone.")
+        if self.distance not in DISTANCES:
+            raise SpecError(f"There is no distance {self.distance!r}.", near(self.distance, DISTANCES))
 
     def _fit(self, table: Table) -> None:
-        if self.k < 1:
-            raise TableError(f"k is {self.k}.", "Choose 1 or more.")
         self._numbers(table)
 
     def _numbers(self, table: Table) -> Float:
@@ -55,10 +81,9 @@ class MDAV(NumericMethod):
 
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
-        if not columns:
-            return table
         numbers = self._numbers(table)
-        self.groups_: Int = mdav(standardized(numbers), self.k)
+        points = standardized(numbers)
+        self.groups_: Int = mdav(robust(points) if self.distance == "robust" else points, self.k)
         sizes = np.bincount(self.groups_)
         replaced = {}
         self.ends_: dict[str, tuple[Float, Float]] = {}
@@ -67,6 +92,10 @@ class MDAV(NumericMethod):
             replaced[column] = means[self.groups_]
             self.ends_[column] = _reach(numbers[:, place], means[self.groups_])
         return table.replaced(replaced)
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """As `Method.guarantees`: k-anonymity over the columns."""
+        return k_anonymity(self.k, self.columns_of(table), self.word)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The least and the largest mean of a group that has such a value, with high confidence."""
@@ -172,6 +201,48 @@ def standardized(numbers: Float) -> Float:
     deviation = numbers.std(axis=0, ddof=1) if len(numbers) > 1 else np.zeros(numbers.shape[1])
     result: Float = np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
     return result
+
+
+def robust(points: Float) -> Float:
+    """Points whose Euclidean distances are robust Mahalanobis distances of the given ones.
+
+    Args:
+        points: shape (n, d); columns may be linear in others.
+
+    Returns:
+        Shape (n, r), r being the rank.
+
+    Raises:
+        UnreachableError: there are fewer than 5 rows for each column, or more than half lie in a plane.
+
+    Reference: Rousseeuw and Van Driessen, A fast algorithm for the minimum covariance determinant estimator,
+        Technometrics 41, 1999.
+    """
+    variance, axes = np.linalg.eigh(np.atleast_2d(np.cov(points.T)))
+    kept = variance > _SAME * max(float(variance.max()), np.finfo(float).tiny)
+    reduced: Float = points @ (axes[:, kept] / np.sqrt(variance[kept]))
+    if not reduced.shape[1]:
+        return reduced
+    if len(points) < 5 * reduced.shape[1]:
+        raise UnreachableError(
+            f"Robust distances of {reduced.shape[1]} columns need {5 * reduced.shape[1]} rows; there are "
+            f"{len(points)}.",
+            'Write distance = "euclidean", or name fewer columns.',
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of covariances that are nearly singular, which are seen to below
+        try:
+            covariance = MinCovDet(random_state=0).fit(reduced).covariance_
+        except ValueError:
+            covariance = np.zeros((1, 1))
+    variance, axes = np.linalg.eigh(covariance)
+    if not variance.max() > 0:
+        raise UnreachableError(
+            "More than half of the rows have the same numbers, so that no distances are robust.",
+            'Write distance = "euclidean".',
+        )
+    whitened: Float = reduced @ (axes / np.sqrt(np.maximum(variance, _FLAT * variance.max())))
+    return whitened
 
 
 def information_loss(points: Float, groups: Int) -> float:

@@ -1,4 +1,4 @@
-"""What every method is: parameters, fit, transform, and how an attacker would simulate it."""
+"""What every method is: parameters, fit, transform, its traits, and what it promises."""
 
 from __future__ import annotations
 
@@ -13,24 +13,58 @@ from sklearn.exceptions import NotFittedError
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
-from anonymizer.risk.candidates import Sets
+from anonymizer.releases.composition import budget, composed
+from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.release import Release, Step
+from anonymizer.risk.simulator import Simulatable
+from anonymizer.schema.columns import Schema
+from anonymizer.tables.changes import changed_cells
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
 
 
 class Method(BaseEstimator):  # type: ignore[misc]
     """A method in the manner of scikit-learn: parameters in the constructor, learned things end in `_`.
 
-    Subclasses give `_fit` and `_transform`, which see a `Table`, and `spread`, the simulator of the thesis.
-    `fit_transform` is what a release is made with; `transform` of another table applies what was learned,
-    and raises where the method has nothing to apply to rows it has not seen.
+    Subclasses give `_fit` and `_transform`, which see a `Table`; those that the attack simulator knows are
+    `Simulatable` as well. What a method is to pipelines, reports and the simulator it says by its traits; a
+    method that says nothing is taken for the most dangerous kind.
 
     Attributes:
-        origin_: after a transformation, where each row of the output stood in the input, shape (m,).
+        origin_: after a transformation, where each row of the output stood in the input, shape (m,); None if
+            rows come from no row of it.
+        changed_: after a transformation, of each column that differs in how many cells of the output.
+        done_: after a transformation, the same as a `Step`, with the rows that were lost.
+        extra_: after a transformation, further tables of the release, by a short word.
     """
 
     word: ClassVar[str]
     """The name in specifications."""
+    row_wise: ClassVar[bool] = False
+    """Whether what a row becomes depends on that row alone; see `works_by_rows`."""
+    random: ClassVar[bool] = True
+    """Whether another run may make another release."""
+    mixes_records: ClassVar[bool] = True
+    """Whether a released cell may depend on the cells of other records."""
+    needs_columns: ClassVar[bool] = True
+    """Whether it works on columns, so that without any it would protect nothing and refuses."""
+    keeps_rows: ClassVar[bool] = False
+    """Whether every row of the input is in the output."""
+    keeps_classes: ClassVar[bool] = False
+    """Whether cells of a column that are alike stay alike, so that classes can only join."""
+    makes_classes: ClassVar[bool] = False
+    """Whether it promises something of classes of rows, and draws at random only how it makes them."""
+    last: ClassVar[bool] = False
+    """Whether no step may follow it."""
+    ensures: ClassVar[bool] = False
+    """Whether it only makes sure of something, so that a run that changes nothing is none in vain."""
+    applies_to: ClassVar[str] = "The table has no quasi-identifiers"
+    """What is said where it finds no column to work on."""
+    specification_: str = ""
+    """The digest of the specification that it was made from, if any."""
 
     def fit(
         self,
@@ -39,6 +73,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
         *,
         roles: Roles | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        schema: Schema | None = None,
     ) -> Self:
         """Learn from a frame.
 
@@ -47,16 +82,21 @@ class Method(BaseEstimator):  # type: ignore[misc]
             y: not used; scikit-learn passes it.
             roles: of the columns.
             hierarchies: by column.
+            schema: what is declared of the columns.
 
         Raises:
             AnonymizerError: the frame does not fit the method; of its kind.
         """
         del y
-        self.fit_table(self._given(frame, roles, hierarchies))
+        self.fit_table(self._given(frame, roles, hierarchies, schema))
         return self
 
-    def transform(self, frame: Any) -> Any:
+    def transform(self, frame: Any, *, keep_index: bool = False) -> Any:
         """Apply what was learned to a frame of the same columns.
+
+        Args:
+            frame: of pandas or Polars.
+            keep_index: as in `fit_transform`.
 
         Raises:
             NotFittedError: nothing was learned yet.
@@ -64,8 +104,9 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """
         if not hasattr(self, "roles_"):
             raise NotFittedError(f"{type(self).__name__} has not been fitted; call fit first.")
-        table = Table.of(frame, self.roles_, self.hierarchies_)
-        return self.transform_table(table).native
+        table = Table.of(frame, self.roles_, self.hierarchies_, self.schema_)
+        released = self.transform_table(_without_index(table, keep_index))
+        return released.native if keep_index else released.renumbered().native
 
     def fit_transform(
         self,
@@ -74,16 +115,81 @@ class Method(BaseEstimator):  # type: ignore[misc]
         *,
         roles: Roles | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        schema: Schema | None = None,
+        keep_index: bool = False,
     ) -> Any:
-        """Make a release of a frame; see `fit`."""
+        """The main table of a release of a frame; see `fit` and `release`.
+
+        Nothing looks at it: what leaves the house goes through the gate, `Gate().write(release, path)`.
+
+        Args:
+            frame: of pandas or Polars.
+            y: not used; scikit-learn passes it.
+            roles: of the columns.
+            hierarchies: by column.
+            schema: what is declared of the columns.
+            keep_index: release the index of a pandas frame, to which no role can be given and which may hold
+                names or the row numbers of the original. Else rows are numbered anew, and a frame with
+                another index than row numbers is refused.
+
+        Raises:
+            TableError: the frame has an index of its own.
+            AnonymizerError: as `fit`.
+        """
         del y
-        return self.release(self._given(frame, roles, hierarchies)).native
+        table = _without_index(self._given(frame, roles, hierarchies, schema), keep_index)
+        released = self.fit_transform_table(table)
+        return released.native if keep_index else released.renumbered().native
 
-    def _given(self, frame: Any, roles: Roles | None, hierarchies: Mapping[str, Hierarchy] | None) -> Table:
+    def _given(
+        self,
+        frame: Any,
+        roles: Roles | None,
+        hierarchies: Mapping[str, Hierarchy] | None,
+        schema: Schema | None,
+    ) -> Table:
         """The table of a call of `fit` or `fit_transform`."""
-        return Table.of(frame, roles, hierarchies)
+        return Table.of(frame, roles, hierarchies, schema)
 
-    def release(self, table: Table) -> Table:
+    def release(self, table: Table) -> Release:
+        """Make a release of a table, with what is promised of it; rows are numbered anew.
+
+        Raises:
+            TableError: the table is a frame with an index of its own.
+            AnonymizerError: the table does not fit the method; of its kind.
+        """
+        released = self.fit_transform_table(_without_index(table, keep=False)).renumbered()
+        guarantees = composed(self.guarantees(table))
+        epsilon, delta = budget(guarantees)
+        manifest = Manifest(
+            specification=self.specification_,
+            columns=released.schema,
+            guarantees=guarantees,
+            epsilon=epsilon,
+            delta=delta,
+            gamma=published_gamma(guarantees),
+            seeded=self.seeded,
+            rows=len(released),
+        )
+        return Release(
+            released,
+            self.extra_,
+            self.origin_,
+            guarantees,
+            manifest,
+            self.changed_,
+            self.notes,
+            original=table,
+            steps=self.done_,
+            broken=self.broken_,
+        )
+
+    @property
+    def broken_(self) -> tuple[tuple[Guarantee, str], ...]:
+        """After a transformation, the guarantees of parts that a later part took away, and its name."""
+        return ()
+
+    def fit_transform_table(self, table: Table) -> Table:
         """`fit_transform` of a table."""
         self.fit_table(table)
         return self.transform_table(table)
@@ -92,34 +198,125 @@ class Method(BaseEstimator):  # type: ignore[misc]
         """`fit` of a table.
 
         Raises:
-            TableError: it has no rows or lacks a column of the method.
+            TableError: it has no rows, lacks a column of the method, or leaves it without any.
         """
         if not len(table):
             raise TableError("The table has no rows.", "Give at least one.")
-        for column in self.columns_of(table):
+        self.check()
+        columns = self.columns_of(table)
+        for column in columns:
             table.require(column)
-        confidence = getattr(self, "confidence", 0.9)
-        if not 0 < confidence <= 1:
-            raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write such as 0.9.")
-        self.roles_ = table.roles
-        self.hierarchies_ = table.hierarchies
+        if self.needs_columns and not columns:
+            raise TableError(
+                f"{self.applies_to}, so that {self.word} would change nothing.",
+                "Name columns, or correct the roles.",
+            )
+        self.roles_, self.hierarchies_, self.schema_ = table.roles, table.hierarchies, table.schema
         self._fit(table)
 
     def transform_table(self, table: Table) -> Table:
-        """`transform` of a table; notes where rows came from."""
-        return self._noted(table, self._transform(table))
-
-    def _noted(self, table: Table, released: Table) -> Table:
-        """Note where the rows of a release came from."""
-        order = np.argsort(table.origin)
-        places = np.searchsorted(table.origin, released.origin, sorter=order)
-        self.origin_: NDArray[np.int64] = order[places]
+        """`transform` of a table; notes where rows came from and what has changed."""
+        self.extra_: Mapping[str, Table] = {}
+        released = self._transform(table)
+        self._note(table, released)
         return released
+
+    def _note(self, table: Table, released: Table) -> None:
+        self.origin_: Int | None = places(table, released)
+        self.changed_: Mapping[str, int] = changed_cells(table, released, self.origin_)
+        lost = max(0, len(table) - len(released))
+        self.done_: tuple[Step, ...] = (
+            Step(
+                self.word,
+                self.word,
+                self.changed_,
+                lost,
+                self.ensures,
+                tuple(self.columns_of(table)),
+                self.adds,
+            ),
+        )
+
+    def check(self) -> None:
+        """Check the parameters by themselves; specifications do it when they are read, `fit` does it again.
+
+        Raises:
+            AnonymizerError: one is out of range.
+        """
+        confidence = self.get_params(deep=False).get("confidence", 0.9)
+        if not 0 < confidence <= 1:
+            raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write such as 0.9.")
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The columns that the method works on: its parameter `columns`, or the quasi-identifiers."""
         named = getattr(self, "columns", None)
         return table.roles.quasi_identifiers if named is None else tuple(named)
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        """The columns that it adds to a table."""
+        return ()
+
+    @property
+    def works_by_rows(self) -> bool:
+        """Whether, with these parameters, what a row becomes depends on that row alone."""
+        return self.row_wise
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it draws from a seed, which others may know."""
+        return self.get_params(deep=False).get("random_state") is not None
+
+    @property
+    def sampling_rate(self) -> float:
+        """The part of the rows that it draws at random, alpha in the thesis; 1 if it draws none."""
+        return 1.0
+
+    @property
+    def unsimulated(self) -> tuple[str, ...]:
+        """The words of the steps that the attack simulator does not know."""
+        return () if isinstance(self, Simulatable) else (self.word,)
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """The columns whose cells may decide what becomes of others: all, unless a method knows better."""
+        return table.names if self.mixes_records and not self.works_by_rows else self.columns_of(table)
+
+    @property
+    def blurs(self) -> bool:
+        """Whether it makes cells differ at random that were alike, so that classes say little after it."""
+        return self.random and self.needs_columns and not self.keeps_classes and not self.makes_classes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known of the last release, a sentence each."""
+        return ()
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """What is promised of the last release.
+
+        Args:
+            table: that it was made of.
+        """
+        del table
+        return ()
+
+    def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
+        """Whether an earlier step's guarantee holds after this one's last transformation.
+
+        Promises about classes end where rows were lost, where the sensitive column changed, or where cells
+        that were alike may differ. Differential privacy survives whatever is done to what it has released.
+
+        Args:
+            guarantee: of a step before.
+            before: the table that this step was given.
+            after: what it made of it.
+        """
+        if guarantee.kind not in ABOUT_CLASSES | {"anatomy"}:
+            return True
+        changed = set(self.changed_) & set(guarantee.columns)
+        if len(after) < len(before) or self.origin_ is None or guarantee.sensitive in changed:
+            return False
+        return not changed or (self.keeps_classes and guarantee.kind in ABOUT_CLASSES)
 
     @abstractmethod
     def _fit(self, table: Table) -> None:
@@ -129,17 +326,34 @@ class Method(BaseEstimator):  # type: ignore[misc]
     def _transform(self, table: Table) -> Table:
         """The table as released."""
 
-    def spread(self, column: str, sets: Sets) -> Sets:
-        """The simulator f_sim of one column: what the values that an attacker thinks of may become.
 
-        Args:
-            column: a quasi-identifier.
-            sets: for each original value, what it may be before this method.
+def _without_index(table: Table, keep: bool) -> Table:
+    """The table, if its index holds nothing or is to be kept.
 
-        Returns:
-            What it may be after it. The default is for methods that leave the cells of the column alone.
+    Raises:
+        TableError: it holds something.
+    """
+    if table.has_index and not keep:
+        raise TableError(
+            "The frame has an index of its own, which would be released.",
+            "Drop it with frame.reset_index(drop=True), or give keep_index=True if it may be known.",
+        )
+    return table
 
-        Reference: thesis, Definition 4.2 and sections 4.2.2 and 4.2.3.
-        """
-        del column
-        return sets
+
+def places(table: Table, released: Table) -> Int | None:
+    """Where each row of a release stood in a table.
+
+    Returns:
+        Shape (m,); None if some row stems from no row of it, or two from one.
+    """
+    if released.source is not table.source:
+        return None
+    order = np.argsort(table.origin)
+    ranked = table.origin[order]
+    found = np.minimum(np.searchsorted(ranked, released.origin), max(0, len(ranked) - 1))
+    if not len(released):
+        return found
+    if not (ranked[found] == released.origin).all() or np.bincount(found).max() > 1:
+        return None
+    return order[found]

@@ -7,13 +7,14 @@ here it is the one whose loss falls most, which takes hierarchies and numbers on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.attributes import Attribute, covers
-from anonymizer.models.constraints import Allowed
 from anonymizer.models.recoding import Partitioning
 from anonymizer.risk.classes import grouped
 
@@ -33,6 +34,8 @@ class Mondrian(Partitioning):
         constraints: such as `DistinctDiversity("income", 2)`, or tables with `model` and its entries.
         relaxed: see above.
         columns: columns with hierarchies or numbers; the quasi-identifiers if None.
+        weights: of columns what their loss counts for; 1 if nothing is said.
+        limits: of columns the least and the most level of their labels, as `{"age": (1, 3)}`.
 
     Raises:
         HierarchyError: a column of texts has no hierarchy, or a value is not covered.
@@ -42,6 +45,7 @@ class Mondrian(Partitioning):
     """
 
     word: ClassVar[str] = "mondrian"
+    random: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -50,11 +54,15 @@ class Mondrian(Partitioning):
         constraints: tuple[Any, ...] = (),
         relaxed: bool = False,
         columns: tuple[str, ...] | None = None,
+        weights: Mapping[str, float] | None = None,
+        limits: Mapping[str, tuple[int, int]] | None = None,
     ) -> None:
         self.k = k
         self.constraints = constraints
         self.relaxed = relaxed
         self.columns = columns
+        self.weights = weights
+        self.limits = limits
 
     @property
     def disjoint(self) -> bool:

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, near
 from anonymizer.models.numeric import Bounds, NumericMethod
 from anonymizer.risk.candidates import LabelSets, Sets
 from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -37,7 +36,9 @@ class Noise(NumericMethod):
         scales: of each column the scale of its noise: b of Laplace, the standard deviation of Gaussian.
         columns: numeric columns; the numeric quasi-identifiers if None.
         units: of each column the smallest step between values; found in the data where it is missing.
-        digits: digits after the point that released numbers are rounded to, or None.
+        digits: digits after the point that released numbers are rounded to; None for the declared step of the
+            column, or the one that its numbers have, since further digits of the noise tell which number lies
+            below it (Mironov, On significance of the least significant bits, CCS 2012).
         bounds: of some columns the ends that released numbers are clamped to.
         confidence: T; an attacker is confident while the noise needed is within this cumulative probability.
         random_state: a seed, or None for the operating system's randomness.
@@ -46,6 +47,7 @@ class Noise(NumericMethod):
     """
 
     word: ClassVar[str] = "noise"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -70,7 +72,9 @@ class Noise(NumericMethod):
         self.confidence = confidence
         self.random_state = random_state
 
-    def _fit(self, table: Table) -> None:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if self.law not in LAWS:
             raise TableError(f"There is no noise {self.law!r}.", near(self.law, LAWS))
         if (self.epsilon is None) == (self.scales is None) or (
@@ -80,6 +84,8 @@ class Noise(NumericMethod):
                 "Noise needs either a positive epsilon or scales.",
                 "Write epsilon = 1.0, or scales = { age = 2 }.",
             )
+
+    def _fit(self, table: Table) -> None:
         self.scales_ = {column: self._scale(table, column) for column in self.columns_of(table)}
         for column, scale in self.scales_.items():
             if not (np.isfinite(scale) and scale > 0):
@@ -129,6 +135,7 @@ class CorrelatedNoise(NumericMethod):
     """
 
     word: ClassVar[str] = "correlated-noise"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -149,9 +156,13 @@ class CorrelatedNoise(NumericMethod):
         self.confidence = confidence
         self.random_state = random_state
 
-    def _fit(self, table: Table) -> None:
-        if not self.factor > 0:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if not 0 < self.factor < np.inf:
             raise TableError("The factor of correlated noise is not positive.", "Write such as 0.1.")
+
+    def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         table.complete(columns)
         numbers = self._numbers(table)
@@ -202,6 +213,8 @@ class MultiplicativeNoise(NumericMethod):
     """
 
     word: ClassVar[str] = "multiplicative-noise"
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -220,11 +233,15 @@ class MultiplicativeNoise(NumericMethod):
         self.confidence = confidence
         self.random_state = random_state
 
-    def _fit(self, table: Table) -> None:
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if not 0 < 3 * self.deviation < 1:
             raise TableError(
                 "The deviation of multiplicative noise lies outside (0, 1/3).", "Write such as 0.05."
             )
+
+    def _fit(self, table: Table) -> None:
         self.columns_ = self.columns_of(table)
         self._numbers(table)
 

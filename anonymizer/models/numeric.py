@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ Float = NDArray[np.float64]
 Bounds = Mapping[str, tuple[float, float]]
 
 _LARGEST: Final = 2.0**53
+_DIGITS: Final = 6
 
 
 class NumericMethod(Method):
@@ -24,10 +26,12 @@ class NumericMethod(Method):
 
     Attributes:
         columns: numeric columns; the numeric quasi-identifiers if None.
-        digits: digits after the point that released numbers are rounded to, or None.
+        digits: digits after the point that released numbers are rounded to; None for the step of the column
+            itself, declared or found, see `step_of`: digits beyond it tell of the number below the noise.
         bounds: of some columns the ends that released numbers are clamped to.
     """
 
+    applies_to: ClassVar[str] = "No quasi-identifier holds numbers"
     columns: tuple[str, ...] | None = None
     digits: int | None = None
     bounds: Bounds | None = None
@@ -36,8 +40,7 @@ class NumericMethod(Method):
         """`fit` of a table.
 
         Raises:
-            TableError: as `Method.fit_table`; bounds are of no column, or the wrong way round; or no
-                column would be changed.
+            TableError: as `Method.fit_table`; or bounds are of no column, or the wrong way round.
         """
         for column, (lower, upper) in (self.bounds or {}).items():
             table.require(column)
@@ -46,16 +49,17 @@ class NumericMethod(Method):
                     f"The bounds of column {column!r} are the wrong way round.", "Exchange them."
                 )
         super().fit_table(table)
-        if table.roles.quasi_identifiers and not self.columns_of(table):
-            raise TableError(
-                "No quasi-identifier holds numbers, so that nothing would be changed.", "Name columns."
-            )
+        self.steps_ = {column: step_of(table, column) for column in self.columns_of(table)}
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """Those named, or the numeric quasi-identifiers."""
         if self.columns is not None:
             return tuple(self.columns)
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
 
     def _numbers(self, table: Table) -> Float:
         """The columns as a matrix of shape (n, d); missing cells are NaN."""
@@ -73,9 +77,10 @@ class NumericMethod(Method):
             found = numbers[:, place]
             if self.bounds and column in self.bounds:
                 found = np.clip(found, *self.bounds[column])
-            rounded = found if self.digits is None else np.round(found, self.digits)
+            rounded = self._on_grid(column, found)
             # whole numbers stay whole: 69 and not 69.0
-            whole = self.digits is not None and self.digits <= 0 and table.series(column).dtype.is_integer()
+            digits = self.steps_[column] >= 1 if self.digits is None else self.digits <= 0
+            whole = digits and table.series(column).dtype.is_integer()
             fits = whole and bool((np.abs(rounded) < _LARGEST).all())
             cells[column] = rounded.astype(np.int64) if fits else rounded
         return table.replaced(cells) if cells else table
@@ -100,6 +105,36 @@ class NumericMethod(Method):
             raise TableError(
                 f"Column {column!r} holds no numbers when noise is put on it.", "Generalize after the noise."
             )
-        if self.digits is None:
-            return IntervalSets(high, low)
-        return IntervalSets(np.round(high, self.digits), np.round(low, self.digits))
+        return IntervalSets(self._on_grid(column, high), self._on_grid(column, low))
+
+    def _on_grid(self, column: str, numbers: Float) -> Float:
+        """Numbers rounded to the digits, or to the step of the column."""
+        if self.digits is not None:
+            return np.round(numbers, self.digits)
+        step = self.steps_[column]
+        return np.round(np.round(numbers / step) * step, decimals(step)) if step else numbers
+
+
+def step_of(table: Table, column: str) -> float:
+    """The distance between neighbouring numbers of a column.
+
+    Returns:
+        The declared step; else 1 for whole numbers, a power of ten for numbers of at most six digits after
+        the point; 0 if there are more.
+    """
+    declared = table.schema.of(column)
+    if declared.grid is not None:
+        return declared.grid
+    if not table.is_numeric(column):
+        return 0.0
+    numbers = table.numbers(column)
+    numbers = np.unique(numbers[~np.isnan(numbers)])
+    for digits in range(_DIGITS + 1):
+        if np.array_equal(np.round(numbers, digits), numbers):
+            return 10.0**-digits
+    return 0.0
+
+
+def decimals(step: float) -> int:
+    """The digits after the point that a multiple of a step has, up to 15."""
+    return min(15, max(0, 6 - math.floor(math.log10(step))))

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.models.method import Method
-from anonymizer.models.transition import drawn, spread_labels
+from anonymizer.models.transition import domain, drawn, is_declared, of_one_cell, spread_labels
+from anonymizer.releases.guarantee import Guarantee
 from anonymizer.risk.candidates import Sets
 from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -36,7 +36,8 @@ class PRAM(Method):
     Args:
         retention: the probability that a value stays, in [0, 1], where `matrices` says nothing.
         matrices: by column and value, the probability of what it becomes; what is not named has none.
-        columns: columns of categories; the quasi-identifiers that hold no numbers if None.
+        columns: columns of categories; the quasi-identifiers of texts or whole numbers if None, but those
+            that are declared as integers, floats or dates.
         invariant: whether to keep frequencies.
         confidence: T; the likeliest outcomes that reach this probability are candidates with high confidence.
         random_state: a seed, or None for the operating system's randomness.
@@ -46,6 +47,7 @@ class PRAM(Method):
     """
 
     word: ClassVar[str] = "pram"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -65,14 +67,22 @@ class PRAM(Method):
         self.random_state = random_state
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers that hold no numbers."""
+        """Those named, or the quasi-identifiers that hold categories, which codes of whole numbers are."""
         if self.columns is not None:
             return tuple(self.columns)
-        return tuple(name for name in table.roles.quasi_identifiers if not table.is_numeric(name))
+        return tuple(name for name in table.roles.quasi_identifiers if table.is_categorical(name))
 
-    def _fit(self, table: Table) -> None:
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if not 0 <= self.retention <= 1:
             raise TableError(f"The retention {self.retention} lies outside [0, 1].", "Choose another.")
+
+    def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
         table.complete(columns)
         for column in self.matrices or {}:
@@ -82,10 +92,16 @@ class PRAM(Method):
                 )
         self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
         for column in columns:
-            codes = table.codes(column)
-            counts = np.bincount(codes.codes, minlength=len(codes.values))
-            law = self._law(column, codes.values)
-            self.laws_[column] = (codes.values, invariant(law, counts) if self.invariant else law)
+            values, counts = domain(table, column)
+            law = self._law(column, values)
+            self.laws_[column] = (values, invariant(law, counts) if self.invariant else law)
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Local differential privacy of one cell of each column whose categories are declared."""
+        if self.invariant or self.seeded:
+            return ()
+        declared = [column for column in self.laws_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
 
     def _law(self, column: str, values: NDArray[Any]) -> Float:
         if column in (self.matrices or {}):
@@ -103,7 +119,7 @@ class PRAM(Method):
         replaced = {
             column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
         }
-        return table.replaced(replaced) if replaced else table
+        return table.replaced(replaced)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The likeliest outcomes up to T with high confidence, other possible ones with low."""

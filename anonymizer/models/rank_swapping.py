@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.models.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -38,6 +38,7 @@ class RankSwapping(Method):
     """
 
     word: ClassVar[str] = "rank-swapping"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -58,10 +59,18 @@ class RankSwapping(Method):
             return tuple(self.columns)
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
-    def _fit(self, table: Table) -> None:
-        del table
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if not 0 < self.percent <= 100:
             raise TableError(f"A rank distance of {self.percent} % lies outside (0, 100].", "Choose another.")
+
+    def _fit(self, table: Table) -> None:
+        del table
 
     def _transform(self, table: Table) -> Table:
         random = Randomness(self.random_state)
@@ -101,8 +110,8 @@ class RankSwapping(Method):
         for row, label in enumerate(sets.labels.tolist()):
             if label in places:
                 own[row, places[label]] = True
-        high, low = (own @ _within(starts, reach) for reach in reaches)
-        return LabelSets(values, sets.high @ high, sets.low @ low)
+        high, low = (reached(own, _within(starts, reach)) for reach in reaches)
+        return LabelSets(values, reached(sets.high, high), reached(sets.low, low))
 
 
 def ranked(count: int, window: int, random: Randomness) -> Int:

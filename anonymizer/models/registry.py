@@ -9,11 +9,13 @@ from typing import Final
 from anonymizer.models.anatomy import Anatomy
 from anonymizer.models.clustering import KMember, OnePassClustering
 from anonymizer.models.coding import TopBottomCoding
+from anonymizer.models.dbr import DistributionRandomization
 from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
 from anonymizer.models.incognito import Incognito
 from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.models.local_suppression import LocalSuppression
 from anonymizer.models.mdav import MDAV
 from anonymizer.models.method import Method
 from anonymizer.models.mondrian import Mondrian
@@ -21,6 +23,7 @@ from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise
 from anonymizer.models.pram import PRAM
 from anonymizer.models.rank_swapping import RankSwapping
 from anonymizer.models.sampling import Sampling
+from anonymizer.models.splu_gen import SpluGen
 from anonymizer.models.suppression import (
     DropIdentifiers,
     SuppressCells,
@@ -35,6 +38,7 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
         for method in (
             Anatomy,
             CorrelatedNoise,
+            DistributionRandomization,
             DpNoise,
             DropIdentifiers,
             ExponentialMechanism,
@@ -42,6 +46,7 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             Incognito,
             KMember,
             LocalRecoding,
+            LocalSuppression,
             MDAV,
             Mondrian,
             MultiplicativeNoise,
@@ -50,6 +55,7 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             RankSwapping,
             OnePassClustering,
             Sampling,
+            SpluGen,
             SuppressCells,
             SuppressMissing,
             SuppressRecords,

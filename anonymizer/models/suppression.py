@@ -8,8 +8,11 @@ import numpy as np
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, text_of
+from anonymizer.models.groups import groups_of
 from anonymizer.models.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.classes import classes_of
 from anonymizer.tables.table import Table
 
 
@@ -17,6 +20,12 @@ class DropIdentifiers(Method):
     """Takes the columns out that name a person by themselves."""
 
     word: ClassVar[str] = "drop-identifiers"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+    needs_columns: ClassVar[bool] = False
+    ensures: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
@@ -29,6 +38,11 @@ class DropIdentifiers(Method):
     def _transform(self, table: Table) -> Table:
         return table.without(table.roles.identifiers)
 
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
+
 
 class SuppressMissing(Method):
     """Takes the rows out that miss a cell.
@@ -38,6 +52,10 @@ class SuppressMissing(Method):
     """
 
     word: ClassVar[str] = "suppress-missing"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
+    ensures: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
 
     def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
@@ -54,6 +72,11 @@ class SuppressMissing(Method):
             raise UnreachableError("Every row misses a cell; all would be suppressed.", "Name fewer columns.")
         return table.taken(np.flatnonzero(~gaps))
 
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
+
 
 class SuppressCells(Method):
     """Replaces rare values by `*`.
@@ -63,14 +86,27 @@ class SuppressCells(Method):
         columns: where; the quasi-identifiers if None.
 
     Attributes:
-        changed_: after a transformation, the columns with suppressed cells; they hold texts then.
+        suppressed_: after a transformation, the columns with suppressed cells; they hold texts then.
     """
 
     word: ClassVar[str] = "suppress-cells"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
 
     def __init__(self, *, least: int = 5, columns: tuple[str, ...] | None = None) -> None:
         self.least = least
         self.columns = columns
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if self.least < 2:
+            raise TableError(f"least is {self.least}.", "Choose 2 or more; with 1 every value stays.")
 
     def _fit(self, table: Table) -> None:
         self.kept_ = {}
@@ -88,12 +124,12 @@ class SuppressCells(Method):
                 continue
             labels = np.array([*(text if text in kept else ANY for text in texts), None], dtype=object)
             replaced[column] = labels[codes.codes]
-        self.changed_ = frozenset(replaced)
+        self.suppressed_ = frozenset(replaced)
         return table.replaced(replaced) if replaced else table
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """A rare value becomes `*`, with high confidence; so may any value of an interval."""
-        if column not in self.changed_:
+        if column not in self.suppressed_:
             return sets
         kept = self.kept_[column]
         labels = np.array([*sorted(kept), ANY], dtype=object)
@@ -108,7 +144,7 @@ class SuppressCells(Method):
         member = np.zeros((len(sets.labels), len(labels)), dtype=np.bool_)
         for row, label in enumerate(sets.labels.tolist()):
             member[row, places.get(text_of(label), len(labels) - 1)] = True
-        return LabelSets(labels, sets.high @ member, sets.low @ member)
+        return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
 
 
 class SuppressRecords(Method):
@@ -118,27 +154,70 @@ class SuppressRecords(Method):
         k: the least size of a class of rows alike in all quasi-identifiers.
         columns: the quasi-identifiers if None.
         most: the largest part of the rows that may go, in [0, 1].
+        together: a column whose equal values go together, such as a household, until all classes of those
+            that stay have k rows; a missing cell is a row alone.
     """
 
     word: ClassVar[str] = "suppress-records"
+    ensures: ClassVar[bool] = True
+    makes_classes: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
 
-    def __init__(self, *, k: int = 5, columns: tuple[str, ...] | None = None, most: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        k: int = 5,
+        columns: tuple[str, ...] | None = None,
+        most: float = 1.0,
+        together: str | None = None,
+    ) -> None:
         self.k = k
         self.columns = columns
         self.most = most
+        self.together = together
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if self.k < 2:
+            raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 no row would go.")
+        if not 0 <= self.most <= 1:
+            raise TableError(f"most is {self.most}.", "Choose a part of the rows, from 0 to 1.")
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """k-anonymity over its columns."""
+        return k_anonymity(self.k, self.columns_of(table), self.word)
+
+    def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
+        """Whole classes go, so that those of a step that looked at these columns too stay whole.
+
+        Not with `together`: who goes with others leaves classes that stay.
+        """
+        own = set(self.columns_of(before))
+        whole = (
+            self.together is None
+            and guarantee.kind in OF_CLASSES
+            and own <= set(guarantee.columns) - {guarantee.sensitive}
+        )
+        return whole or super().keeps(guarantee, before, after)
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
 
     def _fit(self, table: Table) -> None:
         del table
-        if self.k < 1:
-            raise TableError(f"k is {self.k}.", "Choose 1 or more.")
 
     def _transform(self, table: Table) -> Table:
         columns = self.columns_of(table)
-        if not columns:
-            return table
-        cells = np.stack([table.codes(column).codes for column in columns], axis=1)
-        _, classes, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-        keep = counts[classes.reshape(-1)] >= self.k
+        classes, _ = classes_of(table, columns)
+        groups, count = groups_of(table, self.together)
+        keep = np.ones(len(table), dtype=np.bool_)
+        while (small := keep & (np.bincount(classes[keep], minlength=len(table))[classes] < self.k)).any():
+            goes = np.zeros(count, dtype=np.bool_)
+            goes[groups[small]] = True
+            keep &= ~goes[groups]
         if not keep.any():
             raise UnreachableError(
                 f"No class has {self.k} rows; all {len(table)} records would be suppressed.",
@@ -151,3 +230,8 @@ class SuppressRecords(Method):
                 "Raise most, lower k, or generalize more.",
             )
         return table.taken(np.flatnonzero(keep))
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets

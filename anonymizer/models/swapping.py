@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from anonymizer.errors import TableError
 from anonymizer.models.method import Method
-from anonymizer.models.transition import spread_labels
+from anonymizer.models.transition import checked_size, spread_labels
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -40,6 +40,7 @@ class Swapping(Method):
     """
 
     word: ClassVar[str] = "swapping"
+    keeps_rows: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -58,9 +59,17 @@ class Swapping(Method):
         self.confidence = confidence
         self.random_state = random_state
 
-    def _fit(self, table: Table) -> None:
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns, and those that partners agree in."""
+        return (*self.columns_of(table), *self.within)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
         if not 0 < self.rate <= 1:
             raise TableError(f"The swapping rate {self.rate} lies outside (0, 1].", "Choose another.")
+
+    def _fit(self, table: Table) -> None:
         for column in self.within:
             table.require(column)
             if column in self.columns_of(table):
@@ -86,6 +95,7 @@ class Swapping(Method):
     def _law(self, column: str) -> Float:
         """Of each value the probabilities of what it becomes, partners drawn from the whole group."""
         codes = self.codes_[column].codes
+        checked_size(column, len(self.codes_[column].values))
         here = np.flatnonzero(codes >= 0)
         joint = csr_array((np.ones(len(here)), (codes[here], self.groups_[here])))
         from_value = joint.multiply(1 / joint.sum(axis=1)[:, None])

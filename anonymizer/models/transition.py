@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.releases.guarantee import MOST_EPSILON, Guarantee
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -17,6 +18,76 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _ROUNDING: Final = 1e-12
+MOST_VALUES: Final = 5_000
+"""Of a column: a matrix has the square of so many entries, 200 MB, and a few are held at once."""
+
+
+def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
+    """The values that a law is about: the declared categories, else those that the column has.
+
+    Args:
+        table: no cell of the column is missing.
+        column: the column.
+
+    Returns:
+        The values, shape (d,), and how many rows have each.
+
+    Raises:
+        TableError: a cell holds another value than the declared ones, or there are too many for a law.
+    """
+    codes = table.codes(column)
+    values, declared = codes.values, is_declared(table, column)
+    if declared:
+        values = np.array(table.schema.of(column).categories, dtype=object)
+    checked_size(column, len(values))
+    places = {value: place for place, value in enumerate(values.tolist())}
+    known = [places.get(value, -1) for value in codes.values.tolist()]
+    if -1 in known:
+        raise TableError(
+            f"Column {column!r} has the value {text_of(codes.values[known.index(-1)])!r}, which is not among "
+            "its declared categories.",
+            "Correct the cell or the declaration.",
+        )
+    return values, np.bincount(np.array(known, dtype=np.int64)[codes.codes], minlength=len(values))
+
+
+def is_declared(table: Table, column: str) -> bool:
+    """Whether the categories of a column of texts are declared, so that no cell decides what they are."""
+    return table.schema.of(column).categories is not None and not table.is_numeric(column)
+
+
+def of_one_cell(column: str, law: Float, method: str) -> tuple[Guarantee, ...]:
+    """The local differential privacy of one cell that is drawn by a law over declared categories.
+
+    Args:
+        column: the column.
+        law: as in `drawn`.
+        method: the word of the step.
+
+    Returns:
+        One guarantee; none if the loss is infinite or too large to protect anything.
+    """
+    epsilon = loss(law)
+    if not epsilon <= MOST_EPSILON:
+        return ()
+    said = "The drawing is in double precision, so that probabilities are right to about 2**-53."
+    return (
+        Guarantee("local-dp", {"epsilon": epsilon, "delta": 0.0}, "cell", (column,), "replace", said, method),
+    )
+
+
+def checked_size(column: str, values: int) -> None:
+    """Check that a matrix of all pairs of values fits into memory.
+
+    Raises:
+        TableError: there are more than `MOST_VALUES`.
+    """
+    if values > MOST_VALUES:
+        raise TableError(
+            f"Column {column!r} has {values:,} different values; the matrix of all pairs is made of "
+            f"{MOST_VALUES:,} at most.",
+            "Generalize it before, or name other columns.",
+        )
 
 
 def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: Randomness) -> NDArray[Any]:
@@ -84,7 +155,23 @@ def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: floa
             low[row, : len(values)] = law[places[label]] > 0
         else:
             high[row, columns[label]] = low[row, columns[label]] = True
-    return LabelSets(labels, sets.high @ high, sets.low @ low)
+    return LabelSets(labels, reached(sets.high, high), reached(sets.low, low))
+
+
+def loss(law: Float) -> float:
+    """The epsilon of local differential privacy of one cell: the largest log ratio of two rows of a law.
+
+    Args:
+        law: as in `drawn`.
+
+    Returns:
+        At least 0; infinite where an outcome is possible for one value and not for another.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(law)
+    possible = np.isfinite(logs).any(axis=0)
+    logs = logs[:, possible]
+    return float((logs.max(axis=0) - logs.min(axis=0)).max(initial=0.0))
 
 
 def _at_least_as_likely(law: Float) -> Float:

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, Final
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
-from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.method import Method
-from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import DropIdentifiers
+from anonymizer.pipelines.missing import MissingCells
+from anonymizer.releases.composition import composed
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.release import Step
 from anonymizer.risk.candidates import Sets
+from anonymizer.risk.simulator import Simulatable
+from anonymizer.schema.columns import Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
+_OF_RECORDS: Final = frozenset({"local-dp", "dp", "idp"})
+"""Guarantees of single records, which earlier steps must not have mixed."""
+
 
 class Pipeline(Method):
-    """Runs steps in order; identifiers are taken out before the first.
+    """Runs steps in order; before the first, identifiers are taken out and missing cells treated as declared.
 
     Args:
         steps: names and methods.
         roles: of the columns; a call of `fit` may give others.
         hierarchies: by column; a call of `fit` may give others.
+        schema: what is declared of the columns; a call of `fit` may give another.
+
+    Attributes:
+        done_: after a transformation, what each step has done.
 
     Reference: thesis, section 4.2.3: methods are combined in any order, and so are their simulators.
     """
 
     word: ClassVar[str] = "pipeline"
+    needs_columns: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -35,10 +49,12 @@ class Pipeline(Method):
         steps: Sequence[tuple[str, Method]] = (),
         roles: Roles | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        schema: Schema | None = None,
     ) -> None:
         self.steps = steps
         self.roles = roles
         self.hierarchies = hierarchies
+        self.schema = schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with `deep` also those of the steps, as `step__parameter`."""
@@ -66,18 +82,37 @@ class Pipeline(Method):
                 super().set_params(**{key: value})
         return self
 
-    def _given(self, frame: Any, roles: Roles | None, hierarchies: Mapping[str, Hierarchy] | None) -> Table:
-        return super()._given(frame, roles or self.roles, hierarchies or self.hierarchies)
+    def _given(
+        self,
+        frame: Any,
+        roles: Roles | None,
+        hierarchies: Mapping[str, Hierarchy] | None,
+        schema: Schema | None,
+    ) -> Table:
+        return super()._given(
+            frame, roles or self.roles, hierarchies or self.hierarchies, schema or self.schema
+        )
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return table.roles.quasi_identifiers
 
-    def release(self, table: Table) -> Table:
+    def fit_transform_table(self, table: Table) -> Table:
         """`fit_transform` of a table, each step once."""
         self._check(table)
-        self.roles_, self.hierarchies_ = table.roles, table.hierarchies
-        return self._noted(table, self._run(table, fresh=True))
+        self.roles_, self.hierarchies_, self.schema_ = table.roles, table.hierarchies, table.schema
+        released = self._run(table, fresh=True)
+        self._note(table, released)
+        return released
+
+    def _note(self, table: Table, released: Table) -> None:
+        super()._note(table, released)
+        self.done_ = tuple(self._steps)
+
+    @property
+    def broken_(self) -> tuple[tuple[Guarantee, str], ...]:
+        """As `Method.broken_`."""
+        return tuple(self._lost)
 
     def _fit(self, table: Table) -> None:
         self._check(table)
@@ -86,41 +121,99 @@ class Pipeline(Method):
     def _transform(self, table: Table) -> Table:
         return self._run(table, fresh=False)
 
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """What the steps promise and no later step takes away."""
+        del table
+        return self.guarantees_
+
     def _check(self, table: Table) -> None:
         names = [name for name, _ in self.steps]
         for name in names:
             if names.count(name) > 1:
                 raise SpecError(f"Two steps are called {name!r}.", "Rename one.")
+        for name, method in self.steps[:-1]:
+            if method.last:
+                raise SpecError(f"Step {name!r} ({method.word}) is not the last.", "Put it at the end.")
         if not len(table):
             raise TableError("The table has no rows.", "Give at least one.")
 
     def _run(self, table: Table, *, fresh: bool) -> Table:
-        self.dropped_ = DropIdentifiers()
-        methods = [self.dropped_, *(method for _, method in self.steps)]
-        for method in methods:
-            table = (
-                method.release(table) if fresh or method is self.dropped_ else method.transform_table(table)
-            )
+        if fresh:
+            self.first_: tuple[Method, ...] = (DropIdentifiers(), MissingCells())
+        self._steps: list[Step] = []
+        self._lost: list[tuple[Guarantee, str]] = []
+        self._mixed: list[tuple[Guarantee, str]] = []
+        self.extra_: Mapping[str, Table] = {}
+        held: list[Guarantee] = []
+        mixed: dict[str, str] = {}
+        for name, method in self.methods:
+            before = table
+            table = method.fit_transform_table(before) if fresh else method.transform_table(before)
+            self.extra_ = {**self.extra_, **method.extra_}
+            self._steps += [replace(one, name=name) for one in method.done_]
+            self._lost += [(one, name) for one in held if not method.keeps(one, before, table)]
+            held = [one for one in held if method.keeps(one, before, table)]
+            for one in method.guarantees(before) if fresh else ():
+                by = [mixed[c] for c in one.columns if c in mixed and one.kind in _OF_RECORDS]
+                self._mixed += [(one, by[0])] if by else []
+                held += [] if by else [one]
+            if not method.keeps_rows or (method.mixes_records and not method.works_by_rows):
+                mixed |= dict.fromkeys(method.reads(before), name)
+        self.guarantees_ = tuple(held)
         return table
+
+    @property
+    def methods(self) -> list[tuple[str, Method]]:
+        """All steps by name, with those that every pipeline begins with."""
+        first: tuple[Method, ...] = getattr(self, "first_", (DropIdentifiers(), MissingCells()))
+        return [*((method.word, method) for method in first), *self.steps]
+
+    @property
+    def promises(self) -> tuple[Guarantee, ...]:
+        """The guarantees of the last release, what a record has spent added up."""
+        return composed(getattr(self, "guarantees_", ()))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the last release promises less than its steps, a sentence each."""
+        later = [(one, f"the later step {name!r} takes it away") for one, name in self._lost]
+        earlier = [
+            (one, f"by the earlier step {name!r} cells of it decide about other cells or rows")
+            for one, name in self._mixed
+        ]
+        return tuple(
+            f"Not promised of the release: {one.kind} in {', '.join(one.columns)} ({one.method}), as {why}."
+            for one, why in (*later, *earlier)
+        )
 
     @property
     def is_random(self) -> bool:
         """Whether another run may make another release."""
-        return any(
-            isinstance(method, DpNoise) or "random_state" in method.get_params() for _, method in self.steps
-        )
+        return any(method.random for _, method in self.steps)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a step draws from a seed."""
+        return any(method.seeded for _, method in self.steps)
 
     @property
     def sampling_rate(self) -> float:
         """The product of the rates of all sampling steps, alpha in the thesis."""
-        rate = 1.0
-        for _, method in self.steps:
-            if isinstance(method, Sampling):
-                rate *= method.rate
-        return rate
+        return math.prod(method.sampling_rate for _, method in self.steps)
+
+    @property
+    def unsimulated(self) -> tuple[str, ...]:
+        """The words of the steps that the attack simulator does not know."""
+        return tuple(word for _, method in self.steps for word in method.unsimulated)
 
     def spread(self, column: str, sets: Sets) -> Sets:
-        """The simulators of the steps, one after another."""
+        """The simulators of the steps, one after another.
+
+        Raises:
+            TableError: a step has none.
+        """
         for _, method in self.steps:
+            if not isinstance(method, Simulatable):
+                raise TableError(f"There is no simulator for {method.word}.", "Give the method a spread.")
             sets = method.spread(column, sets)
         return sets

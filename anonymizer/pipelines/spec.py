@@ -5,6 +5,9 @@ identifiers = ["name"]
 quasi_identifiers = ["age", "workclass"]
 sensitive = ["income"]
 
+[columns]
+age = { type = "integer", bounds = [0, 120] }
+
 [hierarchies]
 age = { widths = [10, 20, 40], lower = 0, upper = 120 }
 workclass = { file = "workclass.csv" }
@@ -23,25 +26,24 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import tomli_w
 
-from anonymizer.errors import FileError, HierarchyError, SpecError
-from anonymizer.hierarchies import arx
-from anonymizer.hierarchies.adult import thesis_hierarchies
-from anonymizer.hierarchies.dates import DateHierarchy
-from anonymizer.hierarchies.hierarchy import Hierarchy, ValueHierarchy
-from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.hierarchies.prefix import PrefixHierarchy
+from anonymizer.errors import AnonymizerError, FileError, SpecError, near
+from anonymizer.hierarchies.declared import built, resolved
+from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.models.method import Method
 from anonymizer.models.registry import METHODS
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.tables.roles import Roles, near
+from anonymizer.releases.acceptance import Acceptance
+from anonymizer.schema.columns import Schema
+from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.roles import Roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +53,21 @@ class Spec:
     Attributes:
         roles: of the columns.
         hierarchies: by column.
+        schema: what is declared of columns.
         document: the whole of it as plain values, hierarchies from files included as rows, so that the digest
             covers them.
         title: for people.
+        dialect: of CSV files, the table `[csv]`.
+        accept: findings of the gate that are accepted.
     """
 
     roles: Roles
     hierarchies: Mapping[str, Hierarchy] = field(repr=False)
+    schema: Schema = field(repr=False)
     document: Mapping[str, Any] = field(repr=False)
     title: str = ""
+    dialect: Dialect = field(default_factory=Dialect)
+    accept: tuple[Acceptance, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -84,14 +92,25 @@ class Spec:
         Args:
             seed: if given, step i has seed + i, so that a run can be repeated; else the operating system's
                 randomness.
+
+        Raises:
+            SpecError: no quasi-identifiers are declared, and nothing says that this is meant.
         """
+        if not self.roles.quasi_identifiers and not any(one.finding == "roles" for one in self.accept):
+            raise SpecError(
+                "The specification declares no quasi-identifiers, so that nothing protects the people in it.",
+                'Write [roles] quasi_identifiers = ["age", "zip"]; if there are none, write '
+                "quasi_identifiers = [] and, at the top, release_as_is = true.",
+            )
         steps = []
         for number, step in enumerate(self.steps):
             method = made(step, f"step {number + 1}")
             if seed is not None and "random_state" in method.get_params():
                 method.set_params(random_state=seed + number)
-            steps.append((str(step.get("name", f"{number + 1}-{step['method']}")), method))
-        return Pipeline(steps=steps, roles=self.roles, hierarchies=self.hierarchies)
+            steps.append((_name(step, number), method))
+        found = Pipeline(steps=steps, roles=self.roles, hierarchies=self.hierarchies, schema=self.schema)
+        found.specification_ = self.digest
+        return found
 
 
 def read(path: str | Path) -> Spec:
@@ -123,41 +142,102 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     Raises:
         SpecError: as `read`.
     """
-    _known(document, ("title", "roles", "hierarchies", "steps"), place)
+    _known(
+        document,
+        ("title", "csv", "release_as_is", "roles", "columns", "hierarchies", "steps", "accept"),
+        place,
+    )
+    dialect = dialect_of(document, place)
     roles = Roles.from_mapping(_table(document, "roles", place), f"{place}, roles")
+    schema = Schema.from_mapping(_table(document, "columns", place), f"{place}, columns")
     declared = {
-        column: _resolved(column, given, folder, f"{place}, hierarchy of {column!r}")
+        column: resolved(column, given, folder, f"{place}, hierarchy of {column!r}")
         for column, given in _table(document, "hierarchies", place).items()
     }
-    hierarchies = {column: _built(column, given, place) for column, given in declared.items()}
+    hierarchies = {
+        column: built(column, given, place, dialect.date_format) for column, given in declared.items()
+    }
     steps = document.get("steps", [])
     if not isinstance(steps, list) or not steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")
     for number, step in enumerate(steps, 1):
         made(step, f"{place}, step {number}")
+    accept = document.get("accept", [])
+    if not isinstance(accept, list):
+        raise SpecError(f"{place}: accept is not a list.", "Write each finding below [[accept]].")
+    accepted = tuple(
+        Acceptance.from_mapping(one, f"{place}, acceptance {number}") for number, one in enumerate(accept, 1)
+    )
+    accepted += _as_is(document, roles, place)
+    accepted += tuple(
+        Acceptance("unchanged", _name(step, number), step["unchanged"])
+        for number, step in enumerate(steps)
+        if "unchanged" in step
+    )
     title = document.get("title", "")
     if not isinstance(title, str):
         raise SpecError(f"{place}: the title is no text.", "Put it in quotes.")
     whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
-    return Spec(roles, hierarchies, whole, title)
+    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted)
+
+
+def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
+    """The dialect of CSV files that a parsed specification declares.
+
+    Raises:
+        SpecError: an entry is impossible.
+    """
+    return Dialect.from_mapping(_table(document, "csv", place), f"{place}, csv")
 
 
 def made(step: Any, place: str) -> Method:
     """The method of a step.
 
     Raises:
-        SpecError: there is no such method, it has no such parameter, or takes another type for it.
+        SpecError: there is no such method, it has no such parameter, or takes another
+            type or other values for it.
     """
     if not isinstance(step, Mapping) or not isinstance(step.get("method"), str):
         raise SpecError(f"{place} names no method.", 'Write method = "generalization".')
+    reason = step.get("unchanged", "so")
+    if not isinstance(reason, str) or not reason.strip():
+        raise SpecError(
+            f"{place}: unchanged is not a reason.", 'Write unchanged = "No cell is missing this year."'
+        )
     word = step["method"]
     if word not in METHODS:
         raise SpecError(f"{place}: there is no method {word!r}.", near(word, sorted(METHODS)))
-    parameters = {key: _plain(value) for key, value in step.items() if key not in ("method", "name")}
+    parameters = {key: _plain(value) for key, value in step.items() if key not in _ABOUT}
     known = METHODS[word]().get_params()
     _known(parameters, tuple(known), f"{place} ({word})")
     check(METHODS[word], parameters, f"{place} ({word})")
-    return METHODS[word](**parameters)
+    method = METHODS[word](**parameters)
+    try:
+        method.check()
+    except AnonymizerError as problem:
+        raise SpecError(f"{place} ({word}): {problem.what}", problem.mend) from None
+    return method
+
+
+_ABOUT: Final = ("method", "name", "unchanged")
+"""Keys of a step that are not parameters."""
+
+
+def _name(step: Mapping[str, Any], number: int) -> str:
+    """The name of a step, its number counted from 0."""
+    return str(step.get("name", f"{number + 1}-{step['method']}"))
+
+
+def _as_is(document: Mapping[str, Any], roles: Roles, place: str) -> tuple[Acceptance, ...]:
+    """What `release_as_is` says: that a table without quasi-identifiers is meant."""
+    said = document.get("release_as_is", False)
+    stated = "quasi_identifiers" in _table(document, "roles", place)
+    if not isinstance(said, bool) or (said and (roles.quasi_identifiers or not stated)):
+        raise SpecError(
+            f"{place}: release_as_is is for tables without quasi-identifiers, and says that this is meant.",
+            "Write [roles] quasi_identifiers = [] beside it, or leave it out.",
+        )
+    return (Acceptance("roles", "", "release_as_is"),) if said else ()
 
 
 def _dated(value: Any) -> Mapping[str, str]:
@@ -185,56 +265,3 @@ def _table(document: Mapping[str, Any], key: str, place: str) -> Mapping[str, An
     if not isinstance(found, Mapping):
         raise SpecError(f"{place}: {key} is no table.", f"Write it below [{key}].")
     return found
-
-
-def _resolved(column: str, given: Any, folder: Path, place: str) -> Mapping[str, Any]:
-    """The declaration with the rows of its file in place of the file."""
-    del column
-    if not isinstance(given, Mapping):
-        raise SpecError(f"{place} is no table.", 'Write { file = "age.csv" } or { widths = [10, 20], ... }.')
-    if "file" not in given:
-        return dict(given)
-    _known(given, ("file",), place)
-    return {"rows": [list(row) for row in arx.read(folder / str(given["file"])).rows]}
-
-
-def _built(column: str, given: Mapping[str, Any], place: str) -> Hierarchy:
-    for key, (others, build) in _BUILDERS.items():
-        if key in given:
-            _known(given, (key, *others), f"{place}, hierarchy of {column!r}")
-            try:
-                return build(column, given)
-            except (TypeError, ValueError, KeyError):
-                raise SpecError(
-                    f"{place}: the hierarchy of {column!r} lacks an entry, or one is of the wrong type.",
-                    f"It needs {', '.join((key, *others))}.",
-                ) from None
-    raise SpecError(
-        f"{place}: the hierarchy of {column!r} is of no known kind.", f"Give one of {', '.join(_BUILDERS)}."
-    )
-
-
-def _thesis(column: str, given: Mapping[str, Any]) -> Hierarchy:
-    found = thesis_hierarchies().get(column)
-    if given["builtin"] != "thesis-adult" or found is None:
-        raise HierarchyError(
-            f"There is no built-in hierarchy {given['builtin']!r} for column {column!r}.",
-            f"thesis-adult has {', '.join(thesis_hierarchies())}.",
-        )
-    return found
-
-
-_BUILDERS: Final[Mapping[str, tuple[tuple[str, ...], Callable[[str, Mapping[str, Any]], Hierarchy]]]] = {
-    "rows": ((), lambda _, given: ValueHierarchy(given["rows"])),
-    "widths": (
-        ("lower", "upper"),
-        lambda _, given: IntervalHierarchy.of_widths(given["lower"], given["upper"], given["widths"]),
-    ),
-    "levels": (
-        ("open_ends",),
-        lambda _, given: IntervalHierarchy(given["levels"], open_ends=given.get("open_ends", False)),
-    ),
-    "dates": ((), lambda _, given: DateHierarchy(given["dates"])),
-    "prefix": (("alphabet",), lambda _, given: PrefixHierarchy(given["prefix"], given.get("alphabet", 10))),
-    "builtin": ((), _thesis),
-}

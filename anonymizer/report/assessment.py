@@ -1,45 +1,48 @@
-"""Everything that is measured of a release, in one value; what could not be measured is noted."""
+"""What is measured of a release, in one value; what was not measured is noted, with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from anonymizer.errors import AnonymizerError, TableError
-from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.attacks.inference import inference
-from anonymizer.risk.attacks.linkability import linkability
-from anonymizer.risk.attacks.outcome import Attack
-from anonymizer.risk.attacks.singling_out import singling_out
-from anonymizer.risk.classes import ClassRisk, class_risk
-from anonymizer.risk.measures import RowRisk, journalist_risk, prosecutor_risk
-from anonymizer.risk.simulator import Simulation, simulate
-from anonymizer.risk.uniqueness import Uniqueness, uniqueness
-from anonymizer.search.measure import Utility
-from anonymizer.tables.randomness import Randomness
+from anonymizer.errors import AnonymizerError, SpecError, TableError, near
+from anonymizer.measures.measure import Case, Measure
+from anonymizer.measures.persons import Prosecutor
+from anonymizer.measures.registry import MEASURES
+from anonymizer.measures.simulator import AttackSimulator
+from anonymizer.measures.story import Story, plain
+from anonymizer.models.method import Method
+from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from anonymizer.utility.learning import recoded
-from anonymizer.utility.loss import InformationLoss, information_loss
+from anonymizer.utility.objectives import Utility
 
-_PAIRS: Final = 2_000_000_000
-"""So many pairs of an original and a released row the simulator compares before it takes a part."""
-_LEAST: Final = 1000
+T = TypeVar("T")
+
+BUDGET: Final = 3e10
+"""What a measure that is not asked for by name may cost, as `Measure.cost` counts: about five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to measure beyond what is always measured.
+    """What to measure, and what is known beside the tables.
 
     Attributes:
-        population: all people whom an attacker may think of, in the form of the release.
+        population: all people whom an attacker may think of, as they were collected or in the form of the
+            release.
         fraction: released rows by population, in (0, 1].
-        attacks: whether to run the three attacks.
+        attacks: whether to run the attacks too.
         control: rows that the release was not made of, in the form of the original.
         utility: for learning, or None.
-        seed: of attacks and draws; None is the operating system's randomness.
+        weights: the column of sampling weights, of the release or the original.
+        households: the column that says whose household a person is of.
+        measures: the words of those to run, whatever they cost; None is all that apply within the budget,
+            attacks only with `attacks`.
+        without: words of those not to run.
+        budget: see `BUDGET`.
+        seed: of all that is drawn; None is the operating system's randomness.
     """
 
     population: Table | None = None
@@ -47,88 +50,199 @@ class Question:
     attacks: bool = False
     control: Table | None = None
     utility: Utility | None = None
+    weights: str | None = None
+    households: str | None = None
+    measures: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    budget: float = BUDGET
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for word in (*(self.measures or ()), *self.without):
+            if word not in MEASURES:
+                raise SpecError(f"There is no measure {word!r}.", near(word, tuple(MEASURES)))
+
+    def asks(self, measure: Measure[Any]) -> bool:
+        """Whether a measure is asked for."""
+        if measure.word in self.without:
+            return False
+        if self.measures is not None:
+            return measure.word in self.measures
+        return self.attacks or measure.kind != "attack"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A measure that did not run.
+
+    Attributes:
+        why: the end of a sentence; without cells of the tables.
+        detail: what went wrong, if it did; may name a cell, and so is for the steward's terminal alone.
+    """
+
+    why: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """Risk and utility of a release; None where something was not asked for or could not be measured.
+    """Risk and utility of a release.
 
     Attributes:
         rows: of the original.
         released: of the release.
-        classes: k, l and t.
-        prosecutor: of each released row.
-        journalist: of each released row, with a population.
-        uniqueness: with a fraction.
-        simulation: what the attack simulator finds, if it is known how the release was made.
-        attacked: records that the simulator looked for.
-        attacks: outcomes; empty unless asked for.
-        loss: of information.
-        learning: the ratio of F-measures (thesis, Definition 4.6).
-        notes: what was not measured, or not in whole, and why.
+        roles: of the original's columns.
+        found: what the measures found, by their words.
+        stories: how it is told, by the same.
+        skipped: measures that were asked for and did not run.
+        notes: a sentence each.
     """
 
     rows: int
     released: int
-    classes: ClassRisk | None
-    prosecutor: RowRisk | None = field(repr=False)
-    journalist: RowRisk | None = field(repr=False)
-    uniqueness: Uniqueness | None = field(repr=False)
-    simulation: Simulation | None = field(repr=False)
-    attacked: int
-    attacks: tuple[Attack, ...]
-    loss: InformationLoss | None = field(repr=False)
-    learning: float | None
-    notes: tuple[str, ...]
+    roles: Roles
+    found: Mapping[str, Any] = field(repr=False)
+    stories: Mapping[str, Story] = field(repr=False)
+    skipped: Mapping[str, Skipped]
+    notes: tuple[str, ...] = ()
+
+    def of(self, measure: type[Measure[T]]) -> T | None:
+        """What a measure found; None if it did not run."""
+        result: T | None = self.found.get(measure.word)
+        return result
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What must not be overlooked, each once: the notes, and what the measures say."""
+        told = [*self.notes, *(one for story in self.stories.values() for one in story.cautions)]
+        told += [
+            f"{MEASURES[word].title} was not measured: {one.why}."
+            for word, one in self.skipped.items()
+            if one.detail
+        ]
+        return tuple(dict.fromkeys(told))
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """For a terminal: names and what there is to say."""
+        told = [line for story in self.stories.values() for line in story.lines]
+        failed = [(f"no {word}", one.detail) for word, one in self.skipped.items() if one.detail]
+        return (*told, *failed)
+
+    def sections(self, kind: str) -> Iterator[tuple[str, Story]]:
+        """The headings and stories of one kind of measure, in order."""
+        for word, story in self.stories.items():
+            if MEASURES[word].kind == kind:
+                yield MEASURES[word].title, story
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """For machines: `risk` and `utility` by the words of measures, and why others did not run."""
+        told: dict[str, dict[str, Any]] = {"risk": {}, "utility": {}}
+        for word, story in self.stories.items():
+            told["utility" if MEASURES[word].kind == "utility" else "risk"][word] = plain(story.values)
+        told["risk"]["distribution"] = dict(worst_records(self))
+        told["not_measured"] = {word: one.detail or one.why for word, one in self.skipped.items()}
+        return told
+
+
+Told = Callable[[int, int, str], None]
+"""Is told how many measures are done, of how many, and the heading of the one that begins."""
 
 
 def assess(
-    original: Table, release: Table, pipeline: Pipeline | None = None, question: Question | None = None
+    original: Table,
+    release: Table,
+    pipeline: Method | None = None,
+    question: Question | None = None,
+    told: Told | None = None,
 ) -> Assessment:
-    """Measure.
+    """Run all measures that are asked for, apply, and do not cost too much.
 
     Args:
         original: with roles and hierarchies, at least one row.
         release: at least one row.
-        pipeline: that has made the release, if known: the attack simulator needs it.
-        question: what more to measure.
+        pipeline: that has made the release last, if known: the attack simulator needs it.
+        question: what to measure.
+        told: called before each measure.
 
     Raises:
-        TableError: a table has no rows.
-        AnonymizerError: what the question asks for is impossible.
+        TableError: a table has no rows, or lacks the column of weights or households.
     """
     asked = question or Question()
     for name, table in (("original", original), ("release", release)):
         if not len(table):
             raise TableError(f"The {name} has no rows.", "Give at least one.")
-    keys = bool(release.roles.quasi_identifiers)
-    notes: list[str] = []
-    if not keys:
+    case = _case(original, release, pipeline, asked)
+    found: dict[str, Any] = {}
+    stories: dict[str, Story] = {}
+    skipped: dict[str, Skipped] = {}
+    chosen = {word: measure for word, measure in MEASURES.items() if asked.asks(measure)}
+    for done, (word, measure) in enumerate(chosen.items()):
+        if told:
+            told(done, len(chosen), measure.title)
+        reason = measure.lacks(case) or _too_dear(measure, case, asked)
+        if reason:
+            skipped[word] = Skipped(reason, reason if asked.measures is not None else "")
+            continue
+        try:
+            found[word] = measure.measure(case)
+        except AnonymizerError as problem:
+            skipped[word] = Skipped("the tables do not fit it; the command says why", str(problem))
+            continue
+        stories[word] = measure.describe(found[word])
+    notes = [_TOO_DEAR.format(word=word) for word, one in skipped.items() if one.why.startswith(_COSTS)]
+    if not case.keys:
         notes.append("No quasi-identifiers are declared, so that nothing can be said of re-identification.")
-    simulation, attacked = None, 0
-    if keys and pipeline is not None:
-        simulation, attacked = _simulated(original, release, pipeline, asked.seed, notes)
-    population = asked.population
-    loss = None
-    try:
-        loss = information_loss(original, release)
-    except AnonymizerError as problem:
-        notes.append(f"Information loss was not measured: {problem}")
-    return Assessment(
-        rows=len(original),
-        released=len(release),
-        classes=class_risk(release) if keys else None,
-        prosecutor=prosecutor_risk(release) if keys else None,
-        journalist=journalist_risk(release, population) if keys and population is not None else None,
-        uniqueness=uniqueness(release, asked.fraction) if keys and asked.fraction is not None else None,
-        simulation=simulation,
-        attacked=attacked,
-        attacks=_attacks(original, release, pipeline, asked) if asked.attacks else (),
-        loss=loss,
-        learning=_learned(original, release, pipeline, asked, notes),
-        notes=tuple(notes),
+    return Assessment(len(original), len(release), original.roles, found, stories, skipped, tuple(notes))
+
+
+_COSTS: Final = "it would take"
+_TOO_DEAR: Final = (
+    "The measure {word} was left out for the time that it takes; ask for it by name if you want it."
+)
+
+
+def _too_dear(measure: Measure[Any], case: Case, asked: Question) -> str:
+    """Why a measure that is not asked for by name does not run within the budget; empty if it does."""
+    cost = measure.cost(max(len(case.original), len(case.release)), len(measure.columns(case)))
+    if asked.measures is not None or cost <= asked.budget:
+        return ""
+    return f"{_COSTS} {cost / 6e9:,.0f} minutes or so; ask for it by name if you want it"
+
+
+def _case(original: Table, release: Table, pipeline: Method | None, asked: Question) -> Case:
+    case = Case(
+        original,
+        release,
+        pipeline,
+        population=asked.population,
+        control=asked.control,
+        fraction=asked.fraction,
+        utility=asked.utility,
+        seed=asked.seed,
     )
+    weights = households = None
+    if asked.weights is not None:
+        table, rows = _holder(case, asked.weights)
+        weights = table.numbers(asked.weights)[rows]
+    if asked.households is not None:
+        table, rows = _holder(case, asked.households)
+        households = table.codes(asked.households).codes[rows]
+    return replace(case, weights=weights, households=households)
+
+
+def _holder(case: Case, column: str) -> tuple[Table, Any]:
+    """The table with a column, and the place in it of each released row."""
+    if column in case.release.names:
+        return case.release, slice(None)
+    case.original.require(column)
+    if case.origin is None:
+        raise TableError(
+            f"The release lacks the column {column!r}, and it is not known where its rows came from.",
+            "Measure with `duetto anonymize --report`, or give a release that has the column.",
+        )
+    return case.original, case.origin
 
 
 def worst_records(assessment: Assessment) -> Mapping[str, float]:
@@ -136,13 +250,14 @@ def worst_records(assessment: Assessment) -> Mapping[str, float]:
 
     Returns:
         Parts of the records by a name for the number of candidates, from safest to most endangered; of the
-        attacked original records if the simulator ran, else of the released rows. Empty without
-        quasi-identifiers.
+        attacked original records if the simulator ran, else of the released rows. Empty where neither was
+        measured.
     """
-    if assessment.simulation is not None:
-        candidates = assessment.simulation.candidates
-    elif assessment.prosecutor is not None:
-        candidates = 1 / assessment.prosecutor.rows
+    looked, prosecutor = assessment.of(AttackSimulator), assessment.of(Prosecutor)
+    if looked is not None:
+        candidates = looked.simulation.candidates
+    elif prosecutor is not None:
+        candidates = 1 / prosecutor.rows
     else:
         return {}
     edges = np.array([0.5, 1.5, 2.5, 5.5, 10.5, 20.5, 50.5, 100.5])
@@ -150,57 +265,3 @@ def worst_records(assessment: Assessment) -> Mapping[str, float]:
     counts = np.bincount(np.searchsorted(edges, candidates), minlength=len(names))
     parts = dict(zip(names, (counts / len(candidates)).tolist(), strict=True))
     return {name: parts[name] for name in ("not found", *reversed(names[1:]))}
-
-
-def _simulated(
-    original: Table, release: Table, pipeline: Pipeline, seed: int | None, notes: list[str]
-) -> tuple[Simulation | None, int]:
-    most = max(_LEAST, _PAIRS // len(release))
-    records = None
-    if most < len(original):
-        records = Randomness(seed).sample(len(original), most)
-        notes.append(
-            f"The attack simulator looked for {most:,} of {len(original):,} records, drawn at random: among "
-            "the others there may be a worse case."
-        )
-    try:
-        found = simulate(original, release, pipeline, rate=pipeline.sampling_rate, records=records)
-    except AnonymizerError as problem:
-        notes.append(f"The attack simulator could not run: {problem}")
-        return None, 0
-    return found, min(most, len(original))
-
-
-def _attacks(
-    original: Table, release: Table, pipeline: Pipeline | None, asked: Question
-) -> tuple[Attack, ...]:
-    """Singling out, linkability, and inference of each sensitive column, on rows in the release's form."""
-    groups: Sequence[Table | None] = (original, asked.control)
-    if pipeline is not None:
-        groups = [None if one is None else recoded(pipeline, one) for one in groups]
-    main, control = groups
-    first = original if main is None else main
-    seed = asked.seed
-    found = [singling_out(first, release, control, random_state=seed)]
-    found.append(linkability(first, release, control, random_state=seed))
-    found += [
-        inference(first, release, control, secret=column, random_state=seed)
-        for column in release.roles.sensitive
-    ]
-    return tuple(found)
-
-
-def _learned(
-    original: Table, release: Table, pipeline: Pipeline | None, asked: Question, notes: list[str]
-) -> float | None:
-    if asked.utility is None or pipeline is None:
-        return None
-    try:
-        ratio = asked.utility(original, release, pipeline)
-    except AnonymizerError as problem:
-        notes.append(f"The utility for learning was not measured: {problem}")
-        return None
-    if np.isnan(ratio):
-        notes.append("The utility for learning is undefined: the model of the original finds nothing.")
-        return None
-    return ratio

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -16,16 +15,28 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from anonymizer.errors import UnreachableError
+from anonymizer.measures.classes import Classes
+from anonymizer.measures.learning import LearningUtility
+from anonymizer.measures.loss import InformationLoss
+from anonymizer.measures.marginals import Marginals
+from anonymizer.measures.persons import Prosecutor
+from anonymizer.measures.registry import MEASURES
+from anonymizer.measures.simulator import AttackSimulator
+from anonymizer.measures.story import number, percent
 from anonymizer.models.registry import METHODS
 from anonymizer.report.assessment import Assessment, worst_records
 from anonymizer.report.plots import marginal_plot, risk_plot, search_plot
 from anonymizer.search.search import SearchResult
+from anonymizer.utility.marginals import Marginal
 
 Facts = Sequence[tuple[str, str]]
 """Names and values, in the order in which a page lists them."""
 
-_PLOTS: Final = 24
+LEAST_ROWS: Final = 5
+"""No label of fewer rows than this is in a report."""
 _SHOWN: Final = 300
+_HEADED: Final = (Classes.word, InformationLoss.word, LearningUtility.word)
+_PARTS: Final = {"risk": "Risk", "attack": "Attacks", "utility": "Utility and information loss"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +82,10 @@ class SearchStory:
 def release_page(story: ReleaseStory, assessment: Assessment) -> str:
     """The report on a release, as HTML."""
     parts = worst_records(assessment)
-    counted = "original records" if assessment.simulation is not None else "released rows"
-    marginals = list(assessment.loss.marginals.items())[:_PLOTS] if assessment.loss else []
+    simulated = assessment.of(AttackSimulator) is not None
+    counted = "original records" if simulated else "released rows"
+    headed = [AttackSimulator.word if simulated else Prosecutor.word, *_HEADED]
+    cards = [card for word in headed if word in assessment.stories for card in assessment.stories[word].cards]
     return _rendered(
         "release.html",
         title=story.title,
@@ -82,10 +95,24 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
         steps=[_step(step) for step in story.steps],
         cautions=story.cautions,
         assessment=assessment,
+        cards=cards,
+        parts=[(heading, list(assessment.sections(kind))) for kind, heading in _PARTS.items()],
+        skipped=[(MEASURES[word].title, one.why) for word, one in assessment.skipped.items()],
         counted=counted,
         risk_svg=Markup(risk_plot(parts, records=counted)) if parts else "",  # noqa: S704 - own drawing
-        marginal_svgs=[(name, Markup(marginal_plot(name, one))) for name, one in marginals],  # noqa: S704
+        marginal_svgs=[
+            (name, Markup(marginal_plot(name, one)))  # noqa: S704 - own drawing
+            for name, one in _drawn(assessment).items()
+        ],
     )
+
+
+def _drawn(assessment: Assessment) -> Mapping[str, Marginal]:
+    """The distributions that may be drawn, with labels: of columns with a role, without rare values."""
+    roles = assessment.roles
+    shown = (*roles.quasi_identifiers, *roles.sensitive)
+    marginals = assessment.of(Marginals) or {}
+    return {name: marginals[name].without_rare(LEAST_ROWS) for name in shown if name in marginals}
 
 
 def search_page(story: SearchStory, result: SearchResult) -> str:
@@ -127,7 +154,7 @@ def _rendered(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    space.filters |= {"number": _number, "percent": _percent, "whole": lambda value: f"{value:,}"}
+    space.filters |= {"number": number, "percent": percent, "whole": lambda value: f"{value:,}"}
     today = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
     page = space.get_template(template).render(version=installed(), date=today, **values)
     return page.lstrip()
@@ -143,16 +170,3 @@ def _step(step: Mapping[str, Any]) -> Mapping[str, Any]:
 def _cut(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
-
-
-def _number(value: float) -> str:
-    """Three digits, or more before the point; a dash for what is no number."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _percent(value: float) -> str:
-    return "–" if math.isnan(value) else f"{100 * value:.3g} %"

@@ -86,3 +86,21 @@ def exactly(values: NDArray[Any], *, numeric: bool) -> Sets:
         return IntervalSets(ends, ends)
     same = np.eye(len(values), dtype=np.bool_)
     return LabelSets(values, same, same)
+
+
+def reached(first: Bool, second: Bool) -> Bool:
+    """What two steps lead to.
+
+    Args:
+        first: where the first leads from each of u places, shape (u, v).
+        second: where the second leads from those, shape (v, w).
+
+    Returns:
+        Shape (u, w). Products of floats are hundreds of times quicker than those of truth values; a sum of
+        zeros and ones is zero exactly if all are.
+    """
+    rows, columns = first.shape
+    if rows == columns and first.diagonal().all() and np.count_nonzero(first) == rows:
+        return second
+    found: Bool = (first.astype(np.float32) @ second.astype(np.float32)) > 0
+    return found

@@ -7,7 +7,8 @@ Venkatasubramanian, t-closeness, ICDE 2007; thesis, section 2.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
+
+_BLOCK_CELLS: Final = 1 << 22
 
 
 def grouped(columns: Sequence[Int]) -> tuple[Int, int]:
@@ -89,6 +92,10 @@ class Contents:
         sizes = np.bincount(classes, minlength=count)
         return cls(pairs // kinds, pairs % kinds, counts, sizes, totals)
 
+    def against(self, totals: Int) -> Contents:
+        """The same contents, to be compared with another table's rows of each value, shape (v,)."""
+        return replace(self, totals=totals)
+
     @property
     def shares(self) -> Float:
         """Of each pair, its part of its class, shape (p,)."""
@@ -135,6 +142,56 @@ class Contents:
         covered = np.bincount(self.classes, theirs, minlength=len(self.sizes))
         return np.clip((present + 1 - covered) / 2, 0, 1)
 
+    def hierarchical_distance(self, levels: Sequence[Int]) -> Float:
+        """The same by the distance in a tree: the height of the lowest common label by that of the tree.
+
+        Args:
+            levels: of each value its label, a number from 0, level by level upwards without the values
+                themselves, each of shape (v,); where the last has several labels a root goes on top.
+
+        Reference: Li, Li and Venkatasubramanian, ICDE 2007, section 5.2: what is too much below a label and
+        what is too little there meet at it.
+        """
+        tree = [*levels]
+        if not tree or tree[-1].max(initial=0) > 0:
+            tree.append(np.zeros(len(self.totals), dtype=np.int64))
+        order = np.lexsort(tree)
+        tree = [np.arange(len(order)), *(level[order] for level in tree)]
+        starts = [np.flatnonzero(np.diff(level, prepend=-1)) for level in tree]
+        place = np.argsort(order)
+        part = (self.totals / self.totals.sum())[order]
+        found = np.zeros(len(self.sizes))
+        size = max(1, _BLOCK_CELLS // max(1, len(order)))
+        for first in range(0, len(self.sizes), size):
+            last = min(first + size, len(self.sizes))
+            ends = np.searchsorted(self.classes, [first, last])
+            own = slice(int(ends[0]), int(ends[1]))
+            extra = np.tile(-part, (last - first, 1))
+            extra[self.classes[own] - first, place[self.values[own]]] += self.shares[own]
+            for height in range(1, len(tree)):
+                inner = np.searchsorted(starts[height - 1], starts[height])
+                over = np.add.reduceat(np.maximum(extra, 0), inner, axis=1)
+                under = np.add.reduceat(np.maximum(-extra, 0), inner, axis=1)
+                found[first:last] += np.minimum(over, under).sum(axis=1) * height / (len(tree) - 1)
+                extra = over - under
+        return np.clip(found * (self.sizes > 0), 0, 1)
+
+    @property
+    def disclosure(self) -> Float:
+        """The delta of delta-disclosure privacy of each class, shape (c,): max |ln(its share / the table's)|.
+
+        Of the values that the class has; the definition counts a value that it lacks as infinite, which only
+        classes with all values escape.
+
+        Reference: Brickell and Shmatikov, The cost of privacy, KDD 2008, Definition 6.
+        """
+        part = self.totals / self.totals.sum()
+        with np.errstate(divide="ignore"):
+            gain = np.abs(np.log(self.shares / part[self.values]))
+        found = np.zeros(len(self.sizes))
+        np.maximum.at(found, self.classes, gain)
+        return found
+
     @property
     def ordered_distance(self) -> Float:
         """The same by ordered distance: earth mover's distance over the values' order, shape (c,).
@@ -169,44 +226,3 @@ def _area(whole: Float, prefix: Float, start: Int, end: Int, level: Float) -> Fl
     above = (prefix[end] - prefix[cross]) - level * (end - cross)
     area: Float = below + above
     return area
-
-
-@dataclass(frozen=True, slots=True)
-class ClassRisk:
-    """What a release fulfils.
-
-    Attributes:
-        k: rows of its smallest class.
-        l: of each sensitive column, the fewest different values in a class.
-        entropy_l: of each sensitive column, the least e to the entropy of a class.
-        t: of each sensitive column, the largest distance of a class to the table (equal ground distance).
-        classes: the number of classes.
-    """
-
-    k: int
-    l: dict[str, int]  # noqa: E741
-    entropy_l: dict[str, float]
-    t: dict[str, float]
-    classes: int
-
-
-def class_risk(table: Table) -> ClassRisk:
-    """The k, l and t of a release over its quasi-identifiers.
-
-    Args:
-        table: at least one row.
-    """
-    classes, count = classes_of(table, table.roles.quasi_identifiers)
-    contents = {}
-    for column in table.roles.sensitive:
-        codes = table.codes(column)
-        cells = np.where(codes.codes < 0, len(codes.values), codes.codes)
-        totals = np.bincount(cells, minlength=len(codes.values))
-        contents[column] = Contents.of(classes, count, cells, totals)
-    return ClassRisk(
-        int(np.bincount(classes).min()),
-        {name: int(one.distinct.min()) for name, one in contents.items()},
-        {name: float(one.entropy.min()) for name, one in contents.items()},
-        {name: float(one.distance.max()) for name, one in contents.items()},
-        count,
-    )

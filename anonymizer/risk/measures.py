@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.risk.attacks.predicates import Index, Predicates
+from anonymizer.risk.attacks.rows import aligned
 from anonymizer.risk.classes import classes_of, grouped
 from anonymizer.tables.table import Table
 
@@ -69,13 +71,16 @@ def prosecutor_risk(release: Table) -> RowRisk:
     return RowRisk(1 / class_sizes(release))
 
 
-def journalist_risk(release: Table, population: Table) -> RowRisk:
-    """1 / F for each row.
+def journalist_risk(release: Table, population: Table, original: Table | None = None) -> RowRisk:
+    """1 / F for each row; k-map holds for the k that is the least F (Sweeney 2001).
+
+    A population in the form of the release is counted class by class; one as it was collected by how many of
+    its people the labels of a class cover, which needs the hierarchies.
 
     Args:
         release: with quasi-identifiers.
-        population: all people whom the attacker may think of, those of the release among them, in the same
-            form: transformed by the same pipeline.
+        population: all people whom the attacker may think of, those of the release among them.
+        original: that the release was made of, with the hierarchies.
 
     Raises:
         TableError: a table has no rows or lacks a quasi-identifier, or fewer people of the population than
@@ -83,14 +88,16 @@ def journalist_risk(release: Table, population: Table) -> RowRisk:
     """
     own = class_sizes(release)
     there = _population_sizes(release, population)
+    if (there < own).any():
+        there = np.maximum(there, _covered_sizes(release, population, original))
     few = np.flatnonzero(there < own)
     if len(few):
-        names = release.roles.quasi_identifiers
         row = int(few[0])
-        cells = ", ".join(f"{name} = {text_of(release.series(name)[row])}" for name in names)
         raise TableError(
-            f"The population has {there[row]} rows with {cells}, the release {own[row]}.",
-            "Give a population that contains the released people, in the form of the release.",
+            f"The population has {there[row]} people like the one in row {row + 1} of the release, which has "
+            f"{own[row]} such rows itself.",
+            "Give a population that contains the released people, as it was collected or in the form of the "
+            "release.",
         )
     return RowRisk(1 / there)
 
@@ -106,6 +113,17 @@ def marketer_risk(release: Table, population: Table | None = None) -> float:
         TableError: as the risk of the rows.
     """
     return (prosecutor_risk(release) if population is None else journalist_risk(release, population)).average
+
+
+def _covered_sizes(release: Table, population: Table, original: Table | None) -> Int:
+    """Of each released row how many people its labels cover, shape (n,)."""
+    columns = release.roles.quasi_identifiers
+    known = [] if original is None else [original]
+    released, people, *_ = aligned(release, [population, *known], columns)
+    classes, count = classes_of(release, columns)
+    some = np.empty(count, dtype=np.int64)
+    some[classes] = np.arange(len(release))
+    return Index(people).count(Predicates(released.low[:, some], released.high[:, some]))[classes]
 
 
 def _population_sizes(release: Table, population: Table) -> Int:

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.risk.candidates import Sets, exactly
-from anonymizer.tables.table import Codes, Table
+from anonymizer.tables.encoding import Codes
+from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -33,15 +34,37 @@ Packed = NDArray[np.uint64]
 
 _BLOCK_BYTES: Final = 1 << 24
 _WORD: Final = 64
+MOST_PAIRS: Final = 500_000_000
+"""Of original and released values of a column; each takes some bytes."""
+
+
+@runtime_checkable
+class Simulatable(Protocol):
+    """A method that the attack simulator knows, f_sim in the thesis (Definition 4.2)."""
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """What the values that an attacker thinks of may become, with high and with low confidence.
+
+        Args:
+            column: a quasi-identifier.
+            sets: for each original value, what it may be before this method.
+
+        Returns:
+            What it may be after it; `sets` itself where the method leaves the cells of the column alone.
+
+        Reference: thesis, sections 4.2.2 and 4.2.3.
+        """
+        ...
 
 
 class Simulated(Protocol):
     """What the simulator asks of a method or a pipeline that has made a release."""
 
-    origin_: Int
+    origin_: Int | None
 
-    def spread(self, column: str, sets: Sets) -> Sets:
-        """What the values of a column may have become."""
+    @property
+    def unsimulated(self) -> tuple[str, ...]:
+        """The words of the steps that it does not know; without any, the method is `Simulatable`."""
         ...
 
 
@@ -83,8 +106,12 @@ class Simulation:
         return 1 / self.n_q
 
     def n_s(self, column: str) -> float:
-        """The least number of kinds of a sensitive column among the candidates of a record that is found."""
-        return float(self.kinds[column][self.found].min(initial=np.iinfo(np.int64).max))
+        """The least number of kinds of a sensitive column among the candidates of a record that is found.
+
+        Records all of whose candidates miss a value tell nothing, and do not count; infinite without others.
+        """
+        kinds = self.kinds[column][self.found].astype(np.float64)
+        return float(kinds[kinds > 0].min(initial=np.inf))
 
     def revealing_risk(self, column: str, *, probabilistic: bool = False) -> float:
         """The worst case against the revealing adversary.
@@ -118,19 +145,30 @@ def simulate(
         records: places of the records to attack, where all take too long; None is all.
 
     Raises:
-        TableError: the original has no quasi-identifiers, or a gap in one; or the release is not of it.
+        TableError: the original has no quasi-identifiers; the release is not of it, or its rows are of
+            nobody; or a step is not known to the simulator.
     """
     columns = original.roles.quasi_identifiers
     if not columns:
         raise TableError("The table has no quasi-identifiers.", "Declare what an attacker may know.")
+    if method.unsimulated or not isinstance(method, Simulatable):
+        raise TableError(
+            f"There is no simulator for {', '.join(method.unsimulated)}.",
+            "Give the method a spread; without it nothing can be said of the risk of the release.",
+        )
+    if method.origin_ is None:
+        raise TableError(
+            "The rows of the release stem from no rows of the original.",
+            "Measure such a table by its distance to the original: nothing is said of its risk here.",
+        )
     if len(method.origin_) != len(release):
         raise TableError("The method has made another release.", "Give the table that it made last.")
     true_row = np.full(len(original), -1, dtype=np.int64)
     true_row[method.origin_] = np.arange(len(release))
+    became = {column: true_row[original.missing(column) & (true_row >= 0)] for column in columns}
     if records is not None:
         original, true_row = original.taken(records), true_row[records]
-    original.complete(columns)
-    matched = [_Matched.of(original, release, column, method) for column in columns]
+    matched = [_Matched.of(original, release, column, method, became[column]) for column in columns]
     cells = np.stack([one.codes for one in matched], axis=1)
     profiles, profile = np.unique(cells, axis=0, return_inverse=True)
     profile = profile.reshape(-1)
@@ -189,8 +227,11 @@ def simulate(
 class _Matched:
     """One quasi-identifier: which original values may have become which released ones.
 
+    A missing cell may have become whatever such cells have become in this release, which no method says
+    beforehand: there are no more candidates then than an attacker is left with, and the risk is no smaller.
+
     Attributes:
-        codes: of the original rows, shape (n,).
+        codes: of the original rows, shape (n,); the last one is that of a missing cell.
         cells: of the released rows, shape (m,).
         high: shape (u, v).
         low: the same with low confidence as well.
@@ -202,13 +243,33 @@ class _Matched:
     low: Bool
 
     @classmethod
-    def of(cls, original: Table, release: Table, column: str, method: Simulated) -> _Matched:
+    def of(cls, original: Table, release: Table, column: str, method: Simulatable, became: Int) -> _Matched:
+        """Ask the method.
+
+        Args:
+            original: the records to attack.
+            release: as it is published.
+            column: a quasi-identifier.
+            method: that made the release.
+            became: the released rows of all records whose cell is missing.
+        """
         release.require(column)
         before, after = original.codes(column), release.codes(column)
-        sets = method.spread(column, exactly(before.values, numeric=original.is_numeric(column)))
+        numeric = original.is_numeric(column)
+        pairs = len(before.values) * max(len(after.values), 0 if numeric else len(before.values))
+        if pairs > MOST_PAIRS:
+            raise TableError(
+                f"Column {column!r} has {len(before.values):,} different values, and {len(after.values):,} "
+                f"when released; the attack simulator compares {MOST_PAIRS:,} pairs of them at most.",
+                "Generalize it before, or have fewer records attacked.",
+            )
+        sets = method.spread(column, exactly(before.values, numeric=numeric))
         high, low = sets.holds(after.values)
-        missing = np.zeros((len(before.values), 1), dtype=np.bool_)
-        return cls(before.codes, after.codes, np.hstack((high, missing)), np.hstack((low, missing)))
+        gap = np.zeros((1, len(after.values) + 1), dtype=np.bool_)
+        gap[0, after.codes[became]] = True
+        kept = np.zeros((len(before.values), 1), dtype=np.bool_)
+        codes = np.where(before.codes < 0, len(before.values), before.codes)
+        return cls(codes, after.codes, *(np.vstack((np.hstack((one, kept)), gap)) for one in (high, low)))
 
     def packed(self, *, high: bool) -> Packed:
         """A bit for each released row, shape (u, words)."""
@@ -252,7 +313,7 @@ def _count_values(
     for code, mask in values:
         counted = np.bitwise_count(hits & mask).sum(axis=1)
         kinds += counted > 0
-        own = truth == code
+        own = (truth == code) & (truth >= 0)
         same[rows[own]] = counted[places[own]]
 
 

@@ -174,12 +174,12 @@ def match_probability(sizes: Int, classes: Int, fraction: float) -> float:
     return fraction * unique / (fraction * unique + 2 * (1 - fraction) * pairs)
 
 
-def individual_risk(sizes: Int, fraction: float) -> Float:
+def individual_risk(sizes: Int, fraction: float | Float) -> Float:
     """The mean of 1 / F given f rows in the sample: F - f is negative binomial with f and the fraction.
 
     Args:
         sizes: f, at least 1, any shape.
-        fraction: in (0, 1].
+        fraction: in (0, 1], a number or one for each size.
 
     Returns:
         In (0, 1], the shape of `sizes`: p^f / f * 2F1(f, f; f + 1; 1 - p).
@@ -189,11 +189,13 @@ def individual_risk(sizes: Int, fraction: float) -> Float:
     people are unique.
     """
     # 2F1(f, f; f+1; z) = (1-z)^(1-f) 2F1(1, 1; f+1; z), whose series ends soon where f is large
-    rest = 1 - fraction
+    part = np.broadcast_to(np.asarray(fraction, dtype=np.float64), sizes.shape)
+    ratio = hyp2f1(1, 1, np.minimum(sizes, _SMALL) + 1, 1 - part)
+    large = sizes > _SMALL
     steps = np.arange(1, _TERMS)
-    series = 1 + np.cumprod(steps * rest / (sizes[..., None] + steps), axis=-1).sum(axis=-1)
-    exact = hyp2f1(1, 1, np.minimum(sizes, _SMALL) + 1, rest)
-    risk: Float = fraction / sizes * np.where(sizes > _SMALL, series, exact)
+    factors = steps * (1 - part[large][:, None]) / (sizes[large][:, None] + steps)
+    ratio[large] = 1 + np.cumprod(factors, axis=-1).sum(axis=-1)
+    risk: Float = part / sizes * ratio
     return risk
 
 

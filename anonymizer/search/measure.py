@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
 from anonymizer.errors import TableError
-from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.simulator import simulate
+from anonymizer.measures.simulator import looked_for
 from anonymizer.search.space import Space
 from anonymizer.tables.table import Table
-from anonymizer.utility.learning import holdout, learning_utility
-from anonymizer.utility.marginals import marginal
-
-Utility = Callable[[Table, Table, Pipeline], float]
-"""Of the original, its release and the pipeline that made it; more is better."""
+from anonymizer.utility.objectives import Utility
 
 _SEEDS: Final = 1000
 
@@ -27,7 +22,8 @@ class ReleaseMeasure:
     """Makes releases at a point and measures them.
 
     The risk is 1 / n_q of the attack simulator (thesis, Definition 4.4), or with `average` the mean risk over
-    the records, which outliers move less. Both figures are means over the repetitions.
+    the records, which outliers move less. Both figures are means over the repetitions. Of large tables it is
+    that of a part of the records, see `anonymizer.measures.simulator.PAIRS`.
 
     Attributes:
         space: the specification with ranges.
@@ -53,78 +49,20 @@ class ReleaseMeasure:
             AnonymizerError: no release can be made at the point.
         """
         spec = self.space.spec(point)
-        spec.roles.check(self.original.names)
-        table = replace(
-            self.original,
-            roles=spec.roles,
-            hierarchies=dict(spec.hierarchies),
-            origin=np.arange(len(self.original)),
-        )
+        table = self.original.declared(spec.roles, spec.hierarchies, spec.schema)
+        table = replace(table, origin=np.arange(len(table)))
         found = []
         for number in range(max(1, self.repetitions)):
             seed = None if self.random_state is None else self.random_state + _SEEDS * number
             pipeline = spec.pipeline(seed)
-            release = pipeline.release(table)
-            simulated = simulate(table, release, pipeline, rate=pipeline.sampling_rate)
+            release = pipeline.fit_transform_table(table)
+            simulated = looked_for(table, release, pipeline, seed).simulation
+            if not simulated.found.any():
+                raise TableError(
+                    "The attack simulator finds no true row among its candidates: its risk says nothing.",
+                    "Change the specification.",
+                )
             risk = float(simulated.risks.mean()) if self.average else simulated.risk
             found.append((risk, self.utility(table, release, pipeline)))
         risk, utility = np.mean(found, axis=0)
         return float(risk), float(utility)
-
-
-def fidelity(original: Table, release: Table, pipeline: Pipeline) -> float:
-    """1 - the mean distance of Hellinger over the marginals of the quasi-identifiers, in [0, 1]."""
-    del pipeline
-    names = original.roles.quasi_identifiers
-    return 1 - float(np.mean([marginal(original, release, name).hellinger for name in names]))
-
-
-class Learning:
-    """Definition 4.6 as a utility for a search.
-
-    The release is made of all rows but serves, as does the original, for training only where its rows are
-    not among the test rows, which are drawn once.
-
-    Args:
-        original: the table of the search.
-        target: the column to predict.
-        model: of `anonymizer.utility.learning.MODELS`; logistic is quick.
-        rows: train with at most so many; None is all.
-        random_state: of the test rows, the draw and the model.
-
-    Raises:
-        TableError: the table lacks the target or has fewer than two rows.
-    """
-
-    def __init__(
-        self,
-        original: Table,
-        *,
-        target: str,
-        model: str = "logistic",
-        rows: int | None = 5000,
-        random_state: int | None = None,
-    ) -> None:
-        original.require(target)
-        self._target, self._model, self._rows, self._state = target, model, rows, random_state
-        self._count = len(original)
-        _, test = holdout(replace(original, origin=np.arange(self._count)), random_state=random_state)
-        self._test = test.origin
-
-    def __call__(self, original: Table, release: Table, pipeline: Pipeline) -> float:
-        """The ratio of the F-measures; the test rows are generalized as the release."""
-        if len(original) != self._count:
-            raise TableError("The table is not the one that the search began with.", "Give that one.")
-        held = np.zeros(self._count, dtype=np.bool_)
-        held[self._test] = True
-        kept = np.flatnonzero(~held[release.origin])
-        return learning_utility(
-            original.taken(np.flatnonzero(~held)),
-            release.taken(kept),
-            original.taken(self._test),
-            target=self._target,
-            model=self._model,
-            recoding=pipeline,
-            rows=self._rows,
-            random_state=self._state,
-        ).ratio

@@ -10,9 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import AnonymizerError, SpecError, UnreachableError
+from anonymizer.errors import AnonymizerError, SpecError, UnreachableError, near
 from anonymizer.search.space import Range, Space
-from anonymizer.tables.roles import near
 
 Bool = NDArray[np.bool_]
 

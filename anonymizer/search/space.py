@@ -12,6 +12,7 @@ levels = { age = { choices = [1, 2] }, workclass = 1 }
 from __future__ import annotations
 
 import copy
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,12 +21,16 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from anonymizer.errors import FileError, SpecError
-from anonymizer.pipelines.spec import Spec, parse
-from anonymizer.tables.roles import near
+from anonymizer.errors import FileError, SpecError, near
+from anonymizer.pipelines.spec import Spec, dialect_of, parse
+from anonymizer.tables.dialect import Dialect
 
 _RANGE: Final = ("from", "to", "points", "scale")
 _SCALES: Final = ("linear", "log")
+_LARGEST: Final = 2.0**53
+_POINTS: Final = 10_000
+_COMBINATIONS: Final = 1_000_000
+"""Most points of a range, and most combinations of a grid; each is a release or more."""
 
 Place = tuple[str | int, ...]
 """Where a parameter stands in the document: keys, and numbers of entries of lists."""
@@ -130,10 +135,29 @@ class Space:
         return cls.of(document, file.parent, file.name)
 
     @property
+    def dialect(self) -> Dialect:
+        """Of CSV files, as in a specification.
+
+        Raises:
+            SpecError: an entry is impossible.
+        """
+        return dialect_of(self.document, self.place)
+
+    @property
     def grid(self) -> tuple[Mapping[str, Any], ...]:
-        """All combinations of the points, by name."""
+        """All combinations of the points, by name.
+
+        Raises:
+            SpecError: they are too many.
+        """
         from sklearn.model_selection import ParameterGrid
 
+        combinations = math.prod(len(one.grid) for one in self.free.values())
+        if combinations > _COMBINATIONS:
+            raise SpecError(
+                f"{self.place} has {combinations:,} combinations of points.",
+                f'Write fewer points (at most {_COMBINATIONS:,} combinations), or search with "bayes".',
+            )
         return tuple(ParameterGrid({name: list(one.grid) for name, one in self.free.items()}))
 
     def spec(self, point: Mapping[str, Any]) -> Spec:
@@ -177,9 +201,10 @@ def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
     ends, points, scale = (given["from"], given["to"]), given.get("points", 5), given.get("scale", "linear")
     if scale not in _SCALES:
         raise SpecError(f"{place} has an unknown scale {scale!r}.", near(str(scale), _SCALES))
-    if not all(_is_number(end) for end in ends) or not isinstance(points, int) or points < 1:
+    whole = isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= _POINTS
+    if not all(_is_number(end) for end in ends) or not whole:
         raise SpecError(
-            f"{place}: an end is no number, or points is not 1 or more.",
+            f"{place}: an end is no number, or points is not 1 to {_POINTS:,}.",
             "Write { from = 0.1, to = 1.0, points = 10 }.",
         )
     if ends[0] > ends[1] or (scale == "log" and ends[0] <= 0):
@@ -191,4 +216,4 @@ def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
-from anonymizer.errors import FileError, RoleError
+from anonymizer.errors import FileError, RoleError, near
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +79,6 @@ class Roles:
                         f"The table has no column {name!r}, which the roles name among {role.name}.",
                         near(name, there),
                     )
-
-
-def near(name: str, known: Sequence[str]) -> str:
-    """The mend for a name that does not exist."""
-    close = get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."
 
 
 def _names(given: Any, role: str) -> tuple[str, ...]:

@@ -6,34 +6,26 @@ and, in pandas, their index. Narwhals speaks to both libraries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Final
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError
-from anonymizer.tables.roles import Roles, near
-
-if TYPE_CHECKING:
-    from anonymizer.hierarchies.hierarchy import Hierarchy
+from anonymizer.errors import TableError, near
+from anonymizer.hierarchies.hierarchy import GAP, GapHierarchy, Hierarchy, text_of
+from anonymizer.schema.columns import Schema
+from anonymizer.tables.dialect import Dialect, Kind
+from anonymizer.tables.encoding import Codes, coded
+from anonymizer.tables.order import has_categories, has_order, order_of, ordered
+from anonymizer.tables.roles import Roles
 
 Int = NDArray[np.int64]
 
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """A column as numbers: row i holds `values[codes[i]]`.
-
-    Attributes:
-        values: the distinct values, sorted; an object array for texts.
-        codes: shape (n,); -1 where the cell is missing.
-    """
-
-    values: NDArray[Any] = field(repr=False)
-    codes: Int = field(repr=False)
+_KEPT: Final = 20_000_000
+"""So many cells of columns, read as numbers or coded, a table keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +37,52 @@ class Table:
         roles: of its columns.
         hierarchies: of some columns, by name.
         origin: where each row stood in the table that was first given, shape (n,).
+        schema: what is declared of its columns.
+        source: the same object in all tables whose rows come from one table that was given, and in no other.
+        numbers_in: columns of texts that read as numbers, and of which kind. The frame keeps the texts, so
+            that what no method changes is released as it was read.
+        dialect: how those texts are written; None if the frame says itself what its columns hold.
     """
 
     frame: nw.DataFrame[Any] = field(repr=False)
     roles: Roles
     hierarchies: Mapping[str, Hierarchy]
     origin: Int = field(repr=False)
+    schema: Schema = field(default_factory=Schema, repr=False)
+    source: object = field(default_factory=object, repr=False, compare=False)
+    numbers_in: Mapping[str, Kind] = field(default_factory=dict, repr=False)
+    dialect: Dialect | None = field(default=None, repr=False)
+    _named: frozenset[str] = field(init=False, repr=False, compare=False)
+    _numbers: dict[str, nw.Series[Any]] = field(init=False, default_factory=dict, repr=False, compare=False)
+    _coded: dict[str, Codes] = field(init=False, default_factory=dict, repr=False, compare=False)
 
-    @classmethod
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_named", frozenset(self.frame.columns))
+
+    @staticmethod
     def of(
-        cls, frame: Any, roles: Roles | None = None, hierarchies: Mapping[str, Hierarchy] | None = None
-    ) -> Self:
+        frame: Any,
+        roles: Roles | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        schema: Schema | None = None,
+        *,
+        numbers_in: Mapping[str, Kind] | None = None,
+        dialect: Dialect | None = None,
+    ) -> Table:
         """Wrap a frame.
 
         Args:
             frame: of pandas or Polars, eager.
             roles: of its columns; None is all other.
             hierarchies: by column.
+            schema: what is declared of its columns; None is nothing.
+            numbers_in: columns of texts that read as numbers; of a Polars frame.
+            dialect: how those texts are written.
 
         Raises:
             TableError: it is no frame, or two columns have one name.
             RoleError: a role names a column that is not there.
+            SpecError: a column is declared that is not there.
         """
         try:
             wrapped = nw.from_native(frame, eager_only=True)
@@ -79,7 +96,18 @@ class Table:
                 raise TableError(f"Column {name!r} is no text, or comes twice.", "Rename it.")
         given = roles or Roles()
         given.check(names)
-        return cls(wrapped, given, dict(hierarchies or {}), np.arange(len(wrapped)))
+        declared = schema or Schema()
+        declared.check(names)
+        made = Table(
+            wrapped,
+            given,
+            {},
+            np.arange(len(wrapped)),
+            declared,
+            numbers_in=dict(numbers_in or {}),
+            dialect=dialect,
+        )
+        return made._with(hierarchies or {})
 
     @property
     def native(self) -> Any:
@@ -100,21 +128,45 @@ class Table:
         Raises:
             TableError: it is not; names the nearest.
         """
-        if column not in self.frame.columns:
+        if column not in self._named:
             raise TableError(f"The table has no column {column!r}.", near(column, self.names))
 
     def series(self, column: str) -> nw.Series[Any]:
-        """A column as narwhals wraps it."""
+        """A column as narwhals wraps it; texts that read as numbers as numbers."""
         self.require(column)
-        return self.frame[column]
+        if self.frame.implementation.is_pandas():  # where narwhals lists all columns to find one
+            cells: nw.Series[Any] = nw.from_native(self.native[column], series_only=True)
+        else:
+            cells = self.frame[column]
+        if self.dialect is None or column not in self.numbers_in:
+            return cells
+        numbers = self._numbers.get(column)
+        if numbers is None:
+            found = self.dialect.numbers(cells.to_native(), self.numbers_in[column])
+            numbers = nw.from_native(found, series_only=True)
+            if len(self) * (len(self._numbers) + 1) <= _KEPT:
+                self._numbers[column] = numbers
+        return numbers
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers; truth values do not count."""
+        if self.dialect is not None and column in self.numbers_in:
+            return True
         return bool(self.series(column).dtype.is_numeric())
+
+    def is_categorical(self, column: str) -> bool:
+        """Whether a column holds categories; see `has_categories`."""
+        return has_categories(self.series(column), self.schema.of(column))
+
+    def is_ordered(self, column: str) -> bool:
+        """Whether the values of a column have an order; see `has_order`."""
+        return has_order(self.series(column), self.schema.of(column))
 
     def missing(self, column: str) -> NDArray[np.bool_]:
         """Which cells hold nothing: null or NaN, shape (n,)."""
         series = self.series(column)
+        if not series.dtype.is_float() and not series.null_count():
+            return np.zeros(len(self), dtype=np.bool_)
         gaps = series.is_null()
         if series.dtype.is_float():
             gaps = gaps | series.is_nan().fill_null(value=True)
@@ -140,24 +192,34 @@ class Table:
         return found
 
     def codes(self, column: str) -> Codes:
-        """A column as codes; texts, categories, truth values and dates by their Python values."""
+        """A column as codes; texts, categories, truth values and dates by their Python values.
+
+        Values are sorted, those with an order of their own by it; see `order_of`. Of tables that are small
+        the codes are kept, since measures ask for them again and again.
+
+        Raises:
+            TableError: a cell holds none of the declared categories of an ordered column; names it.
+        """
+        known = self._coded.get(column)
+        if known is None:
+            known = self._codes(column)
+            if len(self) * (len(self._coded) + 1) <= _KEPT:
+                for cells in (known.values, known.codes):
+                    cells.flags.writeable = False
+                self._coded[column] = known
+        return known
+
+    def _codes(self, column: str) -> Codes:
         missing = self.missing(column)
-        series = self.series(column)
+        found = coded(self.series(column).filter(~missing) if missing.any() else self.series(column))
+        order = order_of(self.series(column), self.schema.of(column))
+        if order is not None and not self.is_numeric(column):
+            found = ordered(found, order, column)
+        if not missing.any():
+            return found
         codes = np.full(len(self), -1, dtype=np.int64)
-        kept = series.filter(~missing) if missing.any() else series
-        if self.is_numeric(column):
-            values, codes[~missing] = np.unique(kept.to_numpy(), return_inverse=True)
-            return Codes(values, codes)
-        if isinstance(series.dtype, nw.Categorical | nw.Enum):
-            kept = kept.cast(nw.String)
-        cells = np.empty(len(kept), dtype=object)
-        cells[:] = kept.to_list()
-        found = sorted(set(cells.tolist()), key=lambda value: (type(value).__name__, value))
-        places = {value: place for place, value in enumerate(found)}
-        codes[~missing] = np.fromiter((places[cell] for cell in cells), dtype=np.int64, count=len(cells))
-        values = np.empty(len(found), dtype=object)
-        values[:] = found
-        return Codes(values, codes)
+        codes[~missing] = found.codes
+        return Codes(found.values, codes)
 
     def complete(self, columns: tuple[str, ...]) -> None:
         """Check that no cell of the columns is missing.
@@ -174,22 +236,105 @@ class Table:
                 )
 
     def taken(self, rows: Int) -> Table:
-        """Some rows, in the given order."""
-        return replace(self, frame=self.frame[rows, :], origin=self.origin[rows])
+        """Some rows, in the given order; categories that only other rows have are forgotten."""
+        frame = self.frame[rows, :]
+        if frame.implementation.is_pandas():
+            native = frame.to_native()
+            named = native.columns[native.dtypes == "category"]
+            fresh = {name: native[name].cat.remove_unused_categories() for name in named}
+            frame = nw.from_native(native.assign(**fresh) if fresh else native, eager_only=True)
+        return replace(self, frame=frame, origin=self.origin[rows])
+
+    def declared(
+        self,
+        roles: Roles,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        schema: Schema | None = None,
+    ) -> Table:
+        """The table with roles, hierarchies and declared columns.
+
+        Texts that are declared to be numbers are read as such. Quasi-identifiers are converted to numbers
+        where they read so: rows alike in what they mean are alike in what is released. Other texts stay.
+
+        Raises:
+            RoleError: a role names a column that is not there.
+            SpecError: a column is declared that is not there.
+            TableError: a column that is declared to hold numbers has none.
+        """
+        roles.check(self.names)
+        known = schema or Schema()
+        known.check(self.names)
+        kinds = dict(self.numbers_in)
+        for name, column in known.items() if self.dialect is not None else ():
+            if column.is_number and isinstance(self.frame[name].dtype, nw.String):
+                kinds[name] = self._number_kind(name)
+            elif column.kind is not None:
+                kinds.pop(name, None)
+        found = replace(self, roles=roles, schema=known, numbers_in=kinds)
+        return found.converted(roles.quasi_identifiers)._with(hierarchies or {})
+
+    def _with(self, hierarchies: Mapping[str, Hierarchy]) -> Table:
+        """The table with hierarchies that fit it, and with `GAP` where a missing cell counts as a value."""
+
+        def cells(column: str) -> tuple[NDArray[Any], Int]:
+            codes = self.codes(column)
+            return codes.values, codes.codes
+
+        fitted = {
+            name: one.fitted(name, cells) if name in self.names else one for name, one in hierarchies.items()
+        }
+        known = (*self.roles.quasi_identifiers, *self.roles.sensitive)
+        filled = {}
+        for name in known:
+            if self.schema.of(name).missing != "value":
+                continue
+            if name in fitted:
+                fitted[name] = GapHierarchy(fitted[name])
+            codes = self.codes(name)
+            if (codes.codes < 0).any():
+                texts = [text_of(value) for value in codes.values.tolist()]
+                gap = texts.index(GAP) if GAP in texts else len(texts)
+                labels = np.array([*texts, GAP], dtype=object)
+                filled[name] = Codes(labels, np.where(codes.codes < 0, gap, codes.codes))
+        return replace(self.replaced(filled) if filled else self, hierarchies=fitted)
+
+    def _number_kind(self, column: str) -> Kind:
+        """How the texts of a column that is declared to hold numbers read; of a CSV file.
+
+        A cell that is no number is missing: whether there is a release must not tell of a single cell.
+        """
+        cells = self.frame[column].to_native()
+        form = self.dialect or Dialect()
+        blank = (cells.is_null() | (cells.str.strip_chars() == "")).to_numpy()
+        whole = form.numbers(cells, "integer").is_null().to_numpy()
+        numbers = form.numbers(cells, "float").is_null().to_numpy()
+        if numbers.all() and not blank.all():
+            row = int(np.flatnonzero(~blank)[0])
+            raise TableError(
+                f"Column {column!r} is declared to hold numbers, and row {row + 1} is {cells[row]!r}.",
+                "Correct the declaration in [columns], or decimal and thousands in [csv].",
+            )
+        return "integer" if np.array_equal(whole, numbers) else "float"
+
+    def converted(self, columns: tuple[str, ...]) -> Table:
+        """The table with numbers for the texts of some columns, where they read as numbers."""
+        named = [column for column in columns if column in self.numbers_in]
+        fresh = self.frame.with_columns(*(self.series(column) for column in named))
+        return replace(self, frame=fresh, numbers_in=_without(self.numbers_in, named))
 
     def replaced(self, columns: Mapping[str, Any]) -> Table:
-        """Other cells for some columns, an array or list of n each; they keep their places.
+        """Other cells for some columns, an array, list or codes of n each; they keep their places.
 
         Texts become the text type of the library; None is a missing cell.
         """
         space = self.frame.implementation
         made = [_series(name, cells, space) for name, cells in columns.items()]
         fresh = self.frame.with_columns(*(self._aligned(series) for series in made))
-        return replace(self, frame=fresh)
+        return replace(self, frame=fresh, numbers_in=_without(self.numbers_in, columns))
 
     def permuted(self, columns: Mapping[str, Int]) -> Table:
         """The cells of some columns in another order, dtypes kept: row i gets the cell of row order[i]."""
-        moved = [self.frame[column][order.tolist()] for column, order in columns.items()]
+        moved = [self.frame[column][order] for column, order in columns.items()]
         return replace(self, frame=self.frame.with_columns(*(self._aligned(series) for series in moved)))
 
     def _aligned(self, series: nw.Series[Any]) -> nw.Series[Any]:
@@ -200,13 +345,42 @@ class Table:
         native.index = self.native.index
         return nw.from_native(native, series_only=True)
 
+    @property
+    def has_index(self) -> bool:
+        """Whether it is a frame of pandas with another index than row numbers."""
+        if not self.frame.implementation.is_pandas():
+            return False
+        index = self.native.index
+        return not (type(index).__name__ == "RangeIndex" and index.name is None)
+
+    def renumbered(self) -> Table:
+        """The table without an index: rows numbered from 0, as pandas does by itself."""
+        if not self.frame.implementation.is_pandas():
+            return self
+        frame = nw.from_native(self.native.reset_index(drop=True), eager_only=True)
+        return replace(self, frame=frame)
+
     def without(self, columns: tuple[str, ...]) -> Table:
         """The table without some columns and their roles."""
         frame = self.frame.drop(list(columns))
-        return replace(self, frame=frame, roles=self.roles.among(frame.columns))
+        kept = frame.columns
+        return replace(
+            self,
+            frame=frame,
+            roles=self.roles.among(kept),
+            schema=self.schema.among(kept),
+            numbers_in=_without(self.numbers_in, columns),
+        )
+
+
+def _without(numbers_in: Mapping[str, Kind], columns: Iterable[str]) -> Mapping[str, Kind]:
+    gone = set(columns)
+    return {name: kind for name, kind in numbers_in.items() if name not in gone}
 
 
 def _series(name: str, cells: Any, space: Any) -> nw.Series[Any]:
+    if isinstance(cells, Codes):
+        return cells.series(name, space)
     if isinstance(cells, np.ndarray) and cells.dtype != object:
         return nw.new_series(name, cells, backend=space)
     listed = list(cells)

@@ -4,72 +4,107 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 
+_PAIRS: Final = 2000
+_CELLS: Final = 200_000_000
+_LEAST: Final = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Correlations:
-    """Strength of association of all pairs of columns.
+    """Strength of association of pairs of columns.
 
     Attributes:
         columns: d names.
-        original: shape (d, d), symmetric, 1 on the diagonal: Pearson's correlation in [-1, 1] of two columns
-            of numbers, Cramer's V in [0, 1] of two of categories, the correlation ratio eta in [0, 1] of
-            mixed ones; 0 where a column is constant.
+        pairs: p pairs of different columns, by their places, shape (p, 2); all, or some drawn at random.
+        original: of each pair, shape (p,): Pearson's correlation in [-1, 1] of two columns of numbers,
+            Cramer's V in [0, 1] of two of categories, the correlation ratio eta in [0, 1] of mixed ones; 0
+            where a column is constant.
         release: the same of the release.
     """
 
     columns: tuple[str, ...]
+    pairs: Int = field(repr=False)
     original: Float = field(repr=False)
     release: Float = field(repr=False)
 
     @property
     def difference(self) -> float:
         """The mean of the absolute differences over the pairs; 0 if there is no pair."""
-        pairs = np.triu_indices(len(self.columns), 1)
-        gaps = np.abs(self.original - self.release)[pairs]
+        gaps = np.abs(self.original - self.release)
         return float(gaps.mean()) if len(gaps) else 0.0
 
+    @property
+    def part(self) -> float:
+        """The part of all pairs that was measured, in (0, 1]."""
+        count = len(self.columns)
+        return len(self.pairs) / (count * (count - 1) // 2) if count > 1 else 1.0
 
-def correlations(original: Table, release: Table, columns: Sequence[str]) -> Correlations:
+
+def correlations(
+    original: Table, release: Table, columns: Sequence[str], *, random_state: int | None = None
+) -> Correlations:
     """Compare.
 
     A column counts as numbers if it is one in both tables, labels of intervals by their middles; cells that
-    are missing are left out pair by pair.
+    are missing are left out pair by pair. Of more than 2,000 pairs, or of fewer where the tables have more
+    than 100,000 rows, so many are drawn at random.
 
     Args:
         original: at least one row.
         release: at least one row.
         columns: of both.
+        random_state: of the draw; None is the operating system's randomness.
 
     Raises:
         TableError: a table lacks a column.
     """
-    prepared: list[tuple[Float | Int, Float | Int]] = []
-    for column in columns:
+    for table in (original, release):
+        for column in columns:
+            table.require(column)
+    rows = max(1, len(original), len(release))
+    pairs = _drawn(len(columns), min(_PAIRS, max(_LEAST, _CELLS // rows)), random_state)
+    prepared: dict[int, tuple[Float | Int, Float | Int]] = {}
+    for place in np.unique(pairs).tolist():
+        column = columns[place]
         before, after = numbers_of(original, column), numbers_of(release, column)
         if before is None or after is None:
-            prepared.append((original.codes(column).codes, release.codes(column).codes))
+            prepared[place] = (original.codes(column).codes, release.codes(column).codes)
         else:
-            prepared.append((before, after))
-    first, second = (_matrix([pair[side] for pair in prepared]) for side in (0, 1))
-    return Correlations(tuple(columns), first, second)
+            prepared[place] = (before, after)
+    found = np.array(
+        [
+            [_strength(prepared[one][side], prepared[two][side]) for side in (0, 1)]
+            for one, two in pairs.tolist()
+        ],
+        dtype=np.float64,
+    ).reshape(-1, 2)
+    return Correlations(tuple(columns), pairs, found[:, 0], found[:, 1])
 
 
-def _matrix(columns: Sequence[Float | Int]) -> Float:
-    found = np.eye(len(columns))
-    for i, one in enumerate(columns):
-        for j in range(i):
-            found[i, j] = found[j, i] = _strength(one, columns[j])
-    return found
+def _drawn(columns: int, most: int, seed: int | None) -> Int:
+    """Pairs i < j, all of them or `most` different ones at random, shape (p, 2)."""
+    total = columns * (columns - 1) // 2
+    if total <= most:
+        return np.stack(np.triu_indices(columns, 1), axis=1)
+    drawn = np.unique(Randomness(seed, "correlations").integers(total, 2 * most))
+    numbers = drawn[np.sort(Randomness(seed, "correlations, which").permutation(len(drawn))[:most])]
+    # pair number n of column j comes after the j (j - 1) / 2 pairs of the columns before it
+    second = np.floor((1 + np.sqrt(1 + 8.0 * numbers)) / 2).astype(np.int64)
+    second -= second * (second - 1) // 2 > numbers
+    return np.stack((numbers - second * (second - 1) // 2, second), axis=1)
 
 
 def _strength(one: Float | Int, two: Float | Int) -> float:

@@ -9,10 +9,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.hierarchies.labels import middles_of, numbers_of, spans_of
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from anonymizer.errors import TableError
+from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.models.method import Method
-from anonymizer.models.suppression import SuppressMissing
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import near
 from anonymizer.tables.table import Table
 from anonymizer.utility.features import Features
 
@@ -139,7 +137,7 @@ def recoded(method: Method, table: Table) -> Table:
     if not isinstance(method, Pipeline):
         return method.transform_table(table)
     for _, step in method.steps:
-        if getattr(step, "row_wise", False) and not isinstance(step, SuppressMissing):
+        if step.works_by_rows and step.keeps_rows:
             table = step.transform_table(table)
     return table
 

@@ -6,19 +6,19 @@ has (Kifer and Gehrke, Injecting utility into anonymized datasets, SIGMOD 2006).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.hierarchies.covering import Cover
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.hierarchies.labels import spans_of
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
-Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,22 @@ class Marginal:
     labels: tuple[str, ...]
     original: Float = field(repr=False)
     release: Float = field(repr=False)
+
+    def without_rare(self, least: int) -> Marginal:
+        """The same with one label for all values that fewer than `least` rows have, before or after.
+
+        Args:
+            least: at least 1; a value that all its rows lost counts as the original's alone.
+        """
+        rare = (self.original < least) | ((self.release > 0) & (self.release < least))
+        rare[-2:] = False
+        labels = [label for label, few in zip(self.labels, rare, strict=True) if not few]
+        both = [
+            np.insert(np.delete(side, np.flatnonzero(rare)), len(labels) - 2, side[rare].sum())
+            for side in (self.original, self.release)
+        ]
+        labels.insert(len(labels) - 2, f"rarer than {least}")
+        return Marginal(tuple(labels), *both)
 
     def _shares(self) -> tuple[Float, Float]:
         """Parts of the rows, half a row added to each value so that none is 0."""
@@ -79,14 +95,11 @@ def marginal(original: Table, release: Table, column: str, bins: int = 20) -> Ma
     if numeric and release.is_numeric(column) and groups is not None:
         edges = np.array([before.values[groups == one].min() for one in range(int(groups.max()) + 1)])
         places = np.searchsorted(edges, after.values, side="right") - 1
-        spread = np.bincount(np.maximum(places, 0), weights, minlength=len(edges))
+        spread = np.bincount(np.maximum(places, 0), weights, minlength=len(edges)).astype(np.float64)
     else:
-        members = covered(original, column, before.values, after.values.tolist())
-        sizes = members.sum(axis=1)
-        shares = np.divide(weights, sizes, out=np.zeros(len(weights)), where=sizes > 0)
-        spread, elsewhere = shares @ members, float(weights[sizes == 0].sum())
+        spread, elsewhere = Cover.of(original, column, before.values, after.values.tolist()).spread(weights)
         if groups is not None:
-            spread = np.bincount(groups, spread)
+            spread = np.bincount(groups, spread).astype(np.float64)
     if groups is not None and labels is not None:
         counts, names = np.bincount(groups, counts).astype(np.float64), labels
     else:
@@ -98,45 +111,6 @@ def marginal(original: Table, release: Table, column: str, bins: int = 20) -> Ma
     )
 
 
-def covered(table: Table, column: str, values: NDArray[Any], labels: Sequence[Any]) -> Bool:
-    """Which values of the original each released label stands for.
-
-    Args:
-        table: with hierarchies.
-        column: its name.
-        values: distinct original values, shape (u,).
-        labels: distinct released labels.
-
-    Returns:
-        Shape (len(labels), u). A label that is a value stands for it alone; one of the hierarchy for what it
-        generalizes; an interval for the numbers in it; `*` for all; another for none.
-    """
-    texts = [text_of(label) for label in labels]
-    known = _known(table, column, values)
-    found = np.zeros((len(texts), len(values)), dtype=np.bool_)
-    spans = spans_of(texts)
-    numbers = values.astype(np.float64) if table.is_numeric(column) else None
-    for place, text in enumerate(texts):
-        member = known.get(text)
-        if member is not None:
-            found[place] = member
-        elif np.isinf(spans[place]).all():
-            found[place] = True
-        elif numbers is not None:
-            found[place] = (spans[place, 0] <= numbers) & (numbers <= spans[place, 1])
-    return found
-
-
-def _known(table: Table, column: str, values: NDArray[Any]) -> Mapping[str, Bool]:
-    known: dict[str, Bool] = {}
-    if column in table.hierarchies and len(values):
-        for level in table.hierarchies[column].bind(values, column):
-            for place, label in enumerate(level.labels):
-                known.setdefault(label, level.groups == place)
-    every = np.arange(len(values))
-    return {text_of(value): every == place for place, value in enumerate(values.tolist())} | known
-
-
 def _bins(
     values: NDArray[Any], counts: Float, bins: int
 ) -> tuple[NDArray[np.int64], tuple[str, ...]] | tuple[None, None]:
@@ -145,7 +119,16 @@ def _bins(
         return None, None
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     _, groups = np.unique(np.floor(middle * bins), return_inverse=True)
-    ends = [
-        (values[groups == one].min(), values[groups == one].max()) for one in range(int(groups.max()) + 1)
-    ]
-    return groups.astype(np.int64), tuple(f"{text_of(low)} to {text_of(high)}" for low, high in ends)
+    lows = np.array([values[groups == one].min() for one in range(int(groups.max()) + 1)], dtype=np.float64)
+    return groups.astype(np.int64), _names(lows)
+
+
+def _names(lows: Float) -> tuple[str, ...]:
+    """Intervals by where they begin, rounded to a tenth of their width: ends are cells of single rows."""
+    if len(lows) < 2:
+        return ("all",)
+    gaps = np.diff(lows)
+    digits = [-math.floor(math.log10(min(pair))) for pair in zip(gaps, [*gaps[1:], gaps[-1]], strict=True)]
+    edges = [text_of(round(low, digit + 1)) for low, digit in zip(lows[1:].tolist(), digits, strict=True)]
+    inner = (f"{low} to below {high}" for low, high in pairwise(edges))
+    return (f"below {edges[0]}", *inner, f"from {edges[-1]}")

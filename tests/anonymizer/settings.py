@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "dp-noise": {"bounds": {"age": (0, 120)}},
+    "dp-noise": {"columns": ("age",)},
     "exponential-mechanism": {"columns": ("city",)},
     "incognito": {"k": 2},
     "k-member": {"k": 2},
     "local-recoding": {"k": 2},
+    "local-suppression": {"k": 2},
     "mdav": {"k": 2},
     "mondrian": {"k": 2},
     "noise": {"epsilon": 1.0},
     "generalization": {"levels": {"age": 1, "city": 1}},
     "one-pass-clustering": {"k": 2},
+    "splu-gen": {"gamma": 2},
     "suppress-cells": {"least": 2},
-    "suppress-records": {"k": 1},
+    "suppress-records": {"k": 2, "columns": ("city",)},
 }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
+from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -21,6 +22,9 @@ HIERARCHIES = {
 }
 
 
+SCHEMA = Schema({"illness": Column("category", categories=("u", "v", "w"), ordered=True)})
+
+
 @st.composite
 def tables(draw, least: int = 1, most: int = 40) -> Table:
     cells = st.tuples(
@@ -28,7 +32,7 @@ def tables(draw, least: int = 1, most: int = 40) -> Table:
     )
     rows = draw(st.lists(cells, min_size=least, max_size=most))
     frame = pd.DataFrame(rows, columns=["age", "city", "job", "illness"])
-    return Table.of(frame, ROLES, HIERARCHIES)
+    return Table.of(frame, ROLES, HIERARCHIES, SCHEMA)
 
 
 def classes_of(release: Table, columns=ROLES.quasi_identifiers) -> list[list[int]]:

@@ -36,7 +36,7 @@ def test_groups_have_l_different_values_or_none_can_be_made(illnesses, least, se
         assert len(rows) >= least
         assert rows["illness"].is_unique
     counted = truth.groupby(["group", "illness"]).size().rename("count").reset_index()
-    pd.testing.assert_frame_equal(method.sensitive_table_, counted, check_dtype=False)
+    pd.testing.assert_frame_equal(method.extra_["sensitive"].native, counted, check_dtype=False)
     assert method.share_ <= 1 / least
     assert method.share_ == pytest.approx(1 / truth.groupby("group").size().min())
 
@@ -48,9 +48,9 @@ def test_the_sensitive_table_is_of_the_same_library_and_type():
     method = Anatomy(random_state=1)
     out = method.fit_transform(frame, roles=ROLES)
     assert out.columns == ["age", "group"]
-    assert method.sensitive_table_.columns == ["group", "illness", "count"]
-    assert method.sensitive_table_["illness"].dtype == frame["illness"].dtype
-    assert method.sensitive_table_["count"].sum() == 4
+    assert method.extra_["sensitive"].native.columns == ["group", "illness", "count"]
+    assert method.extra_["sensitive"].native["illness"].dtype == frame["illness"].dtype
+    assert method.extra_["sensitive"].native["count"].sum() == 4
 
 
 def test_which_row_has_which_value_is_a_fair_coin():

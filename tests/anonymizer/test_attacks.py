@@ -194,7 +194,7 @@ def test_counting_equals_brute_force(rows, columns, predicates, seed):
     high = low + r.integers(3, predicates * columns).reshape(columns, predicates)
     free = r.uniform(low.size).reshape(low.shape) < 0.3
     low[free], high[free] = -np.inf, np.inf
-    found = Index(Rows(cells, np.ones(columns, dtype=bool))).count(Predicates(low, high))
+    found = Index(Rows.of_values(cells, np.ones(columns, dtype=bool))).count(Predicates(low, high))
     held = (low[:, :, None] <= cells[:, None, :]) & (cells[:, None, :] <= high[:, :, None])
     assert found.tolist() == held.all(axis=0).sum(axis=1).tolist()
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from anonymizer.errors import SpecError, TableError
+from anonymizer.hierarchies.hierarchy import ValueHierarchy
+from anonymizer.models.allowed import Allowed
 from anonymizer.models.constraints import (
-    Allowed,
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
@@ -18,7 +20,9 @@ from anonymizer.models.constraints import (
     RecursiveDiversity,
     constraint,
 )
-from anonymizer.risk.classes import Contents, class_risk, grouped
+from anonymizer.risk.class_risk import class_risk, nearly_alike
+from anonymizer.risk.classes import Contents, grouped
+from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.tables import classes_of, measures, tables
 
@@ -81,6 +85,75 @@ def test_allowed_classes_stay_so_when_they_are_joined(table, one, k):
         alone = rows[classes == place]
         judged = allowed(alone, np.zeros(len(alone), dtype=np.int64), 1)[0]
         assert judged == (place in fine)
+
+
+@settings(max_examples=30, deadline=None)
+@given(tables(least=2, most=20), st.lists(st.integers(0, 1), min_size=3, max_size=3))
+def test_hierarchical_distance_is_the_cheapest_transport(table, groups):
+    classes, count = grouped([table.codes("city").codes])
+    codes = table.codes("illness")
+    level = np.unique(np.array(groups)[: len(codes.values)], return_inverse=True)[1]
+    totals = np.bincount(codes.codes)
+    contents = Contents.of(classes, count, codes.codes, totals)
+    found = contents.hierarchical_distance([level])
+    kinds = len(totals)
+    near = 0.5 if level.max() else 1.0
+    ground = np.where(level[:, None] == level[None, :], near, 1.0) * (1 - np.eye(kinds))
+    for place in range(count):
+        own = np.bincount(codes.codes[classes == place], minlength=kinds) / (classes == place).sum()
+        sums = np.vstack([np.kron(np.eye(kinds), np.ones(kinds)), np.kron(np.ones(kinds), np.eye(kinds))])
+        cheapest = linprog(ground.ravel(), A_eq=sums, b_eq=np.concatenate([own, totals / totals.sum()]))
+        assert found[place] == pytest.approx(cheapest.fun, abs=1e-9)
+    flat = contents.hierarchical_distance([])
+    np.testing.assert_allclose(flat, contents.distance, atol=1e-12)
+
+
+@given(tables())
+def test_disclosure_is_the_largest_ratio_of_shares(table):
+    classes, count = grouped([table.codes("city").codes])
+    codes = table.codes("illness")
+    totals = np.bincount(codes.codes)
+    found = Contents.of(classes, count, codes.codes, totals).disclosure
+    for place in range(count):
+        own = np.bincount(codes.codes[classes == place], minlength=len(totals)) / (classes == place).sum()
+        ratios = own[own > 0] / (totals / totals.sum())[own > 0]
+        assert found[place] == pytest.approx(np.abs(np.log(ratios)).max(), abs=1e-12)
+
+
+def ill(cells, **more) -> Table:
+    frame = pd.DataFrame({"zip": ["1"] * len(cells), "ill": cells} | more)
+    return Table.of(frame, Roles(quasi_identifiers=("zip",), sensitive=("ill",)))
+
+
+def test_a_missing_cell_is_no_value():
+    found = class_risk(ill(["HIV", "HIV", "HIV", None])).sensitive["ill"]
+    assert (found.l, found.entropy_l, found.missing) == (1, 1.0, 1)
+    assert found.t["equal"].release == 0
+    gone = class_risk(ill([None, None, "HIV", "flu"], zip=list("aabb"))).sensitive["ill"]
+    assert gone.l == 0
+    assert gone.t["equal"].release == 0
+    assert class_risk(ill([None, None])).l == {"ill": 0}
+
+
+def test_values_that_look_alike_are_told():
+    assert class_risk(ill(["HIV", "HIV ", "hiv", "flu"])).sensitive["ill"].alike == 1
+    assert nearly_alike(np.array(["flu", "cold", "ﬂu"], dtype=object)) == 1
+    assert nearly_alike(np.array(["flu", "cold", 3], dtype=object)) == 0
+
+
+def test_closeness_is_told_against_the_release_and_the_table():
+    original = ill([1, 2, 3, 3], zip=list("aabb"))
+    release = original.taken(np.array([0, 1, 2]))
+    found = class_risk(release, original).sensitive["ill"].t
+    assert found["equal"].release == pytest.approx(2 / 3)
+    assert found["equal"].table == pytest.approx(1 / 2)
+    assert found["ordered"].release == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert found["ordered"].table == pytest.approx((1 / 4 + 2 / 4) / 2)
+    assert "hierarchical" not in found
+    assert class_risk(release).sensitive["ill"].t["equal"].table is None
+    wards = ValueHierarchy([["1", "x"], ["2", "x"], ["3", "y"]])
+    known = Table.of(original.native, original.roles, {"ill": wards})
+    assert class_risk(release, known).sensitive["ill"].t["hierarchical"].table == pytest.approx(1 / 2)
 
 
 def test_presence_is_the_part_that_is_in_the_data_set():

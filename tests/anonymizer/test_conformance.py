@@ -9,16 +9,23 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from anonymizer.errors import AnonymizerError
+from anonymizer.errors import AnonymizerError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
+from anonymizer.models.method import Method
 from anonymizer.models.registry import METHODS
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.manifest import Manifest
 from anonymizer.risk.candidates import exactly
+from anonymizer.risk.simulator import simulate
+from anonymizer.schema.columns import Column, Schema
+from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.settings import SETTINGS
 
 ROLES = Roles(identifiers=("name",), quasi_identifiers=("age", "city"), sensitive=("illness",))
+SCHEMA = Schema({"age": Column("integer", 0, 120)})
 CITIES = ("Kraków", "東京", "a;b", "Zürich")
 HIERARCHIES = {
     "age": IntervalHierarchy.of_widths(0, 120, [10, 40]),
@@ -57,8 +64,15 @@ def made(word: str):
     return METHODS[word](**SETTINGS.get(word, {}))
 
 
-def released(method, frame, **changes):
-    return method.fit_transform(frame, **{"roles": ROLES, "hierarchies": HIERARCHIES} | changes)
+DECLARED = {"roles": ROLES, "hierarchies": HIERARCHIES, "schema": SCHEMA}
+
+
+def released(method, frame, *, keep_index: bool = True):
+    return method.fit_transform(frame, **DECLARED, keep_index=keep_index)
+
+
+def table_of(frame) -> Table:
+    return Table.of(frame, ROLES, HIERARCHIES, SCHEMA)
 
 
 @METHOD
@@ -82,6 +96,22 @@ def test_rows_columns_and_types_that_are_not_meant_stay(word, library):
         pd.testing.assert_frame_equal(frame, before)
     else:
         assert frame.equals(before)
+
+
+@METHOD
+def test_an_index_that_may_hold_names_is_not_released_by_accident(word):
+    frame = people()
+    named = frame.set_index(pd.Index([f"patient {number}" for number in range(len(frame))], name="id"))
+    for refused in (named, frame[frame["age"] > 20], frame.set_index("age", drop=False)):
+        with pytest.raises(TableError, match="index"):
+            released(made(word), refused, keep_index=False)
+        with pytest.raises(TableError, match="index"):
+            made(word).release(table_of(refused))
+    method = made(word)
+    kept = released(method, named)
+    assert kept.index.tolist() == named.index[method.origin_].tolist()
+    fresh = released(method, frame.reset_index(drop=True), keep_index=False)
+    assert fresh.index.tolist() == list(range(len(fresh)))
 
 
 @METHOD
@@ -136,7 +166,7 @@ def test_gaps_in_quasi_identifiers_are_handled_or_named(word, library):
 
 @METHOD
 def test_values_not_seen_before_are_handled_or_named(word):
-    method = made(word).fit(people(), roles=ROLES, hierarchies=HIERARCHIES)
+    method = made(word).fit(people(), **DECLARED)
     frame = people(3)
     frame["city"] = ["Atlantis", "Kraków", "Kraków"]
     count, words = attempted(lambda: method.transform(frame))
@@ -144,7 +174,7 @@ def test_values_not_seen_before_are_handled_or_named(word):
 
 
 def looks_at(word: str) -> tuple[str, ...]:
-    return made(word).columns_of(Table.of(people(), ROLES, HIERARCHIES))
+    return made(word).columns_of(table_of(people()))
 
 
 @pytest.mark.parametrize("word", [word for word in sorted(METHODS) if looks_at(word)])
@@ -168,3 +198,105 @@ def test_the_simulator_reaches_what_was_released(word):
         assert (low | ~high).all()
         originals = codes.codes[method.origin_]
         assert low[originals, cells.codes].all()
+
+
+class Marginals(Method):
+    """A synthetic table: every cell is drawn from its column, and no row is of anybody."""
+
+    word = "marginals"
+
+    def _fit(self, table):
+        self.columns_ = {name: table.codes(name).values for name in table.names}
+
+    def _transform(self, table):
+        random = Randomness()
+        drawn = {n: v[random.integers(len(v), 2 * len(table))] for n, v in self.columns_.items()}
+        return Table.of(pd.DataFrame(drawn), table.roles, table.hierarchies, table.schema)
+
+
+def everyone() -> Table:
+    return table_of(people().reset_index(drop=True))
+
+
+def kind_of(method: Method) -> str:
+    """What becomes of rows, by what the method says of itself."""
+    table = everyone()
+    method.fit_transform_table(table)
+    if method.origin_ is None:
+        return "synthetic"
+    return "several outputs" if method.extra_ else "rows kept" if method.keeps_rows else "rows lost"
+
+
+ALL = [*sorted(METHODS), "marginals"]
+KIND = pytest.mark.parametrize("word", ALL)
+
+
+def any_made(word: str) -> Method:
+    return Marginals() if word == "marginals" else made(word)
+
+
+def test_there_are_methods_of_every_kind():
+    kinds = {kind_of(any_made(word)) for word in ALL}
+    assert kinds == {"rows kept", "rows lost", "several outputs", "synthetic"}
+
+
+@KIND
+def test_a_release_is_what_its_kind_says(word):
+    method = any_made(word)
+    original = everyone()
+    release = method.release(original)
+    assert release.manifest.rows == len(release) == len(release.table)
+    assert Manifest.from_json(release.manifest.to_json()) == release.manifest
+    kind = kind_of(method)
+    if kind == "synthetic":
+        assert release.origin is None
+        assert set(release.changed) == set(original.names)
+        assert Pipeline(steps=[("one", method)]).release(original).origin is None
+        with pytest.raises(AnonymizerError):
+            simulate(original, method.fit_transform_table(original), method)
+        return
+    assert len(set(release.origin.tolist())) == len(release)
+    assert (release.origin >= 0).all()
+    assert (release.origin < len(original)).all()
+    if kind != "rows lost":
+        assert sorted(release.origin.tolist()) == list(range(len(original)))
+    for table in release.extra.values():
+        assert len(table)
+        assert not set(table.names) & set(ROLES.identifiers)
+    for name in release.table.names:
+        if name in original.names and name not in release.changed:
+            got, gave = (one.codes(name) for one in (release.table, original))
+            texts = [str(gave.values[i]) if i >= 0 else "" for i in gave.codes[release.origin]]
+            assert [str(got.values[i]) if i >= 0 else "" for i in got.codes] == texts
+
+
+@KIND
+def test_what_a_method_says_of_itself_is_so(word):
+    method = any_made(word)
+    original = everyone()
+    first = method.fit_transform_table(original)
+    if not method.random:
+        again = any_made(word).fit_transform_table(original)
+        assert first.native.equals(again.native)
+    if method.keeps_rows:
+        assert len(first) == len(original)
+    if method.keeps_classes:
+        for name in set(first.names) & set(original.names):
+            before, after = original.codes(name).codes[method.origin_], first.codes(name).codes
+            assert len(set(zip(before.tolist(), after.tolist(), strict=True))) == len(set(before.tolist()))
+    if method.works_by_rows:
+        alone = [method.transform_table(original.taken(np.array([row]))) for row in range(len(original))]
+        kept = [one.native for one in alone if len(one)]
+        assert pd.concat(kept).astype(str).equals(first.native.astype(str))
+
+
+@KIND
+def test_the_classes_that_are_promised_are_there(word):
+    method = any_made(word)
+    release = method.release(everyone())
+    for one in release.guarantees:
+        if one.kind == "k-anonymity":
+            sizes = release.native.groupby(list(one.columns)).size()
+            assert sizes.min() >= one.number("k") >= 2
+    if method.makes_classes:
+        assert release.guarantees

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
 from anonymizer.hierarchies.intervals import IntervalHierarchy
+from anonymizer.measures.registry import MEASURES
 from anonymizer.models.constraints import WORDS
 from anonymizer.models.registry import METHODS
 from anonymizer.pipelines.spec import parse
@@ -22,10 +24,10 @@ COMMANDS = re.findall(r"^duetto (.+)$", TEXT, re.MULTILINE)
 def test_the_commands_run(tmp_path, monkeypatch):
     shutil.copytree(DOCS / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path / "examples")
-    assert len(COMMANDS) == 4
+    assert len(COMMANDS) == 8
     for words in COMMANDS:
         with pytest.raises(SystemExit) as ended:
-            main(words.split())
+            main(shlex.split(words))
         assert ended.value.code == 0, words
     assert Path("report.html").read_text().count("<svg") > 3
 
@@ -39,8 +41,13 @@ def test_all_methods_and_parameters_are_named():
         assert f"`{word}`" in TEXT or f'"{word}"' in TEXT
 
 
+def test_all_measures_are_named():
+    named = set(re.findall(r"`([a-z-]+)`", " ".join(cells[1] for cells in _rows())))
+    assert set(MEASURES) <= named
+
+
 def test_all_options_are_named():
-    for name in ("anonymize", "risk", "search"):
+    for name in ("anonymize", "risk", "search", "query"):
         command = duetto.get_command(None, name)
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| `duetto {name}"))
         for option in command.params:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import binomtest, chisquare, kstest, laplace, norm
 
-from anonymizer.errors import TableError
+from anonymizer.errors import AnonymizerError, TableError
+from anonymizer.models.coding import TopBottomCoding
 from anonymizer.models.dp_noise import DpNoise
+from anonymizer.models.sampling import Sampling
+from anonymizer.models.suppression import SuppressMissing
+from anonymizer.models.swapping import Swapping
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.pipelines.spec import read
 from anonymizer.risk.candidates import exactly
+from anonymizer.schema.columns import Column, Schema
+from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
 
 ALARM = 1e-6
-BOUNDS = {"age": (0, 100), "pay": (0.0, 5.0)}
-PAY = {"pay": BOUNDS["pay"]}
+SCHEMA = Schema({"age": Column("integer", 0, 100), "pay": Column("float", 0, 5)})
 
 
 def people(rows: int) -> pd.DataFrame:
@@ -24,24 +34,23 @@ def people(rows: int) -> pd.DataFrame:
 
 
 def test_the_budget_of_a_record_is_shared_by_its_columns():
-    method = DpNoise(epsilon=1.0, bounds=BOUNDS, columns=("age", "pay")).fit(people(3))
+    method = DpNoise(epsilon=1.0, columns=("age", "pay"))
+    (*cells, record) = method.release(Table.of(people(3), schema=SCHEMA)).guarantees
     assert method.scales_ == pytest.approx({"age": 200.0, "pay": 10.0})
-    assert sum(epsilon for epsilon, _ in method.spent_.values()) <= 1 + 1e-9
-    assert "one record in the columns age, pay: epsilon 1" in method.guarantee_
-    assert "age epsilon 0.5" in method.guarantee_
-    method = DpNoise(epsilon=1.0, delta=1e-6, law="gaussian", bounds=BOUNDS, columns=("age",)).fit(people(3))
+    assert [(one.columns, one.number("epsilon")) for one in cells] == [(("age",), 0.5), (("pay",), 0.5)]
+    assert (record.unit, record.columns, record.neighbours) == ("record", ("age", "pay"), "replace")
+    assert record.number("epsilon") == pytest.approx(1)
+    method = DpNoise(epsilon=1.0, delta=1e-6, law="gaussian", columns=("age",)).fit(people(3), schema=SCHEMA)
     assert method.spent_["age"] == pytest.approx((1.0, 1e-6), rel=1e-3)
-    assert "epsilon 1, delta 1e-06" in method.guarantee_
     # less than the classic bound sqrt(2 ln(1.25 / delta)), more than nothing
     assert 300 < method.scales_["age"] < 100 * np.sqrt(2 * np.log(1.25e6))
-    assert "nothing is claimed" in DpNoise(bounds=BOUNDS).fit(people(3)).guarantee_
 
 
 @pytest.mark.parametrize(("law", "shape"), [("laplace", laplace), ("gaussian", norm)])
 def test_the_law_is_the_stated_one(law, shape):
     frame = people(10_000)
-    method = DpNoise(epsilon=2.0, delta=1e-5 * (law == "gaussian"), law=law, bounds=BOUNDS, columns=("pay",))
-    out = method.fit_transform(frame)
+    method = DpNoise(epsilon=2.0, delta=1e-5 * (law == "gaussian"), law=law, columns=("pay",))
+    out = method.fit_transform(frame, schema=SCHEMA)
     noise = (out["pay"] - frame["pay"]) / method.scales_["pay"]
     assert kstest(noise, shape.cdf).pvalue > ALARM
     assert (out["age"] == frame["age"]).all()
@@ -50,7 +59,7 @@ def test_the_law_is_the_stated_one(law, shape):
 def test_whole_numbers_stay_whole_and_get_geometric_noise():
     frame = pl.DataFrame({"age": [50] * 20_000})
     method = DpNoise(epsilon=1.0, bounds={"age": (48, 52)}, columns=("age",))
-    out = method.fit_transform(frame)
+    out = method.fit_transform(frame, schema=SCHEMA.among(["age"]))
     assert out["age"].dtype == frame["age"].dtype
     # Pr[z] is proportional to e^(-|z| / 4)
     alpha = np.exp(-1 / 4)
@@ -68,8 +77,8 @@ def test_an_audit_finds_no_more_than_the_claim(law, delta):
     shares = []
     for value in (-1e9, 1e9):
         frame = pd.DataFrame({"pay": np.full(rows, value)})
-        method = DpNoise(epsilon=1.0, delta=delta, law=law, bounds=PAY, columns=("pay",))
-        found = (method.fit_transform(frame)["pay"] > 2.5).sum()
+        method = DpNoise(epsilon=1.0, delta=delta, law=law, columns=("pay",))
+        found = (method.fit_transform(frame, schema=SCHEMA.among(["pay"]))["pay"] > 2.5).sum()
         interval = binomtest(int(found), rows).proportion_ci(confidence_level=1 - ALARM)
         shares.append(interval)
     least = np.log((shares[1].low - delta) / shares[0].high)
@@ -81,8 +90,8 @@ def test_an_audit_finds_no_more_than_the_claim(law, delta):
 @pytest.mark.parametrize("clamped", [False, True])
 def test_an_attacker_is_confident_as_often_as_stated(clamped):
     frame = people(10_000)
-    method = DpNoise(epsilon=4.0, bounds=BOUNDS, columns=("pay",), clamped=clamped, digits=2)
-    out = method.fit_transform(frame)["pay"].to_numpy()
+    method = DpNoise(epsilon=4.0, columns=("pay",), clamped=clamped, digits=2)
+    out = method.fit_transform(frame, schema=SCHEMA)["pay"].to_numpy()
     assert not clamped or (out.min() >= 0 and out.max() <= 5)
     sets = method.spread("pay", exactly(frame["pay"].to_numpy(), numeric=True))
     high, low = (np.mean((ends[:, 0] <= out) & (out <= ends[:, 1])) for ends in (sets.high, sets.low))
@@ -93,26 +102,111 @@ def test_an_attacker_is_confident_as_often_as_stated(clamped):
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"bounds": None}, "'age' has no bounds"),
+        ({"columns": ("free",)}, "'free' has no bounds"),
+        ({"columns": ("name",)}, "'name' is not declared"),
+        ({"columns": ("wide",), "epsilon": 1e-4}, "'wide' are too wide"),
         ({"bounds": {"age": (5, 5)}}, "'age' hold no range"),
         ({"bounds": {"age": (0.2, 0.8)}}, "'age' hold no range"),
+        ({"bounds": {"age": (0, float("inf"))}}, "'age' are not finite"),
+        ({"epsilon": 1e300}, "epsilon is 1e\\+300"),
+        ({"epsilon": 1e-300}, "epsilon is 1e-300"),
+        ({"law": "gaussian", "delta": 1e-300}, "delta is 1e-300"),
         ({"epsilon": 0.0}, "epsilon is 0"),
         ({"epsilon": float("nan")}, "epsilon is nan"),
         ({"law": "gaussian"}, "delta"),
         ({"delta": 0.1}, "delta"),
         ({"law": "cauchy"}, "'cauchy'"),
-        ({"columns": ("name",), "bounds": {"name": (0, 1)}}, "'name' holds no numbers"),
     ],
 )
 def test_refusals_name_what_is_wrong(changes, word):
-    frame = people(5).assign(name="x")
-    with pytest.raises(TableError, match=word) as caught:
-        DpNoise(**{"bounds": BOUNDS} | changes).fit(frame, roles=Roles(quasi_identifiers=("age",)))
+    frame = people(5).assign(name="x", free=1.5, wide=2.0)
+    schema = Schema({**SCHEMA, "free": Column("float"), "wide": Column("float", 0, 1e15)})
+    with pytest.raises(AnonymizerError, match=word) as caught:
+        DpNoise(**changes).fit(frame, roles=Roles(quasi_identifiers=("age",)), schema=schema)
     assert caught.value.mend
 
 
 def test_gaps_are_refused_since_they_would_be_released():
     frame = people(5).astype(float)
     frame.loc[2, "pay"] = np.nan
-    with pytest.raises(TableError, match="'pay' has 1 missing"):
-        DpNoise(bounds=BOUNDS, columns=("pay",)).fit(frame)
+    with pytest.raises(TableError, match="'pay' has 1 cells that are missing"):
+        DpNoise(columns=("pay",)).fit(frame, schema=SCHEMA)
+
+
+@pytest.mark.parametrize("kind", ["integer", "float"])
+@pytest.mark.parametrize("cells", [[39, 40], [39.5, 40], ["39", "40"], ["39", "unknown"], [39, None]])
+def test_no_cell_decides_the_law_or_the_form_of_what_is_released(kind, cells):
+    """Neighbouring tables: what one person's cell is like must not be seen at a glance."""
+    schema = Schema({"age": Column(kind, 0, 120, missing="impute")})
+    method = DpNoise(epsilon=1.0, columns=("age",))
+    released = method.fit_transform(pd.DataFrame({"age": cells * 500}), schema=schema)["age"]
+    assert released.dtype == ("int64" if kind == "integer" else "float64")
+    assert (released == released.round()).all() == (kind == "integer")
+    assert method.scales_["age"] == pytest.approx(120)
+
+
+def test_two_files_that_differ_in_one_person_have_one_form(tmp_path):
+    """The attack on the command: D has 39, its neighbour 39.5, and one look tells them apart."""
+    (tmp_path / "s.toml").write_text(
+        '[roles]\nquasi_identifiers = ["age"]\n[columns]\n'
+        'age = { type = "integer", bounds = [0, 120] }\n[[steps]]\nmethod = "dp-noise"\n'
+    )
+    spec = read(tmp_path / "s.toml")
+    for number, cell in enumerate(("39", "39.5")):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("age\n" + "41\n" * 200 + f"{cell}\n")
+        table = files.table(path).declared(spec.roles, spec.hierarchies, spec.schema)
+        assert spec.pipeline().release(table).native["age"].dtype.is_integer()
+
+
+def test_numbers_are_rounded_to_the_declared_step_and_released_on_it():
+    schema = Schema({"pay": Column("float", 0, 5, step=0.25)})
+    method = DpNoise(epsilon=1.0, columns=("pay",))
+    cells = method.fit_transform(pd.DataFrame({"pay": [1.1] * 2000}), schema=schema)["pay"]
+    assert np.array_equal(cells * 4, np.round(cells * 4))
+    assert abs(np.median(cells) - 1) < 1
+    assert method.scales_["pay"] == pytest.approx(5)
+
+
+def test_what_steps_of_noise_spend_on_one_record_is_added_up():
+    steps = [(name, DpNoise(epsilon=1.0, columns=(name,))) for name in ("age", "pay")]
+    steps.append(("again", DpNoise(epsilon=0.25, columns=("age",))))
+    roles = Roles(quasi_identifiers=("age",))
+    release = Pipeline(steps=steps[:2]).release(Table.of(people(50), roles, None, SCHEMA))
+    assert release.guarantees[-1].unit == "record"
+    assert release.guarantees[-1].number("epsilon") == pytest.approx(2)
+    assert release.manifest.epsilon == pytest.approx(2)
+    # noise upon noise: the column has spent no more than the least of its steps
+    release = Pipeline(steps=steps).release(Table.of(people(50), roles, None, SCHEMA))
+    assert release.manifest.epsilon == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize(
+    ("before", "holds"),
+    [
+        (Sampling(rate=0.5), True),
+        (TopBottomCoding(bounds={"age": (10, 90)}), True),
+        (TopBottomCoding(quantiles=(0.1, 0.9), columns=("age",)), False),
+        (Swapping(rate=0.9, columns=("age",)), False),
+        (Swapping(rate=0.9, columns=("pay",)), True),
+        (Swapping(rate=0.9, columns=("pay",), within=("age",)), False),
+        (SuppressMissing(columns=("age",)), False),
+    ],
+)
+def test_a_step_before_that_mixes_records_takes_the_claim_away(before, holds):
+    steps = [("first", before), ("noise", DpNoise(columns=("age",)))]
+    roles = Roles(quasi_identifiers=("age", "pay"))
+    release = Pipeline(steps=steps).release(Table.of(people(500), roles, None, SCHEMA))
+    assert (release.manifest.epsilon is not None) is holds
+    assert any("local-dp" in note and "'first'" in note for note in release.notes) is not holds
+
+
+def test_imputing_from_the_data_takes_the_claim_away_and_the_middle_does_not():
+    frame = people(60).astype({"age": float})
+    frame.loc[3, "age"] = np.nan
+    for column, holds in ((Column("integer", 0, 100, missing="impute"), True), (Column("integer"), False)):
+        schema = Schema({"age": replace(column, missing="impute")})
+        method = DpNoise(columns=("age",), bounds={"age": (0, 100)})
+        roles = Roles(quasi_identifiers=("age",))
+        release = Pipeline(steps=[("noise", method)]).release(Table.of(frame, roles, None, schema))
+        assert (release.manifest.epsilon is not None) is holds

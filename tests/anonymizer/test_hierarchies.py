@@ -132,7 +132,7 @@ def test_dates_by_calendar():
     assert labels(hierarchy, days, 2) == ["2020-Q1", "2020-Q1", "1999-Q4"]
     assert labels(hierarchy, days, 4) == ["2020s", "2020s", "1990s"]
     assert nest(hierarchy, days)
-    with pytest.raises(HierarchyError, match="'soon', which is no date"):
+    with pytest.raises(HierarchyError, match="'soon', which is not a date"):
         hierarchy.bind(np.array(["soon"], dtype=object), "c")
     with pytest.raises(HierarchyError, match="out of order"):
         DateHierarchy(["year", "month"])
@@ -143,8 +143,19 @@ def test_prefixes_mask_from_the_right():
     assert labels(hierarchy, ["0123", "0199"], 2) == ["01**", "01**"]
     assert labels(hierarchy, ["0123"], 4) == ["*"]
     assert nest(hierarchy, ["0123", "0199", "9999"])
-    with pytest.raises(HierarchyError, match="'123', which has not 4"):
-        hierarchy.bind(np.array(["123"], dtype=object), "c")
+    with pytest.raises(HierarchyError, match="'01234', longer than 4"):
+        hierarchy.bind(np.array(["01234"], dtype=object), "c")
+    with pytest.raises(HierarchyError, match="masked already"):
+        hierarchy.bind(np.array(["01*"], dtype=object), "c")
+
+
+def test_short_codes_join_those_that_begin_with_them():
+    hierarchy = PrefixHierarchy(6)
+    codes = ["250", "250.83", "250.01", "V27", "8"]
+    assert labels(hierarchy, codes, 1) == ["250", "250.8*", "250.0*", "V27", "8"]
+    assert labels(hierarchy, codes, 3) == ["250***", "250***", "250***", "V27***", "8"]
+    assert labels(hierarchy, codes, 5) == ["2*****", "2*****", "2*****", "V*****", "8*****"]
+    assert nest(hierarchy, codes)
 
 
 def test_values_that_behave_alike_are_merged_first():

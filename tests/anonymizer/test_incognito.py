@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.errors import SpecError
+from anonymizer.errors import SpecError, UnreachableError
 from anonymizer.models.constraints import Closeness, DistinctDiversity, EntropyDiversity
 from anonymizer.models.incognito import Incognito
 from tests.anonymizer.tables import HIERARCHIES, ROLES, measures, tables
@@ -62,7 +62,7 @@ def plain(table, k, limit, most):
 @settings(max_examples=80, deadline=None)
 @given(
     table=tables(least=3, most=25),
-    k=st.integers(1, 3),
+    k=st.integers(2, 3),
     limit=st.sampled_from(list(LIMITS)),
     share=st.sampled_from([0.0, 0.1, 0.4, 1.0]),
     loss=st.sampled_from(["ncp", "discernibility", "height"]),
@@ -74,7 +74,7 @@ def test_the_choice_is_the_best_of_all(table, k, limit, share, loss):
         return
     constraints = () if limit is None else (limit,)
     method = Incognito(k=k, constraints=constraints, max_suppression=share, loss=loss)
-    method.release(table)
+    method.fit_transform_table(table)
     chosen = tuple(method.levels_.values())
     assert allowed[chosen][loss] == pytest.approx(min(one[loss] for one in allowed.values()))
     minimal = {
@@ -95,3 +95,57 @@ def test_wrong_parameters_are_named():
         Incognito(loss="npc").fit(frame)
     with pytest.raises(SpecError, match=r"max_suppression is 1\.5"):
         Incognito(max_suppression=1.5).fit(frame)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    table=tables(least=3, most=25),
+    k=st.integers(1, 3),
+    share=st.sampled_from([0.0, 0.4]),
+    limits=st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from([(0, 1), (1, 1), (1, 2)]) for name in ("age", "city", "job")}
+    ),
+    weights=st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from([0.1, 5.0]) for name in ("age", "city", "job")}
+    ),
+)
+def test_weights_and_limits_give_the_best_of_what_they_leave(table, k, share, limits, weights):
+    method = Incognito(k=k, max_suppression=share, limits=limits, weights=weights)
+    most = int(share * len(table))
+    names = ROLES.quasi_identifiers
+    allowed = {
+        node: weighted_loss(table, node, k, [weights.get(name, 1.0) for name in names])
+        for node in plain(table, k, None, most)
+        if all(
+            low <= level <= high
+            for name, level in zip(names, node, strict=True)
+            for low, high in [limits.get(name, (0, 9))]
+        )
+    }
+    if not allowed:
+        with pytest.raises(UnreachableError, match=r"within the limits|k is"):
+            method.release(table)
+        return
+    release = method.release(table)
+    assert release.guarantees[0].parameters == {"k": k} if k > 1 else not release.guarantees
+    chosen = tuple(method.levels_.values())
+    assert allowed[chosen] == pytest.approx(min(allowed.values()))
+
+
+def weighted_loss(table, node, k, weights):
+    """The mean loss of a row, those in classes below k losing all."""
+    frame = table.native
+    cells = []
+    for name, level in zip(ROLES.quasi_identifiers, node, strict=True):
+        values, codes = np.unique(frame[name].to_numpy(dtype=object), return_inverse=True)
+        levels = HIERARCHIES[name].bind(values, name)
+        here = levels[level] if level < len(levels) else None
+        cells.append(
+            [(here.labels[here.groups[c]], here.loss[here.groups[c]]) if here else ("*", 1.0) for c in codes]
+        )
+    rows = [tuple(label for label, _ in row) for row in zip(*cells, strict=True)]
+    counts = Counter(rows)
+    return sum(
+        sum(w * (loss if counts[row] >= k else 1.0) for w, (_, loss) in zip(weights, some, strict=True))
+        for row, some in zip(rows, zip(*cells, strict=True), strict=True)
+    ) / len(rows)

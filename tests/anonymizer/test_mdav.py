@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.errors import UnreachableError
-from anonymizer.models.mdav import MDAV, information_loss, mdav, standardized
+from anonymizer.errors import SpecError, UnreachableError
+from anonymizer.models.mdav import MDAV, information_loss, mdav, robust, standardized
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
 from tests.anonymizer.data import shared
 
 
@@ -90,3 +91,55 @@ def test_an_attacker_finds_the_means_of_a_value_s_groups():
     means = out["x"].groupby(frame["x"])
     assert sets.high[:, 0].tolist() == means.min().tolist()
     assert sets.high[:, 1].tolist() == means.max().tolist()
+
+
+def test_robust_distances_do_not_mind_units_or_how_columns_are_mixed():
+    random = np.random.default_rng(2)
+    points = random.normal(size=(60, 3))
+    mixed = points @ np.array([[3.0, 1, 0], [0, 0.2, 0.1], [1, 0, 40]]) + 7
+    assert (mdav(robust(standardized(points)), 3) == mdav(robust(standardized(mixed)), 3)).all()
+    assert (mdav(standardized(points), 3) != mdav(standardized(mixed), 3)).any()
+
+
+def test_robust_distances_see_outliers_that_hide_each_other():
+    random = np.random.default_rng(4)
+    inner = random.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], size=90)
+    outer = np.tile([2.5, -2.5], (10, 1)) + random.normal(size=(10, 2)) / 10
+    points = standardized(np.concatenate((inner, outer)))
+
+    def separation(some):
+        centred = some - np.median(some, axis=0)
+        reach = (centred**2).sum(axis=1)
+        return reach[90:].min() / np.quantile(reach[:90], 0.975)
+
+    whole = points @ np.linalg.inv(np.linalg.cholesky(np.cov(points.T))).T
+    assert separation(whole) < 2
+    assert separation(robust(points)) > 5
+
+
+def test_columns_that_are_linear_in_others_are_no_trouble():
+    frame = files.read(shared("casc_census.csv"))
+    method = MDAV(k=3, columns=tuple(frame.columns), distance="robust")
+    release = method.release(Table.of(frame))
+    assert np.bincount(method.groups_).min() >= 3
+    assert release.guarantees[0].number("k") == 3
+    points = standardized(frame.to_numpy(float))
+    assert information_loss(points, method.groups_) < 0.5
+
+
+def test_robust_distances_that_cannot_be_are_refused():
+    few = Table.of(pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 3, 2, 4]}))
+    with pytest.raises(UnreachableError, match="need 10 rows; there are 4"):
+        MDAV(k=2, columns=("a", "b"), distance="robust").release(few)
+    alike = Table.of(pd.DataFrame({"a": [0.0] * 30 + [1, 2, 3], "b": [0.0] * 30 + [5, 1, 2]}))
+    with pytest.raises(UnreachableError, match="More than half"):
+        MDAV(k=2, columns=("a", "b"), distance="robust").release(alike)
+    with pytest.raises(SpecError, match="'robst'"):
+        MDAV(distance="robst", columns=("a",)).release(few)
+
+
+def test_constant_columns_are_one_group_of_near_rows():
+    table = Table.of(pd.DataFrame({"a": [1.0] * 6}))
+    method = MDAV(k=2, columns=("a",), distance="robust")
+    method.release(table)
+    assert np.bincount(method.groups_).min() >= 2

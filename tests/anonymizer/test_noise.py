@@ -12,6 +12,7 @@ from scipy.stats import kstest, laplace, norm
 from anonymizer.errors import TableError
 from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise, smallest_step
 from anonymizer.risk.candidates import exactly
+from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 
@@ -32,7 +33,9 @@ def numbers() -> pd.DataFrame:
 @pytest.mark.parametrize(("law", "shape"), [("laplace", laplace), ("gaussian", norm)])
 def test_the_law_is_the_stated_one(law, shape):
     frame = numbers()
-    method = Noise(law=law, scales={"age": 2.0, "pay": 30.0}, columns=("age", "pay"), random_state=1)
+    method = Noise(
+        digits=12, law=law, scales={"age": 2.0, "pay": 30.0}, columns=("age", "pay"), random_state=1
+    )
     out = method.fit_transform(frame)
     noise = (out - frame)[["age", "pay"]] / [2.0, 30.0]
     for column in noise:
@@ -70,10 +73,10 @@ def reached(method, frame, column):
 @pytest.mark.parametrize(
     "method",
     [
-        Noise(epsilon=0.5, columns=("age",), random_state=3),
-        Noise(law="gaussian", scales={"age": 3.0}, columns=("age",), random_state=3),
-        CorrelatedNoise(factor=0.3, columns=("age", "pay"), random_state=3),
-        MultiplicativeNoise(deviation=0.1, columns=("age",), random_state=3),
+        Noise(epsilon=0.5, columns=("age",), digits=12, random_state=3),
+        Noise(law="gaussian", scales={"age": 3.0}, columns=("age",), digits=12, random_state=3),
+        CorrelatedNoise(factor=0.3, columns=("age", "pay"), digits=12, random_state=3),
+        MultiplicativeNoise(deviation=0.1, columns=("age",), digits=12, random_state=3),
     ],
     ids=lambda method: method.word,
 )
@@ -100,7 +103,7 @@ def test_clamped_and_rounded_cells_are_reached_too(method):
 
 def test_correlated_noise_has_the_covariance_of_the_data():
     frame = numbers()
-    method = CorrelatedNoise(factor=0.5, columns=("age", "pay"), random_state=5)
+    method = CorrelatedNoise(digits=12, factor=0.5, columns=("age", "pay"), random_state=5)
     out = method.fit_transform(frame)
     noise = (out - frame)[["age", "pay"]].to_numpy()
     covariance = 0.5 * np.cov(frame["age"], frame["pay"], bias=True)
@@ -132,14 +135,14 @@ def test_correlated_noise_keeps_to_the_plane_of_the_data():
     frame = numbers()
     frame["twice"] = 2 * frame["age"]
     frame["same"] = 5.0
-    out = CorrelatedNoise(columns=("age", "twice", "same"), random_state=7).fit_transform(frame)
+    out = CorrelatedNoise(digits=12, columns=("age", "twice", "same"), random_state=7).fit_transform(frame)
     assert out["twice"].to_numpy() == pytest.approx(2 * out["age"].to_numpy(), abs=1e-5)
     assert out["same"].to_numpy() == pytest.approx(np.full(ROWS, 5.0))
 
 
 def test_multiplicative_noise_is_a_cut_normal_factor():
     frame = numbers() + 0.5
-    method = MultiplicativeNoise(deviation=0.1, columns=("age", "pay"), random_state=8)
+    method = MultiplicativeNoise(digits=12, deviation=0.1, columns=("age", "pay"), random_state=8)
     out = method.fit_transform(frame)
     for column in ("age", "pay"):
         factor = (out[column] / frame[column] - 1) / 0.1
@@ -153,12 +156,15 @@ def test_multiplicative_noise_is_a_cut_normal_factor():
 
 @given(st.floats(-1e6, 1e6), st.floats(0.001, 0.33), st.floats(-3, 3))
 def test_any_factor_is_reached_on_either_side_of_zero(number, deviation, drawn):
-    method = MultiplicativeNoise(deviation=deviation, columns=("x",)).fit(pd.DataFrame({"x": [number]}))
+    method = MultiplicativeNoise(digits=12, deviation=deviation, columns=("x",)).fit(
+        pd.DataFrame({"x": [number]})
+    )
     sets = method.spread("x", exactly(np.array([number]), numeric=True))
     found = number * (1 + deviation * drawn)
-    slack = 1e-9 * abs(number)
+    slack = 1e-9 * abs(number) + 1e-12
     assert sets.low[0, 0] - slack <= found <= sets.low[0, 1] + slack
-    assert sets.low[0, 0] <= sets.high[0, 0] <= number <= sets.high[0, 1] <= sets.low[0, 1]
+    assert sets.low[0, 0] <= sets.high[0, 0] <= number + slack
+    assert number - slack <= sets.high[0, 1] <= sets.low[0, 1]
 
 
 @pytest.mark.parametrize(
@@ -206,3 +212,23 @@ def test_what_would_change_nothing_or_wrongly_is_refused(changes, word):
     method = Noise(**{"epsilon": 1.0, "columns": ("age",)} | changes)
     with pytest.raises(TableError, match=word):
         method.fit(frame, roles=Roles(quasi_identifiers=("city",)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "schema", "step"),
+    [
+        ([34, 35, 71], None, 1.0),
+        ([34.0, 35.0, 71.0], None, 1.0),
+        ([3.25, 4.5, 7.0], None, 0.01),
+        ([3.25, 4.5, 7.0], Schema({"x": Column("float", step=0.25)}), 0.25),
+    ],
+)
+def test_digits_beyond_the_step_of_a_column_are_not_released(cells, schema, step):
+    """The grid of double precision about a number tells which one it was: by it few ages remain."""
+    frame = pd.DataFrame({"x": cells * 200})
+    for method in (Noise(epsilon=1.0, columns=("x",)), MultiplicativeNoise(columns=("x",))):
+        found = method.fit_transform(frame, schema=schema)["x"].to_numpy() / step
+        assert np.allclose(found, np.round(found), atol=1e-6)
+    fine = Noise(epsilon=1.0, columns=("x",), digits=12).fit_transform(frame)["x"].to_numpy()
+    possible = [np.count_nonzero((fine - cell) + cell == fine) for cell in cells]
+    assert min(possible) < len(fine)

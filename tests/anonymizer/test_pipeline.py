@@ -40,7 +40,6 @@ def people(rows: int = 60) -> pd.DataFrame:
             "city": ["abcd"[i % 4] for i in number],
             "illness": ["uvw"[i % 3] for i in number],
         },
-        index=500 + 2 * number,
     )
 
 
@@ -55,15 +54,15 @@ def three(seed: int = 1) -> list:
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
 def test_steps_run_in_order_and_identifiers_go_first(library):
     pipeline = Pipeline(steps=three(), roles=ROLES, hierarchies=HIERARCHIES)
-    frame = library(people())
-    release = pipeline.fit_transform(frame)
+    frame = library(people().set_axis(500 + 2 * np.arange(60)))
+    release = pipeline.fit_transform(frame, keep_index=True)
     assert list(release.columns) == ["age", "city", "illness"]
     assert len(release) == len(pipeline.origin_) == 48
     assert set(release["city"]) == {"north", "south"}
     assert list(release["illness"]) == [people()["illness"].tolist()[i] for i in pipeline.origin_]
     by_hand = Table.of(frame, ROLES, HIERARCHIES).without(("name",))
     for _, method in three():
-        by_hand = method.release(by_hand)
+        by_hand = method.fit_transform_table(by_hand)
     assert list(by_hand.native["age"]) == list(release["age"])
     if library is pd.DataFrame:
         assert release.index.tolist() == [500 + 2 * i for i in pipeline.origin_]
@@ -71,14 +70,14 @@ def test_steps_run_in_order_and_identifiers_go_first(library):
 
 def test_origins_are_composed_over_steps_that_drop_rows():
     frame = people()
-    frame.loc[frame.index[:3], "city"] = "d"
+    frame.loc[frame.index[:40], "city"] = "d"
     steps = [
         ("first", Sampling(rate=0.5, random_state=3)),
-        ("k", SuppressRecords(k=2, columns=("city",))),
+        ("k", SuppressRecords(k=6, columns=("city",))),
         ("then", Sampling(rate=0.5, random_state=4)),
     ]
     pipeline = Pipeline(steps=steps, roles=ROLES)
-    release = pipeline.fit_transform(frame)
+    release = pipeline.fit_transform(frame, keep_index=True)
     assert release.index.tolist() == frame.index[pipeline.origin_].tolist()
     assert pipeline.sampling_rate == 0.25
 
@@ -92,7 +91,12 @@ def test_transform_applies_what_was_learned_and_fit_changes_nothing_given():
         hierarchies=HIERARCHIES,
     ).fit(frame)
     pd.testing.assert_frame_equal(frame, before)
-    assert pipeline.transform(frame.iloc[:7])["city"].tolist() == ["north", "north", "south", "south"] * 1 + [
+    assert pipeline.transform(frame.iloc[:7])["city"].tolist() == [
+        "north",
+        "north",
+        "south",
+        "south",
+    ] * 1 + [
         "north",
         "north",
         "south",
@@ -100,7 +104,7 @@ def test_transform_applies_what_was_learned_and_fit_changes_nothing_given():
 
 
 def test_roles_given_to_fit_come_before_those_of_the_constructor():
-    pipeline = Pipeline(steps=[("s", Sampling(rate=1.0))], roles=ROLES)
+    pipeline = Pipeline(steps=[("s", Sampling(rate=0.9))], roles=ROLES)
     release = pipeline.fit_transform(people(), roles=Roles(quasi_identifiers=("age",)))
     assert "name" in release.columns
 
@@ -145,22 +149,22 @@ STEPS = st.permutations(
 )
 
 
+def changed_first(steps) -> bool:
+    """Whether categories are changed before they become labels, which have no hierarchy of their own."""
+    names = [name for name, _ in steps]
+    return names.index("change") < names.index("coarser")
+
+
 @settings(max_examples=25, deadline=None)
-@given(STEPS.filter(lambda steps: [name for name, _ in steps].index("change") < 2), st.integers(0, 99))
+@given(STEPS.filter(changed_first), st.integers(0, 99))
 def test_every_released_row_is_a_candidate_of_its_record(steps, seed):
     """Whatever the order of the steps: the simulators are composed as the methods are."""
-    hierarchies = HIERARCHIES | {
-        "city": ValueHierarchy(
-            [[c, "north" if c in "ab" else "south", ANY] for c in "abcd"]
-            + [[c, c, ANY] for c in ("north", "south")]
-        )
-    }
-    pipeline = Pipeline(steps=steps, roles=ROLES, hierarchies=hierarchies)
+    pipeline = Pipeline(steps=steps, roles=ROLES, hierarchies=HIERARCHIES)
     for name, method in steps:
         if name != "coarser":
             method.set_params(random_state=seed)
-    original = Table.of(people(), ROLES, hierarchies)
-    release = pipeline.release(original)
+    original = Table.of(people(), ROLES, HIERARCHIES)
+    release = pipeline.fit_transform_table(original)
     found = simulate(original, release, pipeline, rate=pipeline.sampling_rate)
     assert found.found.tolist() == found.released.tolist()
     assert found.n_q >= 1
@@ -176,7 +180,7 @@ def test_categories_changed_among_numbers_are_candidates():
     for count in (1, 2):
         pipeline = Pipeline(steps=steps[:count], roles=Roles(quasi_identifiers=("grade",)))
         original = Table.of(frame, pipeline.roles, hierarchies)
-        found = simulate(original, pipeline.release(original), pipeline)
+        found = simulate(original, pipeline.fit_transform_table(original), pipeline)
         assert found.found.all()
         assert found.n_q == 40
 

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import FileError, SpecError, TableError, UnreachableError
-from anonymizer.search.measure import Learning, ReleaseMeasure, fidelity
+from anonymizer.search.measure import ReleaseMeasure
 from anonymizer.search.search import SearchResult, Trial, progress_bar, search
 from anonymizer.search.space import Range, Space
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
+from anonymizer.utility.objectives import Learning, fidelity
 
 TEXT = """
 [roles]
@@ -31,7 +32,7 @@ levels = { age = { choices = [1, 2] } }
 
 [[steps]]
 method = "sampling"
-rate = { from = 0.5, to = 1.0, points = 3 }
+rate = { from = 0.5, to = 0.9, points = 3 }
 """
 
 
@@ -52,12 +53,12 @@ def test_a_space_names_its_parameters_and_fills_them(tmp_path):
     (tmp_path / "release.toml").write_text(TEXT, encoding="utf-8")
     found = Space.read(tmp_path / "release.toml")
     assert set(found.free) == {"generalization.levels.age", "sampling.rate"}
-    assert found.free["sampling.rate"].grid == (0.5, 0.75, 1.0)
+    assert found.free["sampling.rate"].grid == (0.5, 0.7, 0.9)
     assert len(found.grid) == 6
     steps = found.spec({"generalization.levels.age": 2, "sampling.rate": 0.6}).steps
     assert steps[0]["levels"] == {"age": 2}
     assert steps[1]["rate"] == 0.6
-    assert found.document["steps"][1]["rate"] == {"from": 0.5, "to": 1.0, "points": 3}
+    assert found.document["steps"][1]["rate"] == {"from": 0.5, "to": 0.9, "points": 3}
 
 
 def test_a_method_that_comes_twice_has_its_number_in_the_name():
@@ -78,7 +79,7 @@ def test_grids_stay_between_their_ends(low, more, points, log):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("rate = { from = 0.5, to = 1.0, point = 3 }", "unknown key 'point'"),
+        ("rate = { from = 0.5, to = 0.9, point = 3 }", "unknown key 'point'"),
         ("rate = { from = 1.0, to = 0.5 }", "no range"),
         ("rate = { from = 0.0, to = 0.5, scale = 'log' }", "no range"),
         ("rate = { from = 0.1, to = 0.5, scale = 'lag' }", "'log'"),
@@ -89,7 +90,7 @@ def test_grids_stay_between_their_ends(low, more, points, log):
 )
 def test_malformed_ranges_are_named(line, message):
     with pytest.raises(SpecError, match=message) as caught:
-        space(TEXT.replace("rate = { from = 0.5, to = 1.0, points = 3 }", line))
+        space(TEXT.replace("rate = { from = 0.5, to = 0.9, points = 3 }", line))
     assert "release.toml, sampling.rate" in str(caught.value)
 
 
@@ -112,7 +113,7 @@ def test_the_grid_finds_the_best_within_the_limit():
 
     def measure(point):
         rate, level = point["sampling.rate"], point["generalization.levels.age"]
-        if rate == 0.75:
+        if rate == 0.7:
             raise TableError("No such release.", "Take another.")
         return rate / level, rate + (level == 1)
 
@@ -154,7 +155,9 @@ def test_a_search_over_real_releases():
     first, second = (search(space(), measure, 0.5) for _ in range(2))
     assert first.trials == second.trials
     finest = {
-        one.point["generalization.levels.age"]: one for one in first.trials if one.point["sampling.rate"] == 1
+        one.point["generalization.levels.age"]: one
+        for one in first.trials
+        if one.point["sampling.rate"] == 0.9
     }
     assert finest[1].utility > finest[2].utility
     assert finest[1].risk > finest[2].risk
@@ -178,3 +181,25 @@ def test_bayesian_search_keeps_the_limit():
     assert len(found.trials) == 40
     assert found.best.risk <= 0.8
     assert found.best.utility > 1.5
+
+
+@pytest.mark.parametrize(
+    ("points", "word"), [(10**9, "points is not 1 to 10,000"), (True, "points"), (0, "points")]
+)
+def test_grids_are_not_built_before_they_are_checked(tmp_path, points, word):
+    given = {"from": 0.1, "to": 1.0, "points": points}
+    with pytest.raises(SpecError, match=word):
+        Space.of({"steps": [{"method": "noise", "epsilon": given}]}, tmp_path)
+
+
+def test_too_many_combinations_are_refused(tmp_path):
+    free = {"from": 0.1, "to": 1.0, "points": 5000}
+    steps = [{"method": "noise", "epsilon": free}, {"method": "sampling", "rate": free}]
+    with pytest.raises(SpecError, match="25,000,000 combinations"):
+        Space.of({"steps": steps}, tmp_path).grid  # noqa: B018
+
+
+@pytest.mark.parametrize("end", [10**400, float("inf"), float("nan"), True, "1"])
+def test_ends_that_are_no_numbers_are_refused(tmp_path, end):
+    with pytest.raises(SpecError, match="end is no number"):
+        Space.of({"steps": [{"method": "noise", "epsilon": {"from": 0, "to": end}}]}, tmp_path)

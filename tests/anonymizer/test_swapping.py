@@ -30,7 +30,6 @@ def table(rows: int = 2000) -> pd.DataFrame:
             "born": pd.Timestamp("2000-01-01") + pd.to_timedelta(number % 300, unit="D"),
             "left": number,
         },
-        index=number + 5,
     )
 
 

@@ -9,13 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from anonymizer.errors import HierarchyError, TableError
+from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.models.exponential import ExponentialMechanism, edges
 from anonymizer.models.pram import PRAM, invariant
+from anonymizer.models.swapping import Swapping
 from anonymizer.models.transition import spread_labels
 from anonymizer.risk.candidates import exactly
+from anonymizer.risk.simulator import simulate
 from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
 
 ROLES = Roles(quasi_identifiers=("city",))
 CITIES = ("a", "b", "c", "d")
@@ -155,7 +158,8 @@ def test_near_categories_are_likelier(around):
 @pytest.mark.parametrize(
     ("changes", "hierarchies", "error", "word"),
     [
-        ({"epsilon": 0}, {"city": TREE}, TableError, "epsilon"),
+        ({"epsilon": 0}, {"city": TREE}, SpecError, "epsilon"),
+        ({"epsilon": 1e300}, {"city": TREE}, SpecError, "epsilon"),
         ({"around": "mean"}, {"city": TREE}, TableError, "'mean'"),
         ({"columns": ("city",)}, {}, HierarchyError, "'city'"),
     ],
@@ -163,3 +167,23 @@ def test_near_categories_are_likelier(around):
 def test_refusals_of_the_exponential_mechanism(changes, hierarchies, error, word):
     with pytest.raises(error, match=word):
         ExponentialMechanism(**changes).fit(cities(), roles=ROLES, hierarchies=hierarchies)
+
+
+def test_more_values_than_a_matrix_can_be_made_of_are_refused():
+    frame = pd.DataFrame({"city": [f"c{i}" for i in range(100_000)]})
+    rows = ValueHierarchy([[city, "*"] for city in frame["city"]])
+    for method in (PRAM(), ExponentialMechanism(columns=("city",))):
+        with pytest.raises(TableError, match="'city' has 100,000 different values"):
+            method.fit(frame, roles=Roles(quasi_identifiers=("city",)), hierarchies={"city": rows})
+
+
+def test_values_too_many_to_simulate_are_swapped_and_the_simulator_says_so():
+    table = Table.of(
+        pd.DataFrame({"city": [f"c{i}" for i in range(100_000)]}), Roles(quasi_identifiers=("city",))
+    )
+    method = Swapping(rate=0.2, random_state=1)
+    release = method.release(table)
+    assert sorted(release.table.native["city"]) == sorted(table.native["city"])
+    assert 15_000 < release.changed["city"] <= 20_000
+    with pytest.raises(TableError, match="'city' has 100,000 different values"):
+        simulate(table, release.table, method)

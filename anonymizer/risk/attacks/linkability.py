@@ -26,10 +26,10 @@ def linkability(
 ) -> Attack:
     """Attack with two sources that know different columns of a target.
 
-    Each source looks for the released rows nearest to what it knows; the attempt succeeds if a row is nearest
-    for both. All rows at the least distance count, not one of them: where few columns are known, the leaked
-    row is one of many that fit equally, and taking one at random misses nearly every leak. What ties add by
-    chance they add in the control group as well. The naive rate joins the halves of two different targets.
+    Each source looks for the released rows nearest to what it knows, all that tie; the attempt succeeds if a
+    row is nearest for both. Where m rows are, the attacker guesses one of them, and the attempt counts 1 / m:
+    a row of a class of k alike is a link to k people. The naive rate joins the halves of two different
+    targets.
 
     Args:
         original: the rows that the release was made of.
@@ -56,7 +56,7 @@ def linkability(
     released, *groups = aligned(release, others, (*first, *second))
     halves = range(len(first)), range(len(first), len(first) + len(second))
     finders = [Nearest(released.only(half)) for half in halves]
-    randomness = Randomness(random_state, "attack")
+    randomness = Randomness(random_state, "linkability")
     rates, naive = [], Rate(0, 0)
     for group in groups:
         targets = group.taken(randomness.sample(len(group), attempts))
@@ -69,8 +69,9 @@ def linkability(
 
 
 def _linked(finders: Sequence[Nearest], sides: Sequence[Rows], neighbours: int) -> Rate:
-    hits = 0
+    hits = 0.0
     found = [finder.near(side, neighbours) for finder, side in zip(finders, sides, strict=True)]
     for (_, left), (_, right) in zip(*found, strict=True):
-        hits += int((left & right).any(axis=1).sum())
+        both = (left & right).sum(axis=1)
+        hits += float((1 / both[both > 0]).sum())
     return Rate(hits, len(sides[0]))

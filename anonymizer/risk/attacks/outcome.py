@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Final
 
 from scipy.special import ndtri
+
+MOST_CONTROL: Final = 0.5
+"""An attack that succeeds in more than this part against people who are not released says nothing."""
+WIDEST: Final = 0.5
+"""So wide may the interval of a risk be that still says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +19,12 @@ class Rate:
     """A part of attempts that succeeded.
 
     Attributes:
-        successes: how many did.
+        successes: how many did; an attempt that leaves m equal guesses counts 1 / m.
         attempts: of how many.
         weight: the rate counts this often; see `singling_out`.
     """
 
-    successes: int
+    successes: float
     attempts: int
     weight: float = 1.0
 
@@ -30,6 +36,9 @@ class Rate:
     def interval(self, level: float) -> tuple[float, float]:
         """The interval of Wilson, Journal of the American Statistical Association 22, 1927.
 
+        Where attempts count in parts it is wider than need be: of all that lie in [0, 1] and have one mean,
+        what is 0 or 1 varies most.
+
         Args:
             level: in (0, 1).
 
@@ -39,11 +48,11 @@ class Rate:
         if not self.attempts:
             return 0.0, 1.0
         n, z = self.attempts, float(ndtri((1 + level) / 2))
-        share = self.successes / n
+        share = min(1.0, self.successes / n)
         centre = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         lower = 0.0 if self.successes == 0 else self.weight * (centre - half)
-        upper = 1.0 if self.successes == n else self.weight * (centre + half)
+        upper = 1.0 if self.successes >= n else self.weight * (centre + half)
         return min(1.0, max(0.0, lower)), min(1.0, upper)
 
 
@@ -91,9 +100,21 @@ class Attack:
         return min(1.0, max(0.0, middle - below)), min(1.0, max(0.0, middle + above))
 
     @property
+    def objection(self) -> str:
+        """Why the attack says nothing about the release, as the end of a sentence; empty if it does."""
+        if self.main.interval(self.level)[1] <= self.naive.value:
+            return "does no better than guessing"
+        if self.control is not None and self.control.value > MOST_CONTROL:
+            return f"succeeds against {self.control.value:.0%} of the people who are not in the release"
+        low, high = self.interval
+        if high - low > WIDEST:
+            return f"leaves the risk anywhere from {low:.0%} to {high:.0%}"
+        return ""
+
+    @property
     def conclusive(self) -> bool:
-        """Whether the attack beats guessing; one that does not says nothing about the release."""
-        return self.main.interval(self.level)[1] > self.naive.value
+        """Whether the attack says something about the release."""
+        return not self.objection
 
 
 def _excess(main: float, base: float) -> float:

@@ -40,14 +40,16 @@ class Predicates:
 class Index:
     """A table sorted by each column, to count quickly.
 
+    A row fulfils a predicate if all that its cells may stand for does: for values, if they do.
+
     Args:
         rows: of the table.
     """
 
     def __init__(self, rows: Rows) -> None:
-        self._cells = rows.cells
-        self._orders = np.argsort(rows.cells, axis=1, kind="stable")
-        self._sorted = np.take_along_axis(rows.cells, self._orders, axis=1)
+        self._low, self._high = rows.low, rows.high
+        self._orders = np.argsort(rows.low, axis=1, kind="stable")
+        self._sorted = np.take_along_axis(rows.low, self._orders, axis=1)
 
     def count(self, predicates: Predicates) -> Int:
         """How many rows fulfil each predicate, shape (p,).
@@ -76,8 +78,9 @@ class Index:
         owner = np.repeat(np.arange(len(predicates)), size)
         within = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)
         rows = self._orders[rarest[owner], start[owner] + within]
-        for cells, low, high in zip(self._cells, predicates.low, predicates.high, strict=True):
-            held = cells[rows]
-            kept = (low[owner] <= held) & (held <= high[owner])
+        for first, last, low, high in zip(
+            self._low, self._high, predicates.low, predicates.high, strict=True
+        ):
+            kept = (low[owner] <= first[rows]) & (last[rows] <= high[owner])
             owner, rows = owner[kept], rows[kept]
         return np.bincount(owner, minlength=len(predicates))

@@ -36,11 +36,11 @@ def singling_out(
 ) -> Attack:
     """Attack with descriptions of rows (multivariate predicates).
 
-    An attempt takes a released row and some of its columns: the same category, a number within the tolerance.
-    It fails if another released row fits as well, since the attacker sees that; it succeeds if exactly one
-    original row fits. How many columns and which tolerance work best (by the lower end of the interval) is
-    found on attempts of their own, so that the choice does not bias the result. Rates are parts of the
-    released rows tried.
+    An attempt takes a released row and some of its columns: the same category, or one that its label stands
+    for, a number within the tolerance. It fails if another released row fits as well, since the attacker
+    sees that; it succeeds if exactly one original row fits. How many columns and which tolerance work best
+    (by the lower end of the interval) is found on attempts of their own, so that the choice does not bias
+    the result. Rates are parts of the released rows tried.
 
     The chance that a description fits exactly one row of n at random grows at most like n, so that the rate
     against a control group of m < n rows counts n / m times; of a larger one n rows are taken. A naive
@@ -63,7 +63,7 @@ def singling_out(
     Reference: Giomi et al., PETS 2023, section 4.1.
     """
     names = shared_columns(original, release) if columns is None else tuple(columns)
-    space = _Space(original, release, control, names, Randomness(random_state, "attack"))
+    space = _Space(original, release, control, names, Randomness(random_state, "singling out"))
     total = len(names)
     widths = sorted({-(-total // 2), total}) if width is None else [min(width, total)]
     tolerances = TOLERANCES if tolerance is None else (tolerance,)
@@ -94,7 +94,7 @@ def singling_out_values(
     Args, errors and reference: as `singling_out`.
     """
     names = shared_columns(original, release) if columns is None else tuple(columns)
-    randomness = Randomness(random_state, "attack")
+    randomness = Randomness(random_state, "singling out by values")
     found = {}
     for name in names:
         space = _Space(original, release, control, (name,), randomness)
@@ -102,17 +102,17 @@ def singling_out_values(
         if len(predicates):
             chosen = predicates.taken(randomness.sample(len(predicates), attempts))
             main, control_rate = space.judged(chosen, unique=True)
-            drawn = space.release.cells[:, randomness.integers(len(release), len(chosen))]
-            naive, _ = space.judged(Predicates(drawn, drawn), unique=False)
+            drawn = space.release.taken(randomness.integers(len(release), len(chosen)))
+            naive, _ = space.judged(Predicates(drawn.low, drawn.high), unique=False)
             found[name] = Attack(f"singling out by {name}", main, control_rate, naive, level)
     return found
 
 
 def _rare(rows: Rows) -> Predicates:
-    """The values that one row has, and the two ends of a column of numbers."""
-    cells, counts = np.unique(rows.cells[0], return_counts=True)
-    low, high = cells[counts == 1], cells[counts == 1]
-    present = cells[np.isfinite(cells)]
+    """The values and labels that one row has, and the two ends of a column of numbers."""
+    cells, counts = np.unique(np.stack((rows.low[0], rows.high[0])), axis=1, return_counts=True)
+    low, high = cells[:, counts == 1]
+    present = cells[0, np.isfinite(cells[0])]
     if rows.numeric[0] and len(present) > 1:
         low = np.append(low, [-np.finfo(np.float64).max, present[-1]])
         high = np.append(high, [present[0], np.finfo(np.float64).max])
@@ -143,17 +143,20 @@ class _Space:
 
     def tried(self, attempts: int, width: int, tolerance: float) -> tuple[Rate, Rate | None, Rate]:
         """Rates against original and control group, and of naive attempts."""
-        cells, total = self.release.cells, len(self.release)
+        total = len(self.release)
         rows = self._randomness.permutation(total)[:attempts]
-        main, control = self.judged(self._around(cells[:, rows], width, tolerance), unique=True)
-        mixed = np.stack([one[self._randomness.integers(total, len(rows))] for one in cells])
+        own = np.broadcast_to(rows, (len(self.release.low), len(rows)))
+        main, control = self.judged(self._around(own, width, tolerance), unique=True)
+        mixed = np.stack([self._randomness.integers(total, len(rows)) for _ in self.release.low])
         naive, _ = self.judged(self._around(mixed, width, tolerance), unique=False)
         return main, control, naive
 
-    def _around(self, cells: Float, width: int, tolerance: float) -> Predicates:
+    def _around(self, rows: Int, width: int, tolerance: float) -> Predicates:
+        """Conditions of the cells of released rows, of which those of each column are given, shape (d, p)."""
         margin = np.where(self.release.numeric, tolerance, 0.0)[:, None]
-        low, high = cells - margin, cells + margin
-        order = self._randomness.words(cells.size).reshape(cells.shape).argsort(axis=0)
+        low = np.take_along_axis(self.release.low, rows, axis=1) - margin
+        high = np.take_along_axis(self.release.high, rows, axis=1) + margin
+        order = self._randomness.words(low.size).reshape(low.shape).argsort(axis=0)
         left_out = order.argsort(axis=0) >= width
         return Predicates(np.where(left_out, -np.inf, low), np.where(left_out, MISSING, high))
 

@@ -1,0 +1,81 @@
+"""`duetto anonymize init`: a first specification for an unknown table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from anonymizer.cli.output import apart, emit, json_option, places
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command("init")
+@click.argument("data", type=FILE)
+@click.option(
+    "-o", "--output", "output_path", type=FILE, help="The specification, a TOML file; else it is printed."
+)
+@click.option("--delimiter", default="", help="What separates cells, if it is not found.")
+@click.option("--encoding", default="", help="The character encoding, if it is not found.")
+@json_option
+def init(data: Path, output_path: Path | None, delimiter: str, encoding: str, as_json: bool) -> None:
+    """Propose a specification for DATA: roles, hierarchies and a first step, with comments.
+
+    It is tried on the table: the release that it makes passes the gate. Whether the roles are right only you
+    can know.
+    """
+    apart(data, output_path)
+    places(output_path)
+
+    from anonymizer.errors import FileError
+    from anonymizer.proposals.dialects import guessed
+    from anonymizer.proposals.proposal import propose
+    from anonymizer.proposals.writing import written
+    from anonymizer.tables import files
+    from anonymizer.tables.dialect import Dialect
+
+    if output_path is not None and output_path.exists():
+        raise FileError(
+            f"{output_path} is there already.", "Give another name, so that nothing written is lost."
+        )
+    given = {"delimiter": delimiter, "encoding": encoding}
+    Dialect.from_mapping({key: value for key, value in given.items() if value}, "init")
+    dialect, table = guessed(data, delimiter, encoding)
+    proposal = propose(table, dialect)
+    text = written(proposal, f"Release of {data.name}")
+    if output_path is not None:
+        files.write_text(text, output_path)
+    document = proposal.document
+    values = {
+        "data": str(data),
+        "output": output_path and str(output_path),
+        "specification": text,
+        "rows": proposal.rows,
+        "roles": document["roles"],
+        "columns": [
+            {
+                "name": one.profile.name,
+                "role": one.role or None,
+                "why": one.why,
+                "look": one.profile.look,
+                "values": len(one.profile.counts),
+                "missing": one.profile.missing,
+                "distinction": one.profile.distinction,
+                "separation": one.profile.separation,
+            }
+            for one in proposal.columns
+        ],
+        "together": [
+            {"with": name, "distinction": distinction, "separation": apart_}
+            for name, distinction, apart_ in proposal.figures
+        ],
+    }
+    if output_path is None:
+        emit(values, [text.rstrip("\n")], as_json=as_json)
+        return
+    lines = [
+        f"{output_path}: the specification; read and correct it",
+        f"then: duetto anonymize {data} --spec {output_path} -o release.csv --report report.html",
+    ]
+    emit(values, lines, as_json=as_json)

@@ -1,0 +1,65 @@
+"""The options that say what is measured, the same for all commands that measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from anonymizer.report.assessment import Told
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def measure_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Give a command `--measures`, `--without`, `--weights` and `--households`."""
+    options = (
+        click.option(
+            "--measures",
+            callback=_words,
+            help="Run these measures only, whatever they cost; their words with commas between.",
+        ),
+        click.option("--without", callback=_words, help="Leave these measures out."),
+        click.option("--weights", help="The column of sampling weights: how many people a row stands for."),
+        click.option("--households", help="The column that says to which household a person belongs."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@contextmanager
+def measuring(*, as_json: bool) -> Iterator[Told | None]:
+    """A progress bar on standard error that `assess` moves; none for machines."""
+    if as_json:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
+
+
+def _words(context: click.Context, option: click.Parameter, given: str | None) -> tuple[str, ...] | None:
+    """Words of measures; None if the option is not given."""
+    if given is None:
+        return None
+    from anonymizer.errors import near
+    from anonymizer.measures.registry import MEASURES
+
+    words = tuple(word.strip() for word in given.split(",") if word.strip())
+    for word in words:
+        if word not in MEASURES:
+            raise click.BadParameter(
+                f"there is no measure {word!r}. {near(word, tuple(MEASURES))}", context, option
+            )
+    if not words:
+        raise click.BadParameter(f"name at least one of {', '.join(MEASURES)}", context, option)
+    return words

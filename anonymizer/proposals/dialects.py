@@ -1,0 +1,101 @@
+"""The dialect of a CSV file, by trial."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from anonymizer.errors import FileError
+from anonymizer.tables import csvs, files
+from anonymizer.tables.dialect import SEPARATORS, Dialect
+from anonymizer.tables.table import Table
+
+TOKENS: Final = ("?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "-", ".", "#N/A")
+"""What often stands for a missing cell."""
+
+_BYTES: Final = 1 << 20
+_LINES: Final = 200
+_FORMS: Final = ((".", ""), (",", ""), (",", "."), (",", " "), (".", ","), (".", "'"), (".", " "))
+"""Decimals and thousands, the commonest first."""
+
+
+def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table]:
+    """The dialect of a file, and the file read by it; of Parquet the plain one.
+
+    Args:
+        path: of the file.
+        delimiter: if it is known.
+        encoding: if it is known.
+
+    Raises:
+        FileError: the file cannot be read by any guess.
+        TableError: its first line does not name the columns, or rows differ in length.
+    """
+    if path.name.lower().endswith(".parquet"):
+        return Dialect(), files.table(path)
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        with opener(path, "rb") as file:
+            start = file.read(_BYTES)
+    except (OSError, EOFError) as problem:
+        raise FileError(
+            f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.", "Check the file."
+        ) from None
+    names = (encoding,) if encoding else (csvs.guessed_encoding(start), "cp1252", "latin-1")
+    for number, name in enumerate(names, 1):
+        form = Dialect(delimiter or _delimiter(start, name), name)
+        try:
+            frame = csvs.read(path, form)
+        except FileError as problem:
+            if number == len(names) or "is not in" not in problem.what:
+                raise
+            continue
+        form = _numbers(form, frame)
+        return form, files.table(path, form)
+    raise FileError(f"{path} is in no encoding that was tried.", "Name it with --encoding.")
+
+
+def _delimiter(start: bytes, encoding: str) -> str:
+    """The separator by which the first lines have the same number of cells, the larger the better."""
+    text = start.decode(encoding, errors="replace").removeprefix("\ufeff")
+    best, most = "", 1
+    for one in SEPARATORS:
+        widths: set[int] = set()
+        with suppress(csv.Error):
+            lines = islice(csv.reader(text.splitlines(keepends=True)[:_LINES], delimiter=one), _LINES - 1)
+            widths = {len(row) for row in lines if row}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = one, max(widths)
+    return "" if best == "," else best
+
+
+def _numbers(form: Dialect, frame: pl.DataFrame) -> Dialect:
+    """The dialect with the decimal mark, thousands and missing tokens by which most columns are numbers."""
+    part = frame.head(10_000)
+    best, most = form, -1
+    for decimal, thousands in _FORMS:
+        tried = replace(form, decimal=decimal, thousands=thousands)
+        tokens = {token for name in part.columns for token in _tokens(part[name], tried)}
+        tried = replace(tried, missing_tokens=tuple(token for token in TOKENS if token in tokens))
+        count = sum(None not in tried.kinds(_without(part[name], tokens)) for name in part.columns)
+        if count > most:
+            best, most = tried, count
+    return best
+
+
+def _tokens(cells: pl.Series, form: Dialect) -> set[str]:
+    """The tokens that keep a column from being one of numbers."""
+    there = set(cells.unique().drop_nulls().to_list()) & set(TOKENS)
+    kinds = form.kinds(_without(cells, there)) if there else set()
+    return there if kinds and None not in kinds else set()
+
+
+def _without(cells: pl.Series, tokens: set[str]) -> pl.Series:
+    return cells.filter(~cells.is_in(list(tokens))) if tokens else cells

@@ -1,0 +1,125 @@
+"""What a column looks like: its kind, how many values it has, and how well it tells rows apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.releases.gate.traces import looks_like_an_identifier
+from anonymizer.releases.gate.views import Column
+from anonymizer.tables.dialect import day
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+
+Look = Literal["number", "date", "code", "category", "text", "nested"]
+
+MOST_CATEGORIES: Final = 60
+_CODE: Final = re.compile(r"[A-Za-z]{0,4}[-./ ]?\d[\w./ -]{0,14}")
+_AMBIGUOUS: Final = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})")
+_FORMS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y")
+_LOOKED: Final = 5000
+_FEW: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A column.
+
+    Attributes:
+        name: of it.
+        look: what its values seem to be.
+        values: the different ones, in order.
+        counts: rows of each.
+        missing: rows without a value.
+        distinction: different values by rows, in [0, 1] (Motwani and Xu, Efficient algorithms for masking and
+            finding quasi-identifiers, 2007).
+        separation: part of the pairs of rows that it tells apart, in [0, 1].
+        identifying: why its values look like those of an identifier; empty if they do not.
+        date_formats: of dates that can be read in more than one way, those by which all can be read.
+    """
+
+    name: str
+    look: Look
+    values: NDArray[Any] = field(repr=False)
+    counts: Int = field(repr=False)
+    missing: int
+    distinction: float
+    separation: float
+    identifying: str
+    date_formats: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The different values as hierarchies write them."""
+        return [text_of(value) for value in self.values.tolist()]
+
+
+def profile(table: Table, name: str) -> Profile:
+    """Look at a column."""
+    codes = table.codes(name)
+    counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
+    rows = max(1, len(table))
+    look, formats = _look(table, name, codes.values, counts)
+    words = None if look == "nested" else looks_like_an_identifier(Column.of(table, name))
+    return Profile(
+        name=name,
+        look=look,
+        values=codes.values,
+        counts=counts,
+        missing=int((codes.codes < 0).sum()),
+        distinction=len(counts) / rows,
+        separation=separation(counts),
+        identifying=words or "",
+        date_formats=formats,
+    )
+
+
+def separation(sizes: Int) -> float:
+    """The part of the pairs of rows that lie in different groups.
+
+    Args:
+        sizes: of the groups.
+    """
+    rows = float(sizes.sum())
+    if rows < 2:
+        return 0.0
+    return 1 - float((sizes * (sizes - 1.0)).sum()) / (rows * (rows - 1))
+
+
+def together(table: Table, names: tuple[str, ...]) -> tuple[float, float]:
+    """Distinction and separation of columns as a set; a missing cell counts as a value."""
+    if not names:
+        return 0.0, 0.0
+    cells = np.stack([table.codes(name).codes for name in names], axis=1)
+    sizes = np.unique(cells, axis=0, return_counts=True)[1]
+    return len(sizes) / max(1, len(table)), separation(sizes)
+
+
+def _look(table: Table, name: str, values: NDArray[Any], counts: Int) -> tuple[Look, tuple[str, ...]]:
+    dtype = table.series(name).dtype
+    some = values[:: max(1, len(values) // _LOOKED)].tolist()
+    texts = [text_of(value).strip() for value in some]
+    few = len(values) <= max(MOST_CATEGORIES, int(counts.sum()) // 20)
+    look: Look = "category" if few else "text"
+    formats: tuple[str, ...] = ()
+    if dtype.is_nested() or str(dtype) in ("Binary", "Object", "Unknown"):
+        look = "nested"
+    elif dtype.is_temporal():
+        look = "date" if values.size and day(values[0]) is not None else "category"
+    elif len(values) > 2 and all(len(text) >= 8 and day(text) is not None for text in texts):
+        look = "date" if all(day(text_of(value)) is not None for value in values.tolist()) else look
+    elif table.is_numeric(name):
+        look = "number"
+    elif len(values) > 2 and all(map(_AMBIGUOUS.fullmatch, texts)):
+        whole = [text_of(value) for value in values.tolist()]
+        formats = tuple(form for form in _FORMS if all(day(text, form) is not None for text in whole))
+        look = "date" if formats else look
+    elif len(values) > _FEW and all(map(_CODE.fullmatch, texts)):
+        look = "code"
+    return look, formats

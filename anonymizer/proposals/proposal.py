@@ -1,0 +1,169 @@
+"""A whole specification that is proposed for a table, tried on it, and written with comments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from anonymizer.errors import TableError
+from anonymizer.pipelines.spec import Spec, parse
+from anonymizer.proposals.hierarchies import Suggestion, suggested
+from anonymizer.proposals.profiles import Profile, profile, together
+from anonymizer.proposals.roles import Proposed, Role, proposed
+from anonymizer.releases.gate.looks import look
+from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+
+ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
+K: Final = 5
+_ROUNDS: Final = 6
+_CHOICES: Final = 100_000
+_SMALL: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is proposed for a table.
+
+    Attributes:
+        dialect: of the file.
+        columns: roles in the order of the table.
+        hierarchies: of the quasi-identifiers.
+        figures: distinction and separation of growing sets of quasi-identifiers, the best first.
+        method: of the step that is proposed.
+        k: of the step.
+        rows: of the table.
+    """
+
+    dialect: Dialect
+    columns: tuple[Proposed, ...]
+    hierarchies: Mapping[str, Suggestion] = field(repr=False)
+    figures: tuple[tuple[str, float, float], ...]
+    method: str
+    k: int
+    rows: int
+
+    def names(self, role: Role) -> list[str]:
+        """The columns of a role."""
+        return [one.profile.name for one in self.columns if one.role == role]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The specification as plain values."""
+        roles = {role: self.names(role) for role in ROLES if self.names(role)}
+        gaps = [one for one in self.columns if one.role == "quasi_identifiers" and one.profile.missing]
+        found: dict[str, Any] = {"csv": declared(self.dialect), "roles": roles}
+        found["columns"] = {one.profile.name: {"missing": "value"} for one in gaps}
+        found["hierarchies"] = {name: dict(one.declared) for name, one in self.hierarchies.items()}
+        found["steps"] = [{"method": self.method, "k": self.k}]
+        return {key: value for key, value in found.items() if value}
+
+    @property
+    def specification(self) -> Spec:
+        """The specification, checked."""
+        return parse(self.document, Path(), "the proposal")
+
+
+def propose(table: Table, dialect: Dialect) -> Proposal:
+    """Propose a specification, and correct it until a release by it passes the looks of the gate.
+
+    Args:
+        table: as it was read.
+        dialect: of its file.
+
+    Raises:
+        TableError: it has fewer than two rows, or no column that could be protected.
+    """
+    if len(table) < 2:
+        raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
+    columns = tuple(proposed([profile(table, name) for name in table.names]))
+    for _ in range(_ROUNDS):
+        found = _proposal(table, dialect, columns)
+        better = _corrected(table, found)
+        if better == columns:
+            return found
+        columns = better
+    return _proposal(table, dialect, columns)
+
+
+def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> Proposal:
+    quasi = [one.profile for one in columns if one.role == "quasi_identifiers"]
+    if not quasi:
+        raise TableError(
+            "No column could be proposed as a quasi-identifier.",
+            "Write a specification by hand, or add columns.",
+        )
+    hierarchies = {one.name: suggested(table, one, _target(columns, one)) for one in quasi}
+    return Proposal(
+        dialect=dialect,
+        columns=columns,
+        hierarchies=hierarchies,
+        figures=_figures(table, quasi),
+        method=_method(table, tuple(one.name for one in quasi), hierarchies),
+        k=max(2, min(K, len(table) // 2)),
+        rows=len(table),
+    )
+
+
+def _method(table: Table, names: tuple[str, ...], hierarchies: Mapping[str, Suggestion]) -> str:
+    """Local recoding loses least and looks at all choices of levels; Mondrian does not."""
+    document = {name: dict(one.declared) for name, one in hierarchies.items()}
+    built = parse({"hierarchies": document, "steps": [{"method": "mondrian"}]}, Path()).hierarchies
+    fitted = table.declared(Roles(quasi_identifiers=names), built).hierarchies
+    choices = math.prod(one.height + 1 for one in fitted.values())
+    return "local-recoding" if choices <= _CHOICES else "mondrian"
+
+
+def _target(columns: Sequence[Proposed], own: Profile) -> str | None:
+    """The column by which values of another are grouped: a sensitive one, else a small category."""
+    fit = [one for one in columns if one.profile.name != own.name and 1 < len(one.profile.counts) <= _SMALL]
+    fit = [one for one in fit if one.profile.look != "nested"]
+    fit.sort(key=lambda one: (one.role != "sensitive", one.role != "", len(one.profile.counts)))
+    return fit[0].profile.name if fit else None
+
+
+def _figures(table: Table, quasi: Sequence[Profile]) -> tuple[tuple[str, float, float], ...]:
+    order = sorted(quasi, key=lambda one: -one.separation)
+    found = []
+    for count in range(1, len(order) + 1):
+        names = tuple(one.name for one in order[:count])
+        found.append((order[count - 1].name, *together(table, names)))
+    return tuple(found)
+
+
+def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
+    """The columns with other roles where the looks of the gate find that they tell what is withheld."""
+    spec = tried.specification
+    original = table.declared(spec.roles, spec.hierarchies, spec.schema)
+    made = spec.pipeline().release(original)
+    released = made.table
+    reasons: dict[str, str] = {}
+    for finding in look(original, released, origin=made.origin, ordered=True):
+        if finding.column is not None:
+            reasons.setdefault(finding.column, finding.what)
+    changed = []
+    for one in tried.columns:
+        name = one.profile.name
+        if name not in reasons or one.role in ("identifiers", "quasi_identifiers"):
+            changed.append(one)
+            continue
+        role: Role = "quasi_identifiers" if _may_join(one.profile) else "identifiers"
+        changed.append(replace(one, role=role, why=reasons[name].rstrip(".")))
+    return tuple(changed)
+
+
+def _may_join(found: Profile) -> bool:
+    """Whether a column that tells another is better protected with it than taken out."""
+    return found.look in ("number", "date", "code", "category") and not found.identifying
+
+
+def declared(dialect: Dialect) -> dict[str, Any]:
+    """What a dialect has that a plain one has not, as the table `[csv]` says it."""
+    plain = Dialect()
+    names = ("delimiter", "encoding", "decimal", "thousands", "missing_tokens")
+    found = {name: getattr(dialect, name) for name in names if getattr(dialect, name) != getattr(plain, name)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}

@@ -1,0 +1,90 @@
+"""Files that appear together: all of them or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from anonymizer.errors import FileError
+
+_PREFIX: Final = ".duetto-"
+
+
+class Staging:
+    """Files that are made and looked at in folders that nobody else may read, beside the wanted places."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[Path, Path] = {}
+
+    def place(self, path: Path) -> Path:
+        """Where to make a file that is to become `path`; it keeps its name and so its kind.
+
+        Raises:
+            FileError: the folder of `path` cannot be written in.
+        """
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent))
+        except OSError as problem:
+            raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
+        self._wanted[path] = folder / path.name
+        return self._wanted[path]
+
+    def clear(self) -> None:
+        """Take away all that was not published."""
+        for place in self._wanted.values():
+            shutil.rmtree(place.parent, ignore_errors=True)
+
+    def publish(self) -> None:
+        """Move all files to their places; if one cannot be moved, what stood there before is put back.
+
+        Raises:
+            FileError: one could not be moved; everything is as before.
+        """
+        moved: list[tuple[Path, Path | None]] = []
+        try:
+            for path, place in self._wanted.items():
+                with place.open("rb") as file:
+                    os.fsync(file.fileno())
+                place.chmod(0o666 & ~_umask())
+                old = place.with_name(f"{place.name}.old") if path.exists() else None
+                if old is not None:
+                    path.replace(old)
+                moved.append((path, old))
+                place.replace(path)
+        except BaseException as problem:
+            for path, old in reversed(moved):
+                path.unlink(missing_ok=True)
+                if old is not None:
+                    old.replace(path)
+            if isinstance(problem, OSError):
+                reason = problem.strerror or type(problem).__name__
+                raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None
+            raise
+
+
+@contextmanager
+def staging() -> Iterator[Staging]:
+    """A place for files, which is gone afterwards with all that was not published.
+
+    Raises:
+        FileError: a file could not be written.
+    """
+    staged = Staging()
+    try:
+        yield staged
+    except OSError as problem:
+        reason = problem.strerror or type(problem).__name__
+        raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None
+    finally:
+        staged.clear()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

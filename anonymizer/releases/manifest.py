@@ -1,0 +1,132 @@
+"""The manifest: what lies beside a release and says how it was made and what is promised of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, Literal, Self, get_args
+
+from anonymizer.errors import FileError, SpecError
+from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.guarantee import Guarantee, strict
+from anonymizer.schema.columns import Schema
+
+Order = Literal["kept", "shuffled", "shuffled within chunks"]
+
+FORMAT: Final = 1
+
+
+def program_version() -> str:
+    """The version of the program, "unknown" where it is not installed."""
+    try:
+        return version("duetto")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is said of a release. Nothing in it comes from single cells of the original.
+
+    Attributes:
+        specification: SHA-256 of the specification, hierarchies included; "" if there is none.
+        columns: the declared domain of columns: types, bounds, categories.
+        guarantees: that hold for the release.
+        epsilon: of a whole record, all steps together; None if no differential privacy is claimed.
+        delta: belongs to epsilon.
+        gamma: the size of the decoy groups of a release with small-sum privacy; else None.
+        seeded: whether random steps drew from a seed.
+        order: of the rows: as in the input, or shuffled.
+        rows: of the release.
+        accepted: findings of the gate that were accepted, with their reasons.
+        files: by name of each released file the SHA-256 of its bytes.
+        program: its name and version.
+    """
+
+    specification: str = ""
+    columns: Schema = field(default_factory=Schema)
+    guarantees: tuple[Guarantee, ...] = ()
+    epsilon: float | None = None
+    delta: float | None = None
+    gamma: float | None = None
+    seeded: bool = False
+    order: Order = "kept"
+    rows: int = 0
+    accepted: tuple[Acceptance, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    program: str = field(default_factory=lambda: f"duetto {program_version()}")
+
+    def to_json(self) -> str:
+        """The manifest as one JSON object, keys sorted."""
+        document = {
+            "format": FORMAT,
+            "program": self.program,
+            "specification": self.specification,
+            "columns": self.columns.to_mapping(),
+            "guarantees": [one.to_document() for one in self.guarantees],
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "gamma": self.gamma,
+            "seeded": self.seeded,
+            "order": self.order,
+            "rows": self.rows,
+            "accepted": [one.to_mapping() for one in self.accepted],
+            "files": dict(self.files),
+        }
+        return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` has written.
+
+        Raises:
+            FileError: it is not JSON, a key is unknown or missing, or a value is of the wrong type.
+        """
+        try:
+            document = json.loads(text, parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
+        strict(document, _TYPES, "manifest")
+        given = {key: value for key, value in document.items() if key != "format"}
+        if document["format"] != FORMAT:
+            raise FileError(
+                f"The manifest has the format {document['format']}.",
+                "Read it with the program that wrote it.",
+            )
+        if given["order"] not in get_args(Order) or given["rows"] < 0:
+            raise FileError("The manifest has an impossible order or number of rows.", "Take it as written.")
+        if not all(isinstance(value, str) for value in given["files"].values()):
+            raise FileError("The manifest has a digest that is not a text.", "Take it as written.")
+        try:
+            entries = enumerate(given["accepted"], 1)
+            given["accepted"] = tuple(
+                Acceptance.from_mapping(one, f"manifest, acceptance {number}") for number, one in entries
+            )
+            given["columns"] = Schema.from_mapping(given["columns"], "manifest, columns")
+        except SpecError as problem:
+            raise FileError(problem.what, problem.mend) from None
+        given["guarantees"] = tuple(map(Guarantee.from_document, given["guarantees"]))
+        return cls(**given)
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "format": int,
+    "program": str,
+    "specification": str,
+    "columns": dict,
+    "guarantees": list,
+    "epsilon": float | int | None,
+    "delta": float | int | None,
+    "gamma": float | int | None,
+    "seeded": bool,
+    "order": str,
+    "rows": int,
+    "accepted": list,
+    "files": dict,
+}
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(word)

@@ -1,0 +1,146 @@
+"""p-privacy: how well guesses hit that are put together from what the release holds.
+
+An attacker sees from the release which columns depend on each other, takes each group of such columns as
+a whole, and puts the different values of the groups together in all ways: the table F. xi counts the rows of
+F that are records of the original; p = xi / |F| * xi / |O|, smaller is safer. F need not be made: |F| is the
+product of the numbers of different values of the groups, and a record is in F if all its groups occur
+(erratum 25).
+Reference: the RoD paper, section 3.2.4 and Algorithm 4. It takes the graph of JTree; here columns are
+linked where Cramer's V of the release, numbers in at most `BINS` groups of equal size, reaches a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats.contingency import association
+
+from anonymizer.errors import TableError
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.risk.classes import grouped
+from anonymizer.tables.table import Table
+
+BINS: Final = 20
+LINKED: Final = 0.3
+"""Columns with this association or more are one group."""
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class PPrivacy:
+    """What guesses reach.
+
+    Attributes:
+        p: xi / |F| * xi / |O|, in [0, 1].
+        hits: xi, different records of the original that are in F.
+        candidates: |F|.
+        groups: the columns that are taken together.
+    """
+
+    p: float
+    hits: int
+    candidates: int
+    groups: tuple[tuple[str, ...], ...]
+
+
+def p_privacy(
+    original: Table,
+    release: Table,
+    columns: Sequence[str],
+    groups: Sequence[Sequence[str]] | None = None,
+) -> PPrivacy:
+    """Measure p-privacy.
+
+    Args:
+        original: at least one row.
+        release: at least one row.
+        columns: that a record consists of; those of both tables, without gaps.
+        groups: that are taken together, each column in one; None finds them in the release.
+
+    Raises:
+        TableError: a table has no rows, lacks a column or has gaps in it, or the groups are not of the
+            columns.
+    """
+    for table in (original, release):
+        if not len(table) or not columns:
+            raise TableError("A table has no rows, or no column is named.", "Give rows and name columns.")
+        table.complete(tuple(columns))
+    chosen = tuple(tuple(group) for group in groups) if groups is not None else linked(release, columns)
+    if sorted(name for group in chosen for name in group) != sorted(columns):
+        raise TableError(
+            "The groups do not hold each column once.", f"Put each of {', '.join(columns)} in one."
+        )
+    codes = {name: _together(original, release, name) for name in columns}
+    inside = np.ones(len(original), dtype=np.bool_)
+    sizes = []
+    for group in chosen:
+        joined, count = grouped([codes[name] for name in group])
+        there = np.zeros(count, dtype=np.bool_)
+        there[joined[len(original) :]] = True
+        inside &= there[joined[: len(original)]]
+        sizes.append(int(there.sum()))
+    records, _ = grouped([codes[name][: len(original)] for name in columns])
+    hits = len(np.unique(records[inside]))
+    candidates = prod(sizes)
+    p = float(Fraction(hits * hits, candidates * len(original)))
+    return PPrivacy(p, hits, candidates, chosen)
+
+
+def linked(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The groups of columns that depend on each other in a release, in the order of the columns.
+
+    Raises:
+        TableError: the release lacks a column.
+    """
+    binned = [_binned(release, name) for name in columns]
+    edges = [
+        (left, right)
+        for left, right in combinations(range(len(columns)), 2)
+        if _association(binned[left], binned[right]) >= LINKED
+    ]
+    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(columns), len(columns)))
+    _, parts = connected_components(graph, directed=False)
+    return tuple(
+        tuple(name for name, place in zip(columns, parts, strict=True) if place == part)
+        for part in dict.fromkeys(parts.tolist())
+    )
+
+
+def _binned(table: Table, column: str) -> Int:
+    codes = table.codes(column)
+    if not table.is_numeric(column) or len(codes.values) <= BINS:
+        return codes.codes
+    numbers = table.numbers(column)
+    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, BINS + 1)[1:-1]))
+    return np.searchsorted(edges, numbers, side="right").astype(np.int64)
+
+
+def _association(left: Int, right: Int) -> float:
+    counts = np.zeros((left.max() + 1, right.max() + 1), dtype=np.int64)
+    np.add.at(counts, (left, right), 1)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    if min(counts.shape) < 2:
+        return 0.0
+    return float(association(counts, method="cramer"))
+
+
+def _together(original: Table, release: Table, column: str) -> Int:
+    """The cells of both tables as codes of their texts, those of the original first."""
+    places: dict[str, int] = {}
+    parts = []
+    for table in (original, release):
+        codes = table.codes(column)
+        own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
+        parts.append(np.array(own, dtype=np.int64)[codes.codes])
+    return np.concatenate(parts)

@@ -1,0 +1,355 @@
+"""CSV as texts: every cell is read as it stands, and written as it stands.
+
+Rows must have as many cells as the first line has names, quoted cells must end, and only what is stated as
+missing is missing. Arrow reads, since it counts cells; Polars holds them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from anonymizer.errors import FileError, TableError
+from anonymizer.tables.dialect import SEPARATORS, Dialect
+from anonymizer.tables.parquet import texts
+
+_BLOCK: Final = 1 << 24
+"""Bytes that are looked at together; a row must fit."""
+_ROWS: Final = 1 << 16
+
+
+def read(path: Path, dialect: Dialect) -> pl.DataFrame:
+    """A whole file, all columns as texts.
+
+    Raises:
+        FileError: it cannot be read, or not in this dialect; says which entry of `[csv]` to write.
+        TableError: its first line does not name the columns, or a row has too few or too many cells.
+    """
+    with _explained(path, dialect):
+        names, filled = header(path, dialect)
+        if not filled:
+            return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+        with _source(path) as source, _located(path, names, dialect):
+            found = pc.read_csv(source, *_options(names, dialect))
+        _closed(path, found, dialect)
+        return _framed(found)
+
+
+def batches(path: Path, rows: int, dialect: Dialect) -> Iterator[pl.DataFrame]:
+    """The same by at most `rows` rows at a time."""
+    with _explained(path, dialect):
+        names, filled = header(path, dialect)
+        if not filled:
+            return
+        held: list[pa.RecordBatch] = []
+        with _source(path) as source, _located(path, names, dialect):
+            for batch in pc.open_csv(source, *_options(names, dialect)):
+                held.append(batch)
+                if sum(map(len, held)) < rows:
+                    continue
+                table = pa.Table.from_batches(held)
+                whole = len(table) // rows * rows
+                for start in range(0, whole, rows):
+                    yield _framed(table.slice(start, rows))
+                held = table.slice(whole).to_batches()
+        if held:
+            table = pa.Table.from_batches(held)
+            _closed(path, table, dialect)
+            yield _framed(table)
+
+
+def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
+    """The names of the columns, and whether a row follows them.
+
+    Raises:
+        FileError: the cells seem to be separated by something else than the dialect says.
+        TableError: a column has no name, or that of another.
+    """
+    with _texts(path, dialect) as file:
+        rows = csv.reader(file, delimiter=dialect.separator)
+        first = next(rows, None)
+        second = next((row for row in rows if row), None)
+    if first is None or (not first and second is None):
+        raise TableError(f"{path} is empty.", "Write a line with the names of the columns.")
+    if not first:
+        raise TableError(f"{path}: the first line is blank.", "Let it name the columns.")
+    names = [name.removeprefix("\ufeff").strip() for name in first]
+    if any("\0" in name for name in names):
+        raise _wrong_encoding(path, dialect)
+    other = None if dialect.delimiter else _other_separator(first, second)
+    if other is not None:
+        raise FileError(
+            f"{path} separates its cells by {SEPARATORS[other]}, the specification says nothing of it.",
+            f"Write delimiter = {_quoted(other)} below [csv] in the specification.",
+        )
+    for place, name in enumerate(names, 1):
+        if not name:
+            raise TableError(
+                f"{path}: column {place} has no name in the first line.",
+                "Give it one there, or take the column out.",
+            )
+        if names.count(name) > 1:
+            raise TableError(f"{path} has two columns {name!r}.", "Rename one.")
+    return names, second is not None
+
+
+class Parts:
+    """A file that is written part by part, the names of the columns once.
+
+    Args:
+        path: where.
+        dialect: of the file.
+        compressed: by gzip, without the time and the name of the file.
+    """
+
+    def __init__(self, path: Path, dialect: Dialect, *, compressed: bool) -> None:
+        self._path = path
+        self._dialect = dialect
+        self._plain = path.open("wb")
+        self._file: Any = (
+            gzip.GzipFile(filename="", mode="wb", fileobj=self._plain, mtime=0) if compressed else self._plain
+        )
+        self._begun = False
+
+    def append(self, frame: pl.DataFrame) -> None:
+        """Write some more rows."""
+        plain = _writable(frame, self._dialect)
+        for start in range(0, max(1, len(plain)), _ROWS):
+            text = plain[start : start + _ROWS].write_csv(
+                include_header=not self._begun, separator=self._dialect.separator
+            )
+            self._file.write(self._encoded(text))
+            self._begun = True
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
+        self._plain.close()
+
+    def _encoded(self, text: str) -> bytes:
+        encoding = "utf-8" if self._dialect.is_utf8 else self._dialect.encoding
+        try:
+            found = text.encode(encoding)
+        except UnicodeEncodeError as problem:
+            lacking = problem.object[problem.start : problem.start + 1]
+            raise FileError(
+                f"The encoding {self._dialect.encoding} lacks the character {lacking!r} of the release.",
+                "Write the release as .parquet, or write the hierarchies without it.",
+            ) from None
+        return found.removeprefix("".encode(encoding)) if self._begun else found  # one byte order mark
+
+
+def formulas(frame: pl.DataFrame) -> tuple[str, ...]:
+    """The columns with a text that a spreadsheet would take for a formula (OWASP, CSV injection).
+
+    Numbers are none, also those that are texts, such as `-1.5` and `-1/2`.
+    """
+    number = r"^[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?(/[0-9]+)?$"
+    return tuple(
+        name
+        for name, kind in texts(frame).schema.items()
+        if kind == pl.String
+        and (
+            frame[name].cast(pl.String).str.contains(r"^[=+\-@\t\r\n＝＋－＠]")
+            & ~frame[name].cast(pl.String).str.contains(number)
+        ).any()
+    )
+
+
+def _writable(frame: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
+    """Texts, whole numbers and what else has one form in CSV; NaN is a missing cell."""
+    frame = texts(frame)
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    frame = frame.with_columns(pl.col(floats).fill_nan(None))
+    if dialect.decimal != ".":
+        named = [*floats, *(name for name, kind in frame.schema.items() if kind.is_decimal())]
+        frame = frame.with_columns(
+            pl.col(named).cast(pl.String).str.replace(".", dialect.decimal, literal=True)
+        )
+    for name, kind in frame.schema.items():
+        if kind.is_nested() or kind in (pl.Binary, pl.Duration, pl.Object) or str(kind).startswith("Map"):
+            raise TableError(
+                f"Column {name!r} holds {str(kind).partition('(')[0].lower()} cells, which CSV cannot hold.",
+                "Write the release as .parquet.",
+            )
+    if frame.width == 1:  # a blank line would be no row
+        frame = frame.with_columns(pl.all().cast(pl.String).fill_null(""))
+    return frame
+
+
+def _options(
+    names: list[str], dialect: Dialect, *, careful: bool = False
+) -> tuple[pc.ReadOptions, pc.ParseOptions, pc.ConvertOptions]:
+    return (
+        pc.ReadOptions(
+            column_names=names,
+            skip_rows_after_names=1,
+            encoding="utf8" if dialect.is_utf8 else dialect.encoding,
+            block_size=_BLOCK,
+            use_threads=not careful,
+        ),
+        pc.ParseOptions(
+            delimiter=dialect.separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+        ),
+        pc.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+            null_values=["", *dialect.missing_tokens],
+        ),
+    )
+
+
+@contextmanager
+def _located(path: Path, names: list[str], dialect: Dialect) -> Iterator[None]:
+    """Say of a row that does not fit where it stands; Arrow counts rows only if it reads one by one."""
+    try:
+        yield
+    except pa.ArrowInvalid as problem:
+        if "columns, got" not in str(problem):
+            raise
+        wrong: list[Any] = []
+
+        def seen(row: Any) -> str:
+            wrong.append(row)
+            return "error"
+
+        reading, parsing, converting = _options(names, dialect, careful=True)
+        parsing.invalid_row_handler = seen
+        try:
+            with _source(path) as source:
+                pc.read_csv(source, reading, parsing, converting)
+        except pa.ArrowInvalid:
+            if not wrong:
+                raise problem from None
+        row = wrong[0]
+        raise TableError(
+            f"{path}, row {int(row.number) - 1}: {row.actual_columns} cells, the first line names "
+            f"{row.expected_columns} columns.",
+            "Correct separators and quotation marks of this row; a missing cell stands empty between two.",
+        ) from None
+
+
+@contextmanager
+def _explained(path: Path, dialect: Dialect) -> Iterator[None]:
+    """What readers raise, as an error with a mend."""
+    try:
+        yield
+    except UnicodeError:
+        raise _wrong_encoding(path, dialect) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise FileError(f"{path} is cut short or damaged.", "Copy or compress it again.") from None
+    except pa.ArrowInvalid as problem:
+        text = str(problem)
+        if "UTF8" in text or "UTF-8" in text:
+            raise _wrong_encoding(path, dialect) from None
+        if "straddling" in text:
+            raise FileError(
+                f"{path} has a row of more than {_BLOCK >> 20} million characters.",
+                "A quotation mark may lack its partner: correct it.",
+            ) from None
+        raise FileError(f"{path} cannot be read: {_first_line(text)}.", "Check the file.") from None
+    except csv.Error as problem:
+        raise FileError(
+            f"{path}: the first lines are no CSV: {problem}.", "Check separators and quotation marks."
+        ) from None
+    except OSError as problem:
+        if "runcated" in str(problem) or "zlib" in str(problem):
+            raise FileError(f"{path} is cut short or damaged.", "Copy or compress it again.") from None
+        raise FileError(
+            f"{path} cannot be read: {problem.strerror or _first_line(str(problem))}.", "Check the file."
+        ) from None
+
+
+def _wrong_encoding(path: Path, dialect: Dialect) -> FileError:
+    guess = "cp1252"
+    with suppress(OSError, EOFError, zlib.error), _bytes(path) as file:
+        found = guessed_encoding(file.read(_ROWS))
+        guess = "cp1252" if dialect.is_utf8 and found == "utf-8" else found  # the fault may stand further on
+    said = "UTF-8" if dialect.is_utf8 else dialect.encoding
+    return FileError(
+        f"{path} is not in {said}.",
+        f'Write encoding = "{guess}" below [csv] in the specification, or what the file is in.',
+    )
+
+
+def guessed_encoding(start: bytes) -> str:
+    """The likeliest encoding of a file: by its mark, by zeros at every other place, else by trial."""
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) > len(start) / 8:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _source(path: Path) -> Any:
+    return pa.input_stream(str(path), compression="gzip" if _is_gzip(path) else None)
+
+
+@contextmanager
+def _texts(path: Path, dialect: Dialect) -> Iterator[IO[str]]:
+    with _bytes(path) as raw:
+        encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
+        yield io.TextIOWrapper(raw, encoding=encoding, newline="")
+
+
+def _bytes(path: Path) -> Any:
+    return gzip.open(path, "rb") if _is_gzip(path) else path.open("rb")
+
+
+def _is_gzip(path: Path) -> bool:
+    return path.name.lower().endswith(".gz")
+
+
+def _closed(path: Path, table: pa.Table, dialect: Dialect) -> None:
+    """Check that the last cell of the table does not lack its quotation mark."""
+    last = table.column(table.num_columns - 1)[-1].as_py() if len(table) else None
+    if last is None or ("\n" not in last and "\r" not in last):
+        return
+    with _texts(path, dialect) as file:
+        tail = ""
+        while piece := file.read(_ROWS):
+            tail = (tail + piece)[-_ROWS:]
+    if not tail.rstrip("\r\n").endswith('"'):
+        raise FileError(
+            f"{path}: a cell that begins with a quotation mark does not end.",
+            f"It begins with {last[:20]!r}: write its second quotation mark.",
+        )
+
+
+def _other_separator(first: list[str], second: list[str] | None) -> str | None:
+    """Another separator that stands equally often in the first two lines, the first being a single cell."""
+    lines = [",".join(cells) for cells in (first, second) if cells]
+    counts = {one: {line.count(one) for line in lines} for one in SEPARATORS if one != ","}
+    return next(
+        (one for one, found in counts.items() if len(first) == len(found) == 1 and 0 not in found), None
+    )
+
+
+def _framed(table: pa.Table) -> pl.DataFrame:
+    found = pl.from_arrow(table)
+    return found if isinstance(found, pl.DataFrame) else found.to_frame()
+
+
+def _quoted(separator: str) -> str:
+    return '"\\t"' if separator == "\t" else f'"{separator}"'
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or ["unknown"])[0][:160].rstrip(".")

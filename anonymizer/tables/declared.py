@@ -1,0 +1,45 @@
+"""Cells as they are declared: what is no number in a column of numbers counts as missing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.tables.table import Table
+
+Float = NDArray[np.float64]
+
+
+def declared_numbers(table: Table, column: str) -> Float:
+    """The numbers of a column that is declared to hold some, whatever type its library has found.
+
+    Args:
+        table: with the column.
+        column: declared as integers or floats.
+
+    Returns:
+        Shape (n,); NaN where a cell is missing, infinite or no number.
+    """
+    if table.is_numeric(column):
+        found = np.asarray(table.series(column).to_numpy(), dtype=np.float64).copy()
+    else:
+        codes = table.codes(column)
+        values = np.array([*map(_number, map(text_of, codes.values.tolist())), np.nan])
+        found = values[codes.codes]
+    found[~np.isfinite(found)] = np.nan
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def gaps(table: Table, column: str) -> NDArray[np.bool_]:
+    """Which cells are missing, or no number in a column that is declared to hold some, shape (n,)."""
+    if table.schema.of(column).is_number and not table.is_numeric(column):
+        return np.isnan(declared_numbers(table, column))
+    return table.missing(column)

@@ -1,0 +1,188 @@
+"""How CSV files are written: separator, encoding, numbers, dates, and what stands for a missing cell."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Any, Final, Literal, Self
+
+import polars as pl
+
+from anonymizer.errors import SpecError, near
+
+SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""The separators that are recognized, and how they are called."""
+
+Kind = Literal["integer", "float"]
+"""How a column of texts reads as numbers."""
+
+_DATES: Final = ("%Y-%m-%d", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d-%b-%Y", "%d %b %Y")
+"""The forms of dates that can only be read in one way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The form of the CSV files of a specification, its table `[csv]`; those of input and output are alike.
+
+    Attributes:
+        delimiter: one character; empty is a comma that was not asked for, so that a file with another
+            separator is refused rather than read as one column.
+        encoding: a character encoding by a name that Python knows.
+        decimal: what stands before the decimals of a number.
+        thousands: what may stand between thousands; empty is nothing.
+        date_format: of dates, in the directives of `strptime`; empty is any form that can only be read in one
+            way, such as 1990-12-31, 31.12.1990 and 19901231.
+        missing_tokens: what a missing cell may hold besides nothing.
+    """
+
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    decimal: str = "."
+    thousands: str = ""
+    date_format: str = ""
+    missing_tokens: tuple[str, ...] = ()
+
+    @classmethod
+    def from_mapping(cls, document: Mapping[str, Any], place: str = "csv") -> Self:
+        """Read a dialect from a parsed TOML table with the keys of the attributes.
+
+        Raises:
+            SpecError: there is an unknown key, or an entry is impossible.
+        """
+        known = [one.name for one in fields(cls)]
+        for key, value in document.items():
+            if key not in known:
+                raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
+            if key == "missing_tokens":
+                if not isinstance(value, list | tuple) or not all(
+                    isinstance(one, str) and one for one in value
+                ):
+                    raise SpecError(f"{place}: missing_tokens is not a list of texts.", 'Write ["?", "NA"].')
+            elif not isinstance(value, str) or not (value or key in ("thousands", "date_format")):
+                raise SpecError(f"{place}: {key} is not a text.", f'Write {key} = "{_EXAMPLES[key]}".')
+        given: dict[str, Any] = {**document, "missing_tokens": tuple(document.get("missing_tokens", ()))}
+        made = cls(**given)
+        made._check(place)
+        return made
+
+    @property
+    def separator(self) -> str:
+        """What stands between the cells."""
+        return self.delimiter or ","
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether files are in UTF-8, with a byte order mark or without."""
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig", "ascii")
+
+    def _check(self, place: str) -> None:
+        if self.delimiter and (
+            len(self.delimiter) > 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n\0'
+        ):
+            raise SpecError(
+                f"{place}: the delimiter {self.delimiter!r} cannot be used.", 'Write such as ";".'
+            )
+        try:
+            text_like = codecs.lookup(self.encoding)._is_text_encoding
+        except (LookupError, ValueError):
+            text_like = False
+        if not text_like:
+            raise SpecError(
+                f"{place}: there is no encoding {self.encoding!r}.", 'Write such as "cp1252" or "utf-16".'
+            )
+        if self.decimal not in (".", ","):
+            raise SpecError(f"{place}: decimal is {self.decimal!r}.", 'Write "." or ",".')
+        if len(self.thousands) > 1 or self.thousands == self.decimal or self.thousands.isalnum():
+            raise SpecError(
+                f"{place}: thousands cannot be {self.thousands!r} beside decimal {self.decimal!r}.",
+                'Write such as " ", or leave it out.',
+            )
+        if self.date_format and not _says_a_day(self.date_format):
+            raise SpecError(
+                f"{place}: date_format {self.date_format!r} does not tell a day.", 'Write such as "%d/%m/%Y".'
+            )
+
+    def kinds(self, cells: pl.Series) -> set[Kind | None]:
+        """How a column of texts reads as numbers.
+
+        Args:
+            cells: texts; missing and blank ones say nothing.
+
+        Returns:
+            Nothing if no cell says anything; None for texts: some cell is no number, has leading zeros as
+            codes have, or is a whole number beyond 64 bits.
+        """
+        texts = cells.unique().drop_nulls().str.strip_chars()
+        texts = texts.filter(texts != "")
+        if not len(texts):
+            return set()
+        if texts.str.contains(r"^[+-]?0\d").any() or not texts.str.contains(self._number).all():
+            return {None}
+        kind: Kind = "integer" if texts.str.contains(self._whole).all() else "float"
+        found = self.numbers(texts, kind)
+        return {None} if found.null_count() or not found.is_finite().all() else {kind}
+
+    def numbers(self, cells: pl.Series, kind: Kind) -> pl.Series:
+        """A column of texts as numbers, null where a cell is blank or no number."""
+        plain = cells.str.strip_chars()
+        if self.thousands:
+            plain = plain.str.replace_all(self.thousands, "", literal=True)
+        if self.decimal != ".":
+            plain = plain.str.replace(self.decimal, ".", literal=True)
+        return plain.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+
+    @property
+    def _digits(self) -> str:
+        gap = re.escape(self.thousands)
+        return rf"(\d{{1,3}}({gap}\d{{3}})+|\d+)" if gap else r"\d+"
+
+    @property
+    def _whole(self) -> str:
+        return rf"^[+-]?{self._digits}$"
+
+    @property
+    def _number(self) -> str:
+        point = re.escape(self.decimal)
+        return rf"^[+-]?({self._digits}({point}\d*)?|{point}\d+)([eE][+-]?\d+)?$"
+
+
+_EXAMPLES: Final = {
+    "delimiter": ";",
+    "encoding": "cp1252",
+    "decimal": ",",
+    "thousands": " ",
+    "date_format": "%d/%m/%Y",
+}
+
+
+def day(value: Any, form: str = "") -> date | None:
+    """The day of a date, a time, or a text; None if it is none.
+
+    Args:
+        value: a cell.
+        form: of texts, in the directives of `strptime`; empty is any form that can only be read in one way,
+            with or without a time of the day after it.
+    """
+    if isinstance(value, date):
+        return value
+    text = str(value).strip()
+    if form:
+        return _day(text, form)
+    head = re.split(r"[ T](?=\d\d?:)", text, maxsplit=1)[0]
+    return next((found for form in _DATES if (found := _day(head, form)) is not None), None)
+
+
+def _day(text: str, form: str) -> date | None:
+    try:
+        return datetime.strptime(text, form).date()
+    except ValueError:
+        return None
+
+
+def _says_a_day(form: str) -> bool:
+    """Whether the directives tell one day from another."""
+    first, second = date(1987, 11, 23), date(2012, 6, 5)
+    return all(_day(one.strftime(form), form) == one for one in (first, second))

@@ -1,0 +1,468 @@
+"""The gate: nothing is written unless the very bytes that leave hold what was promised, and nothing more."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from anonymizer.errors import FileError, GateError, SpecError
+from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
+from anonymizer.hierarchies.intervals import IntervalHierarchy
+from anonymizer.models.anatomy import Anatomy
+from anonymizer.models.dp_noise import DpNoise
+from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.models.method import Method
+from anonymizer.models.registry import METHODS
+from anonymizer.models.sampling import Sampling
+from anonymizer.models.suppression import SuppressRecords
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.acceptance import ACCEPTABLE, Acceptance
+from anonymizer.releases.gate import gate as gates
+from anonymizer.releases.gate.container import contained
+from anonymizer.releases.gate.gate import Gate, digest, manifest_path
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.release import Release
+from anonymizer.schema.columns import Column, Schema
+from anonymizer.tables import files
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+from tests.anonymizer.data import shared
+from tests.anonymizer.settings import SETTINGS
+from tests.anonymizer.tables import HIERARCHIES, ROLES
+
+RANDOM = np.random.default_rng(9)
+
+
+def people(rows: int = 120) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "name": [f"person {number}" for number in RANDOM.permutation(rows)],
+            "age": RANDOM.integers(0, 16, rows),
+            "city": RANDOM.choice(list("abcde"), rows),
+            "job": RANDOM.choice(list("xyz"), rows),
+            "illness": RANDOM.choice(list("uvw"), rows),
+            "account": 2**53 + 1 + RANDOM.permutation(10**6)[:rows] * 2,
+        }
+    )
+
+
+WITH_NAMES = replace(ROLES, identifiers=("name",))
+
+
+def table(rows: int = 120) -> Table:
+    return Table.of(people(rows), WITH_NAMES, HIERARCHIES)
+
+
+def pipeline(*methods: Method) -> Pipeline:
+    return Pipeline(steps=[(f"{number}-{m.word}", m) for number, m in enumerate(methods, 1)])
+
+
+def rules(error: pytest.ExceptionInfo[GateError]) -> list[str]:
+    return [one["rule"] for one in error.value.findings]
+
+
+def written(release: Release, name: str | Path, **given) -> Manifest:
+    return Gate(**given).write(release, Path(name)).manifest
+
+
+class Rogue(LocalRecoding):
+    """A method that does something else with the table than it should, after all is well."""
+
+    word = "rogue"
+
+    def __init__(self, *, k: int = 3, constraints=(), columns=None, spoil=None, claim=()) -> None:
+        super().__init__(k=k, constraints=constraints, columns=columns)
+        self.spoil = spoil
+        self.claim = claim
+
+    def _transform(self, table: Table) -> Table:
+        self.before_ = table
+        made = super()._transform(table)
+        return made if self.spoil is None else self.spoil(made)
+
+    def guarantees(self, table: Table):
+        return (*super().guarantees(table), *self.claim)
+
+
+def spoiled(spoil, *claim: Guarantee) -> list[str]:
+    with pytest.raises(GateError) as error:
+        written(pipeline(Rogue(spoil=spoil, claim=claim)).release(table()), "out.csv")
+    assert not list(Path().iterdir())
+    return rules(error)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_a_release_and_its_manifest(ending):
+    original = table()
+    release = pipeline(LocalRecoding(k=3)).release(original)
+    manifest = written(release, f"out.{ending}")
+    path = Path(f"out.{ending}")
+    assert sorted(p.name for p in Path().iterdir()) == [path.name, f"{path.name}.manifest.json"]
+    assert Manifest.from_json(manifest_path(path).read_text()) == manifest
+    assert (manifest.order, manifest.rows) == ("shuffled", 120)
+    assert manifest.files == {path.name: digest(path)}
+    read = files.read(path)
+    assert list(read.columns) == ["age", "city", "job", "illness", "account"]
+    assert sorted(read["account"]) == sorted(original.native["account"])
+    assert read.groupby(["age", "city", "job"]).size().min() >= 3
+    assert list(read["account"]) != list(original.native["account"])
+
+
+def test_rows_may_keep_their_order_and_the_warning_says_what_that_means():
+    original = table()
+    release = pipeline(LocalRecoding(k=3)).release(original)
+    passed = Gate(keep_order=True).write(release, Path("out.csv"))
+    assert passed.manifest.order == "kept"
+    assert "list of the people" in passed.warnings[0]
+    assert list(files.read("out.csv")["account"]) == list(original.native["account"])
+
+
+def test_a_seed_repeats_the_order():
+    release = pipeline(LocalRecoding(k=3)).release(table())
+    for name in ("a.csv", "b.csv"):
+        Gate(seed=4).write(release, Path(name))
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    Gate().write(release, Path("c.csv"))
+    assert Path("a.csv").read_bytes() != Path("c.csv").read_bytes()
+
+
+def _changed(name: str, cells):
+    return lambda made: made.replaced({name: cells(made)})
+
+
+def _planted(made: Table, rogue_cells) -> Table:
+    return made.replaced({"extra": rogue_cells})
+
+
+def test_a_method_that_plants_a_column_is_refused():
+    found = spoiled(lambda made: _planted(made, np.arange(len(made))))
+    assert {"new-column", "altered", "image", "identifying"} <= set(found)
+
+
+def test_a_method_that_plants_a_code_in_another_column_is_refused():
+    def planted(made: Table) -> Table:
+        return made.replaced({"account": 5 + np.arange(len(made)) * 1.5})
+
+    assert "altered" in spoiled(planted)
+
+
+def test_promises_are_measured_again():
+    claim = Guarantee("k-anonymity", {"k": 60}, columns=("age", "city", "job"), method="rogue")
+    assert spoiled(None, claim) == ["guarantee"]
+    claim = Guarantee(
+        "distinct-l-diversity", {"l": 3}, columns=("age", "city", "job", "illness"), method="rogue"
+    )
+    assert spoiled(None, claim) == ["guarantee"]
+
+
+def test_the_manifest_may_not_say_less_epsilon_than_was_spent():
+    schema = Schema({"age": Column("integer", 0, 16), "account": Column("integer", 0, 10**6)})
+    both = [DpNoise(epsilon=1.0, columns=(name,)) for name in ("age", "account")]
+    steps = Pipeline(steps=[("one", both[0]), ("two", both[1])])
+    plain = people().assign(account=RANDOM.integers(0, 10**6, 120))
+    release = steps.release(Table.of(plain, WITH_NAMES, HIERARCHIES, schema))
+    assert release.manifest.epsilon == 2.0
+    less = replace(release, manifest=replace(release.manifest, epsilon=1.0))
+    with pytest.raises(GateError) as error:
+        written(less, "out.csv")
+    assert rules(error) == ["guarantee"]
+    assert written(release, "out.csv").epsilon == 2.0
+
+
+def test_k_is_measured_after_the_last_step():
+    """A sample of a k-anonymous table is not k-anonymous."""
+    steps = pipeline(LocalRecoding(k=5), Sampling(rate=0.3, random_state=1))
+    with pytest.raises(GateError) as error:
+        written(steps.release(table()), "out.csv")
+    assert rules(error) == ["guarantee"]
+    assert "sampling" in str(error.value)
+    written(pipeline(Sampling(rate=0.5), LocalRecoding(k=5)).release(table()), "out.csv")
+
+
+def test_k_over_some_quasi_identifiers_is_not_k_over_all():
+    some = pipeline(LocalRecoding(k=5, columns=("age", "city")))
+    with pytest.raises(GateError) as error:
+        written(some.release(table()), "out.csv")
+    assert rules(error) == ["narrow"]
+    written(some.release(table()), "out.csv", accept=(Acceptance("narrow", "", "jobs are not known"),))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "fits"),
+    [
+        ({"kind": "integer"}, "account", True),
+        ({"kind": "boolean"}, "account", False),
+        ({"kind": "date"}, "illness", False),
+        ({"kind": "category", "categories": ("u", "v", "w")}, "illness", True),
+        ({"kind": "category", "categories": ("u", "v")}, "illness", False),
+        ({"kind": "integer"}, "age", True),
+    ],
+)
+def test_types_are_as_declared(kind, name, fits):
+    schema = Schema({name: Column(**kind)})
+    release = pipeline(LocalRecoding(k=30)).release(Table.of(people(), WITH_NAMES, HIERARCHIES, schema))
+    if fits:
+        written(release, "out.csv")
+        return
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["type"]
+
+
+def test_noise_keeps_the_declared_type():
+    schema = Schema({"age": Column("integer", 0, 16)})
+    release = pipeline(DpNoise(epsilon=1.0, columns=("age",))).release(
+        Table.of(people(), WITH_NAMES, HIERARCHIES, schema)
+    )
+    written(release, "out.csv")
+    cells = release.table.numbers("age") + 0.5
+    with pytest.raises(GateError) as error:
+        written(replace(release, table=release.table.replaced({"age": cells})), "other.csv")
+    assert rules(error) == ["type"]
+
+
+def test_the_order_is_looked_at_in_the_file(monkeypatch):
+    class Still:
+        def __init__(self, *given) -> None:
+            pass
+
+        def permutation(self, rows: int) -> np.ndarray:
+            return np.arange(rows)
+
+    monkeypatch.setattr(gates, "Randomness", Still)
+    with pytest.raises(GateError) as error:
+        written(pipeline(LocalRecoding(k=3)).release(table()), "out.csv")
+    assert rules(error) == ["order"]
+
+
+def test_a_file_that_differs_from_the_release_is_refused(monkeypatch):
+    write = files.write
+
+    def rounding(content, path, *more) -> None:
+        frame = content.native if isinstance(content, Table) else content
+        write(frame.assign(account=frame["account"].astype(float)), path, *more)
+
+    release = pipeline(LocalRecoding(k=3)).release(table())
+    monkeypatch.setattr(files, "write", rounding)
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["altered"]
+    assert not list(Path().iterdir())
+
+
+def test_roles_have_to_be_declared():
+    bare = Table.of(people().drop(columns="name"))
+    release = pipeline(Sampling(rate=0.5)).release(bare)
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["roles"]
+    written(release, "out.csv", accept=(Acceptance("roles", "", "a public table"),))
+    manifest = Manifest.from_json(Path("out.csv.manifest.json").read_text())
+    assert manifest.accepted == (Acceptance("roles", "", "a public table"),)
+
+
+def test_a_step_that_does_nothing_is_refused_unless_the_specification_says_why():
+    class Idle(Sampling):
+        word = "idle"
+
+        def _transform(self, table: Table) -> Table:
+            return table
+
+    release = pipeline(LocalRecoding(k=3), Idle()).release(table())
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["unchanged"]
+    assert error.value.findings[0]["column"] == "2-idle"
+    written(release, "out.csv", accept=(Acceptance("unchanged", "2-idle", "for later years"),))
+
+
+@pytest.mark.parametrize("rule", ["identifier", "altered", "guarantee", "order", "container", "none"])
+def test_what_is_never_right_cannot_be_accepted(rule):
+    with pytest.raises(SpecError):
+        Acceptance(rule, "name", "because")
+    with pytest.raises(SpecError):
+        Acceptance(ACCEPTABLE[0], "name", " ")
+
+
+def test_a_frame_without_its_original_is_not_written():
+    release = replace(pipeline(LocalRecoding(k=3)).release(table()), original=None)
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["original"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_nothing_of_a_suppressed_row_is_in_the_bytes(ending):
+    frame = people()
+    frame.loc[7, ["city", "illness"]] = ["a", "canary"]
+    frame["age"] = np.where(np.arange(120) == 7, 15, 3)
+    for name in ("city", "illness", "job"):
+        frame[name] = frame[name].astype("category")
+    frame["job"] = pd.Categorical(["x"] * 120, categories=["x", "canary"])
+    release = pipeline(SuppressRecords(k=2, most=0.9)).release(Table.of(frame, WITH_NAMES, HIERARCHIES))
+    assert len(release) < 120
+    path = Path(f"out.{ending}")
+    written(release, path)
+    raw = path.read_bytes()
+    if ending != "parquet":
+        raw = gzip.decompress(raw) if ending == "csv.gz" else raw
+        assert b"canary" not in raw
+    else:
+        assert b"canary" not in raw
+        assert not any(pa.types.is_dictionary(field.type) for field in pq.read_schema(path))
+    for secret in (b"person", str(frame["account"][7]).encode()):
+        assert secret not in raw
+
+
+def test_parquet_carries_its_manifest():
+    manifest = written(pipeline(LocalRecoding(k=3)).release(table()), "out.parquet")
+    noted = pq.read_metadata("out.parquet").metadata
+    inside = Manifest.from_json(noted[b"duetto"].decode())
+    assert inside == replace(manifest, files={})
+
+
+def test_compressed_files_name_no_source_and_no_time():
+    written(pipeline(LocalRecoding(k=3)).release(table()), "out.csv.gz")
+    assert Path("out.csv.gz").read_bytes()[3:8] == bytes(5)
+    with gzip.GzipFile("patients.csv", "wb", fileobj=Path("x.csv.gz").open("wb")) as file:
+        file.write(b"a\n1\n")
+    assert [one.rule for one in contained(Path("x.csv.gz"))] == ["container"]
+    Path("y.csv.gz").write_bytes(gzip.compress(b"a\n1\n", mtime=0) + gzip.compress(b"hidden", mtime=0))
+    assert [one.rule for one in contained(Path("y.csv.gz"))] == ["container"]
+
+
+def test_what_parquet_holds_beside_its_cells_is_found():
+    ill = pd.Categorical(["flu", "flu"], categories=["flu", "canary"])
+    pd.DataFrame({"ill": ill}, index=pd.Index(["a", "b"], name="id")).to_parquet("x.parquet")
+    found = list(contained(Path("x.parquet")))
+    assert {one.column for one in found} == {"ill", "id"}
+    noted = pa.table({"a": [1]}).replace_schema_metadata({"source": "x"})
+    pq.write_table(noted, "y.parquet")
+    assert [one.column for one in contained(Path("y.parquet"))] == [None]
+    pd.DataFrame({"a": [1, 2]}).to_parquet("z.parquet")
+    assert not list(contained(Path("z.parquet")))
+
+
+def test_anatomy_leaves_in_two_tables():
+    plain = Table.of(people().drop(columns="account"), WITH_NAMES, HIERARCHIES)
+    manifest = written(pipeline(Anatomy(l=2)).release(plain), "out.csv")
+    assert set(manifest.files) == {"out.csv", "out-sensitive.csv"}
+    read, second = files.read("out.csv"), files.read("out-sensitive.csv")
+    assert (second.groupby("group")["count"].sum() == read.groupby("group").size()).all()
+
+
+def test_a_full_disk_leaves_nothing_and_what_was_there(monkeypatch):
+    plain = Table.of(people().drop(columns="account"), WITH_NAMES, HIERARCHIES)
+    release = pipeline(Anatomy(l=2)).release(plain)
+    Path("out.csv").write_text("before")
+    replace_, calls = Path.replace, []
+
+    def failing(self, target):
+        calls.append(target)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        return replace_(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", failing)
+        with pytest.raises(FileError, match="No space"):
+            written(release, "out.csv")
+    assert [path.name for path in Path().iterdir()] == ["out.csv"]
+    assert Path("out.csv").read_text() == "before"
+
+
+def test_findings_hold_no_cell_of_the_table():
+    frame = people().assign(again=lambda one: one["name"].str.upper())
+    release = pipeline(LocalRecoding(k=3)).release(Table.of(frame, WITH_NAMES, HIERARCHIES))
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert "again" in str(error.value)
+    assert "person" not in str(error.value).casefold().replace("persons", "")
+    assert json.dumps(error.value.findings)
+
+
+def _random_people(rows: int = 300) -> Table:
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {number}" for number in RANDOM.permutation(rows)],
+            "age": RANDOM.integers(20, 70, rows),
+            "city": RANDOM.choice(list("abcd"), rows),
+            "illness": RANDOM.choice(list("uvw"), rows),
+            "weight": RANDOM.normal(70, 9, rows).round(1),
+            "visit": pd.Timestamp("2025-01-01") + pd.to_timedelta(RANDOM.integers(0, 90, rows), unit="D"),
+        }
+    )
+    roles = Roles(("name",), ("age", "city"), ("illness",))
+    hierarchies = {
+        "age": IntervalHierarchy.of_widths(0, 120, [10, 40]),
+        "city": ValueHierarchy([[c, "north" if c in "ab" else "south", ANY] for c in "abcd"]),
+    }
+    return Table.of(frame, roles, hierarchies, Schema({"age": Column("integer", 0, 120)}))
+
+
+@pytest.mark.parametrize("word", sorted(METHODS))
+def test_what_each_method_releases_passes(word, tmp_path):
+    """Only k over some quasi-identifiers is refused, which methods for numbers promise."""
+    release = pipeline(METHODS[word](**SETTINGS.get(word, {}))).release(_random_people())
+    accept = (Acceptance("narrow", "", "meant"), Acceptance("unchanged", f"1-{word}", "meant"))
+    for ending in ("csv", "parquet"):
+        written(release, tmp_path / f"out.{ending}", accept=accept)
+
+
+def test_adult_passes_without_its_second_copy_of_education():
+    frame = pd.read_csv(shared("adult_train.csv")).head(4000)
+    quasi = ("age", "sex", "race", "marital_status", "education")
+    hierarchies = {
+        name: ValueHierarchy([[value, ANY] for value in sorted(set(frame[name]))]) for name in quasi[1:]
+    } | {"age": IntervalHierarchy.of_widths(0, 120, [10, 40])}
+    roles = Roles((), quasi, ("income",))
+    release = pipeline(LocalRecoding(k=5)).release(Table.of(frame, roles, hierarchies))
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert {(one["rule"], one["column"]) for one in error.value.findings} == {("image", "education_num")}
+    release = pipeline(LocalRecoding(k=5)).release(
+        Table.of(frame.drop(columns="education_num"), roles, hierarchies)
+    )
+    written(release, "out.csv")
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing():
+    """A process that may write files of four kilobytes at most."""
+    people(2000).to_csv("data.csv", index=False)
+    Path("spec.toml").write_text(
+        '[roles]\nidentifiers = ["name"]\nquasi_identifiers = ["age"]\n'
+        '[[steps]]\nmethod = "mondrian"\nk = 5\n'
+    )
+    code = """
+import resource
+from parties.cli.main import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+for ending in ("csv", "csv.gz", "parquet"):
+    try:
+        main(f"anonymize data.csv --spec spec.toml -o out.{ending} --json".split())
+    except SystemExit as ended:
+        assert ended.code == 65, ended
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True
+    )
+    told = [json.loads(line)["error"]["code"] for line in done.stdout.splitlines()]
+    assert told == ["file"] * 3
+    assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "spec.toml"]

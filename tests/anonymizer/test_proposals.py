@@ -1,0 +1,243 @@
+"""Proposals: from an unknown table to a specification that makes a release, on tame and on ugly tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from anonymizer.errors import AnonymizerError
+from anonymizer.pipelines.spec import parse
+from anonymizer.proposals.dialects import guessed
+from anonymizer.proposals.profiles import profile, separation, together
+from anonymizer.proposals.proposal import propose
+from anonymizer.proposals.roles import proposed
+from anonymizer.proposals.writing import written
+from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.table import Table
+from tests.anonymizer.data import shared
+
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+def people(rows: int = 300) -> pd.DataFrame:
+    number = np.arange(rows)
+    names = [hashlib.sha256(b"%d" % i).hexdigest().translate(_LETTERS)[:9] for i in number]
+    return pd.DataFrame(
+        {
+            "name": names,
+            "patient_id": number + 10_000,
+            "sex": np.where(number % 2, "f", "m"),
+            "age": 18 + (number * 37) % 60,
+            "zip": [f"{80000 + (i * 173) % 90:05d}" for i in number],
+            "born": pd.to_datetime("1950-01-01") + pd.to_timedelta((number * 97) % 15_000, unit="D"),
+            "weight": np.where(number % 9 == 4, np.nan, 50.5 + (number * 13) % 40),
+            "diagnosis": [("flu", "cold", "asthma", "gout")[(i * 5 + i // 7) % 4] for i in number],
+            "ward": ["A"] * rows,
+        }
+    )
+
+
+def roles_of(frame) -> dict[str, str]:
+    table = Table.of(frame)
+    return {one.profile.name: one.role for one in proposed([profile(table, name) for name in table.names])}
+
+
+def test_roles_by_names_and_by_values():
+    found = roles_of(people())
+    assert found == {
+        "name": "identifiers",
+        "patient_id": "identifiers",
+        "sex": "quasi_identifiers",
+        "age": "quasi_identifiers",
+        "zip": "quasi_identifiers",
+        "born": "quasi_identifiers",
+        "weight": "quasi_identifiers",
+        "diagnosis": "sensitive",
+        "ward": "",
+    }
+    anonymous = people().rename(columns=dict(zip(people().columns, "abcdefghi", strict=True)))
+    found = roles_of(anonymous)
+    assert found["a"] == found["b"] == "identifiers", "by their values, not by their names"
+    assert "quasi_identifiers" in found.values()
+
+
+def test_distinction_and_separation_are_those_of_the_rows():
+    frame = pl.DataFrame({"a": ["x", "x", "y", "z"], "b": [1, 1, 1, None]})
+    table = Table.of(frame)
+    assert profile(table, "a").distinction == 0.75
+    assert profile(table, "a").separation == pytest.approx(5 / 6)
+    rows = frame.rows()
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    apart = np.mean([rows[i] != rows[j] for i, j in pairs])
+    assert together(table, ("a", "b")) == (0.75, pytest.approx(apart))
+    assert separation(np.array([1])) == 0
+
+
+def test_two_commands_lead_to_a_release_and_a_report(tmp_path, run):
+    people().to_csv("data.csv", index=False)
+    out, _ = run("anonymize init data.csv -o s.toml")
+    assert "duetto anonymize data.csv --spec s.toml" in out
+    text = (tmp_path / "s.toml").read_text()
+    assert "taken from the data" in text
+    assert "no differential privacy would hold" in text
+    assert tomllib.loads(text)["columns"]["weight"] == {"missing": "value"}
+    run("anonymize data.csv --spec s.toml -o out.csv --report report.html")
+    released = pd.read_csv("out.csv", dtype=str)
+    assert not {"name", "patient_id"} & set(released.columns)
+    quasi = tomllib.loads(text)["roles"]["quasi_identifiers"]
+    assert released.groupby(quasi, dropna=False).size().min() >= 5
+    _, told = run("anonymize init data.csv -o s.toml", 65)
+    assert "is there already" in told
+
+
+def test_the_comments_and_the_document_say_the_same(tmp_path, run):
+    people().to_csv("data.csv", index=False)
+    dialect, table = guessed(tmp_path / "data.csv")
+    found = propose(table, dialect)
+    text = written(found, "x")
+    again = parse({k: v for k, v in tomllib.loads(text).items() if k != "title"}, tmp_path)
+    assert again.digest == found.specification.digest
+    told = json.loads(run("anonymize init data.csv --json")[0])
+    assert told["roles"] == found.document["roles"]
+    assert tomllib.loads(told["specification"])["roles"] == told["roles"]
+    assert {one["name"] for one in told["columns"]} == set(table.names)
+
+
+DIALECTS = {
+    "semicolons": (";", "utf-8", ",", ""),
+    "tabs in UTF-16": ("\t", "utf-16", ".", ""),
+    "Latin-1": (";", "cp1252", ",", "."),
+    "bars": ("|", "utf-8-sig", ".", ","),
+    "commas": (",", "utf-8", ".", ""),
+}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_dialects_are_found(tmp_path, run, name):
+    delimiter, encoding, decimal, thousands = DIALECTS[name]
+    rows = [["Größe", "sum", "town", "n"]]
+    for i in range(60):
+        sum_ = f"{1000 + i * 173:,}.{i % 9}5".translate(str.maketrans({",": thousands, ".": decimal}))
+        rows.append(
+            [
+                f"{150 + i % 40}{decimal}5",
+                sum_,
+                ("Köln", "Ulm", "München")[i % 3],
+                "?" if i % 7 == 0 else str(i),
+            ]
+        )
+    text = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows) + "\n"
+    (tmp_path / "data.csv").write_bytes(text.encode(encoding))
+    dialect, table = guessed(tmp_path / "data.csv")
+    assert [table.is_numeric(column) for column in table.names] == [True, True, False, True]
+    assert table.numbers("sum")[1] == pytest.approx(1173.15)
+    assert dialect.missing_tokens == ("?",)
+    run("anonymize init data.csv -o s.toml")
+    run("anonymize data.csv --spec s.toml -o out.csv")
+    assert delimiter in (tmp_path / "out.csv").read_bytes().decode(encoding).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "form"),
+    [
+        (["31/12/1990", "01/02/1991", "05/06/2001"], "%d/%m/%Y"),
+        (["12/31/1990", "01/02/1991", "05/06/2001"], "%m/%d/%Y"),
+        (["1990-12-31", "1991-01-02", "2001-05-06"], None),
+        (["19901231", "19910102", "20010506"], None),
+        (["31.12.1990", "02.01.1991", "06.05.2001"], None),
+    ],
+)
+def test_dates_of_several_forms(tmp_path, run, texts, form):
+    pd.DataFrame({"birth_date": texts * 20, "sex": ["f", "m"] * 30}).to_csv("data.csv", index=False)
+    run("anonymize init data.csv -o s.toml")
+    found = tomllib.loads((tmp_path / "s.toml").read_text())["hierarchies"]["birth_date"]
+    assert found.get("format") == form
+    assert "dates" in found
+    run("anonymize data.csv --spec s.toml -o out.csv")
+
+
+def test_dates_that_can_be_read_in_two_ways_are_marked(tmp_path, run):
+    pd.DataFrame({"dob": ["01/02/1991", "05/06/2001", "07/08/1995"] * 20}).to_csv("data.csv", index=False)
+    out, _ = run("anonymize init data.csv")
+    assert "CHECK: the dates could also be read as %m/%d/%Y" in out
+
+
+UGLY = {
+    "one column": {"a": list("abcab") * 4},
+    "one unique column": {"a": [f"person {i}" for i in range(40)]},
+    "one value": {"a": ["x"] * 12},
+    "two rows": {"a": [1, 2], "b": ["x", "y"]},
+    "nothing but gaps": {"a": [None] * 12, "b": [1, 2, 3] * 4},
+    "quotes and lines": {'a "b"\n': ["x\ny", '"', "'", "\\", "\t", "ü"] * 4, "b]=": list(range(24))},
+    "formulas": {"a": ["=1+1", "@x", "-"] * 8, "age": list(range(24))},
+    "stars": {"code": [f"1{i}*" for i in range(20)] * 2, "age": list(range(40))},
+    "parentheses": {"a": ["(missing)", "b", None] * 8},
+    "huge numbers": {"a": [10**18 + i * 7919 for i in range(30)], "b": [1e300, -1e300, 0.0] * 10},
+    "tiny numbers": {"a": [i * 1e-12 for i in range(40)], "b": [1e-300 * (i % 5) for i in range(40)]},
+    "truths": {"a": [True, False] * 20, "b": [True] * 40},
+    "skewed": {
+        "gain": [0] * 190 + [5, 7, 9, 11, 13, 9999, 5, 5, 5, 5],
+        "age": [20 + i % 50 for i in range(200)],
+    },
+    "codes of several lengths": {"icd": ["250", "250.83", "V27", "8", "E11.9"] * 20, "age": list(range(100))},
+    "long texts": {"note": ["x" * 100 + str(i) for i in range(50)], "age": list(range(50))},
+    "pairs": {
+        "a": [i // 2 for i in range(60)],
+        "b": [f"v{i // 2}" for i in range(60)],
+        "sex": ["f", "m", "m"] * 20,
+    },
+}
+
+
+@pytest.mark.parametrize("name", UGLY)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_ugly_tables_lead_to_a_release_too(tmp_path, run, name, ending):
+    frame = pl.DataFrame(UGLY[name], strict=False)
+    frame.write_csv("data.csv") if ending == "csv" else frame.write_parquet("data.parquet")
+    run(f"anonymize init data.{ending} -o s.toml")
+    run(f"anonymize data.{ending} --spec s.toml -o out.{ending}")
+    table = Table.of(frame)
+    quasi = tomllib.loads((tmp_path / "s.toml").read_text())["roles"]["quasi_identifiers"]
+    assert {column.strip() for column in quasi} <= {column.strip() for column in table.names}
+
+
+def test_a_table_of_one_row_is_refused(tmp_path, run):
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n")
+    _, told = run("anonymize init data.csv", 65)
+    assert "nobody hides alone" in told
+
+
+def test_files_that_are_none_are_refused(tmp_path, run):
+    (tmp_path / "data.csv").write_bytes(bytes(range(256)) * 9)
+    run("anonymize init data.csv", 65)
+    run("anonymize init nowhere.csv", 65)
+    (tmp_path / "short.csv").write_text("a,b\n1,2\n3\n")
+    _, told = run("anonymize init short.csv", 65)
+    assert "row 2: 1 cells" in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["adult_train.csv", "casc_eia.csv", "linkage/febrl1.csv", "shop_households.csv"]
+)
+def test_public_tables_lead_to_a_release(tmp_path, run, name):
+    run(f"anonymize init {shared(name)} -o s.toml")
+    run(f"anonymize {shared(name)} --spec s.toml -o out.csv")
+
+
+def test_a_proposal_of_what_tells_an_identifier_is_corrected():
+    frame = people()
+    frame["rank"] = frame["name"].rank().astype(int) * 3
+    frame["copy"] = frame["sex"].map({"f": "x", "m": "y"})
+    found = propose(Table.of(frame), Dialect())
+    roles = {one.profile.name: one.role for one in found.columns}
+    assert roles["rank"] == "identifiers"
+    assert roles["copy"] == "quasi_identifiers"
+    with pytest.raises(AnonymizerError):
+        propose(Table.of(frame.head(1)), Dialect())
