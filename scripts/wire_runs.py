@@ -284,7 +284,9 @@ def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
                     analysis.parse(job.get("parameters", {})),
                     _data(job.get(session.role.value, {}), session.role),
                     frozenset(map(Role, job["recipients"])),
-                    Limits(minimum_intersection=job.get("minimum_intersection", 0)),
+                    Limits(
+                        job.get("minimum_group", 0), minimum_intersection=job.get("minimum_intersection", 0)
+                    ),
                 )
             )
         return results

@@ -1,7 +1,9 @@
 """Measures the methods for k-anonymity, k = 5: seconds, NCP and memory, beside the peers' printed figures.
 
-Tables are read from DUETTO_SHARED_DATA, or ../shared/data beside the checkout; cases without them are left
-out. Seconds are those of one release, from frame to frame, without reading files.
+Each case runs in a process of its own, so that its memory is its own; cases whose files are missing are left
+out. Seconds are those of one release, from frame to frame, without reading or making the table; memory is the
+largest that the process had, the table and its making included. On a machine that others use as well the
+seconds of the processor say more.
 """
 
 from __future__ import annotations
@@ -9,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import resource
 import statistics
 import subprocess
@@ -21,43 +22,20 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
+from anonymizer_tables import ADULT, TABLES, adult, diabetes
 from measuring import OUT, guarded, machine, names, print_table, tell, write_json
 
-from anonymizer.hierarchies import arx
-from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, ValueHierarchy
+from anonymizer.hierarchies.hierarchy import ValueHierarchy
 from anonymizer.models.clustering import KMember, OnePassClustering
 from anonymizer.models.constraints import Closeness, DistinctDiversity
 from anonymizer.models.incognito import Incognito
 from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.mondrian import Mondrian
 from anonymizer.models.recoding import Recoding
-from anonymizer.risk.classes import class_risk
-from anonymizer.tables import files
-from anonymizer.tables.randomness import Randomness
-from anonymizer.tables.roles import Roles
+from anonymizer.risk.class_risk import class_risk
 from anonymizer.tables.table import Table
 from anonymizer.utility.ncp import ncp
 
-ADULT: Final = (
-    "age",
-    "education",
-    "marital_status",
-    "occupation",
-    "sex",
-    "native_country",
-    "race",
-    "workclass",
-)
-DIABETES: Final = (
-    "race",
-    "gender",
-    "age",
-    "time_in_hospital",
-    "medical_specialty",
-    "payer_code",
-    "admission_type_id",
-)
 METHODS: Final[Mapping[str, tuple[str, Callable[[], Recoding], str]]] = {
     "adult-local": ("adult", LocalRecoding, "ARX local: 1.8 s, NCP 0.057"),
     "adult-local-l": (
@@ -82,7 +60,10 @@ METHODS: Final[Mapping[str, tuple[str, Callable[[], Recoding], str]]] = {
         "ARX global: 0.46 s, NCP 0.280; anjana 4.2 s, 0.327",
     ),
     "diabetes-local": ("diabetes", LocalRecoding, "ARX local: 1.4 s, NCP 0.046"),
+    "skewed-incognito-5%": ("skewed", lambda: Incognito(max_suppression=0.05), "bar: 3 s"),
     "million-local": ("million", LocalRecoding, "bar: 30 s, 2 GiB"),
+    "ten-million-local": ("ten-million", LocalRecoding, "bar: 120 s, 6 GiB"),
+    "ten-million-skewed-local": ("ten-million-skewed", LocalRecoding, "bar: 120 s, 6 GiB"),
 }
 
 
@@ -95,25 +76,35 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="runs of each case; the median is told")
     parser.add_argument("--out", type=Path, default=OUT, help="folder of the JSON file")
     parser.add_argument("--peers", help="a Python that has anjana and pycanon, to run them on Adult as well")
+    parser.add_argument("--here", action="store_true", help="run the one case in this process; prints JSON")
     asked = parser.parse_args()
+    if asked.here:
+        (case,) = asked.cases
+        one = checked(asked.runs) if case == "diabetes-check" else released(case, asked.runs)
+        print(json.dumps(one | {"load": os.getloadavg()[0]}))
+        return 0
     start = machine()
     found = []
     for case in asked.cases:
-        try:
-            found.append(checked(asked.runs) if case == "diabetes-check" else released(case, asked.runs))
-        except OSError as problem:
-            tell(f"{case}: {problem}")
+        command = [sys.executable, __file__, "--here", "--cases", case, "--runs", str(asked.runs)]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if ended.returncode:
+            tell(f"{case}: no result")
             continue
-        tell(f"{case}: {found[-1]['seconds']:.2f} s, load {os.getloadavg()[0]:.1f}")
+        found.append(json.loads(ended.stdout))
+        tell(f"{case}: {found[-1]['seconds']:.2f} s, {found[-1]['mib']} MiB, load {found[-1]['load']:.1f}")
     if asked.peers:
         found += peers(asked.peers)
     print_table(
         "k = 5",
-        ["case", "rows", "released", "classes", "least class", "NCP", "seconds", "MiB", "peer"],
+        ["case", "rows", "released", "classes", "least class", "NCP", "seconds", "processor", "MiB", "peer"],
         [
             [
-                one[key]
-                for key in ("case", "rows", "released", "classes", "k", "ncp", "seconds", "mib", "peer")
+                one.get(key)
+                for key in (
+                    *("case", "rows", "released", "classes", "k", "ncp"),
+                    *("seconds", "processor", "mib", "peer"),
+                )
             ]
             for one in found
         ],
@@ -126,12 +117,13 @@ def released(case: str, runs: int) -> dict[str, Any]:
     """Make a release some times."""
     name, made, peer = METHODS[case]
     table = TABLES[name]()
-    seconds = []
+    seconds, processor = [], []
     for _ in range(runs):
         method = made()
-        begun = time.perf_counter()
-        release = method.release(table)
+        begun, worked = time.perf_counter(), time.process_time()
+        release = method.fit_transform_table(table)
         seconds.append(time.perf_counter() - begun)
+        processor.append(time.process_time() - worked)
     mib = _peak()
     risk = class_risk(release)
     return {
@@ -143,6 +135,7 @@ def released(case: str, runs: int) -> dict[str, Any]:
         "ncp": f"{ncp(table, release, method.origin_):.4f}",
         "seconds": statistics.median(seconds),
         "all_seconds": seconds,
+        "processor": statistics.median(processor),
         "mib": mib,
         "peer": peer,
     }
@@ -190,7 +183,7 @@ def class_risk_seconds(table: Table) -> dict[str, Any]:
 def checked(runs: int) -> dict[str, Any]:
     """Measure k, l and t of a release with 717 sensitive values and 100,000 rows."""
     table = diabetes()
-    release = LocalRecoding().release(table).taken(np.arange(100_000))
+    release = LocalRecoding().fit_transform_table(table).taken(np.arange(100_000))
     seconds = []
     for _ in range(runs):
         begun = time.perf_counter()
@@ -208,68 +201,6 @@ def checked(runs: int) -> dict[str, Any]:
         "mib": _peak(),
         "peer": "pycanon: 0.4 s (k), 2 s (l), t not done after 230 s",
     }
-
-
-def adult(columns: tuple[str, ...] = ADULT) -> Table:
-    """The rows of Adult without gaps, and ARX's hierarchies."""
-    frame = files.read(_folder() / "adult_train.csv")
-    frame = frame[~(frame[list(ADULT)] == "?").any(axis=1)].reset_index(drop=True)
-    roles = Roles(quasi_identifiers=columns, sensitive=("income",))
-    return Table.of(frame[[*ADULT, "income"]], roles, _adult_hierarchies())
-
-
-def diabetes() -> Table:
-    """The hospital stays, with hierarchies by rule.
-
-    Age: bands of 10, 20, 40 years; days: 1, 2, 4; specialty: what comes before its first sign; others: `*`.
-    """
-    frame = files.read(_folder() / "diabetes_130.csv.gz")[[*DIABETES, "diag_1"]]
-    rules: Mapping[str, Callable[[str], list[str]]] = {
-        "age": lambda band: [f"{width} years, {_decade(band) * 10 // width}" for width in (20, 40)],
-        "time_in_hospital": lambda days: [f"{width} days, {(int(days) - 1) // width}" for width in (2, 4)],
-        "medical_specialty": lambda name: [f"group {re.split('[-/&]', name)[0]}"],
-    }
-    hierarchies: dict[str, Hierarchy] = {}
-    for column in DIABETES:
-        values = [str(value) for value in sorted(frame[column].unique().tolist())]
-        rule = rules.get(column, lambda _: [])
-        hierarchies[column] = ValueHierarchy([[value, *rule(value), ANY] for value in values])
-    return Table.of(frame, Roles(quasi_identifiers=DIABETES, sensitive=("diag_1",)), hierarchies)
-
-
-def million(rows: int = 1_000_000) -> Table:
-    """Rows of Adult drawn again and again; a tenth of the cells are from other rows, ages move by up to 3."""
-    source = adult().native
-    randomness = Randomness(1)
-    drawn = randomness.integers(len(source), rows)
-    columns = {}
-    for column in ADULT:
-        others = np.where(randomness.uniform(rows) < 0.1, randomness.integers(len(source), rows), drawn)
-        columns[column] = source[column].to_numpy()[others]
-    columns["age"] = np.clip(columns["age"] + randomness.integers(7, rows) - 3, 1, 100)
-    return Table.of(pd.DataFrame(columns), Roles(quasi_identifiers=ADULT), _adult_hierarchies())
-
-
-TABLES: Final[Mapping[str, Callable[[], Table]]] = {
-    "adult": adult,
-    "adult5": lambda: adult(ADULT[:5]),
-    "diabetes": diabetes,
-    "million": million,
-}
-
-
-def _adult_hierarchies() -> dict[str, Hierarchy]:
-    folder = _folder() / "hierarchies" / "arx_adult"
-    return {column: arx.read(folder / f"{column.replace('_', '-')}.csv") for column in ADULT}
-
-
-def _folder() -> Path:
-    place = Path(__file__).parents[3] / "shared" / "data"
-    return Path(os.environ.get("DUETTO_SHARED_DATA", place))
-
-
-def _decade(band: str) -> int:
-    return int(band.strip("[)").split("-")[0]) // 10
 
 
 def _peak() -> int:

@@ -81,7 +81,7 @@ def main() -> int:
 def measured(name: str, table: Table, steps: Sequence[tuple[str, Method]], runs: int) -> dict[str, Any]:
     """Attack one release some times."""
     pipeline = Pipeline(steps=steps)
-    release = pipeline.release(table)
+    release = pipeline.fit_transform_table(table)
     seconds = []
     for _ in range(runs):
         begun = time.perf_counter()

@@ -18,7 +18,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -30,11 +29,11 @@ from parties.jobs.spec import parse_spec
 from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.pki.home import make
+from scripts.processes import COMMAND, started
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.forms import Role
 
-COMMAND = [sys.executable, "-c", "from parties.cli.main import main; main()"]
 JOB = """[job]
 analysis = "comparison"
 title = "Who is older"
@@ -124,14 +123,8 @@ def measure(home: Path) -> dict[str, float]:
         )
     }
     start = time.perf_counter()
-    daemon = subprocess.Popen(
-        [*COMMAND, "party", "start", "--json", "--config", str(home)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    daemon = started(home)
     try:
-        json.loads(daemon.stdout.readline())
         found["start_seconds"] = round(time.perf_counter() - start, 3)
         found["start_processor_seconds"] = processor_seconds(daemon.pid)
         found["start_peak_megabytes"] = peak_megabytes(daemon.pid)

@@ -47,7 +47,7 @@ CHOICES: Final = f"""Choices that the text leaves open
   confidence then, so that no record is an outlier.
 - n_q is the least number of candidates of a found record in a run; the average is the mean of n_q over runs.
 - Noise on numbers is Laplace of scale 1 / epsilon (unit: one year). Categories change with probability
-  proportional to e^(-epsilon d / 2), d edges of the tree away from the own value; the text takes distances
+  proportional to e^(-epsilon d / 2), d edges of the tree away from its own value; the text takes distances
   from the column's median, which is one of the other readings, and leaves the minus out."""
 
 

@@ -58,7 +58,7 @@ def released(
     """A release, and the pipeline that made it; a rate of 1 samples nothing."""
     sampling = [("sampling", Sampling(rate=rate, random_state=seed + 900_000))] if rate < 1 else []
     pipeline = Pipeline(steps=[*steps, *sampling])
-    return pipeline.release(table), pipeline
+    return pipeline.fit_transform_table(table), pipeline
 
 
 def attacked(table: Table, steps: Named, rate: float, seed: int) -> Simulation:

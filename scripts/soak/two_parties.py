@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,10 +17,10 @@ from pathlib import Path
 import tomli_w
 
 from parties.client import Job, Party
+from scripts.processes import COMMAND, started
 from smc.errors import DuettoError
 
 NAMES = ("north", "south")
-COMMAND = (sys.executable, "-c", "from parties.cli.main import main; main()")
 RULE = {
     "name": "soak",
     "analyses": ["statistics"],
@@ -147,14 +146,10 @@ class TwoParties:
     def start(self, name: str) -> None:
         """Start a daemon and wait until it says that it is ready."""
         with (self.homes[name] / "log").open("ab") as log:
-            process = subprocess.Popen(
-                [*COMMAND, "party", "start", "--config", str(self.homes[name]), "--json"],
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        self._processes[name] = process
-        if process.stdout is None or not process.stdout.readline():
-            raise SystemExit(f"{name} does not start:\n{self.log(name)[-2000:]}")
+            try:
+                self._processes[name] = started(self.homes[name], log)
+            except SystemExit as problem:
+                raise SystemExit(f"{problem}\n{self.log(name)[-2000:]}") from None
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> None:
         """End a daemon by a signal."""

@@ -7,11 +7,12 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
 from dataclasses import dataclass
 
 import pyte
+
+from scripts.processes import COMMAND
 
 LINES = 400
 """High enough that nothing scrolls away."""
@@ -57,7 +58,7 @@ def run(*words: str, columns: int = 80) -> Shown:
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(name, None)
     process = subprocess.Popen(
-        [sys.executable, "-c", "from parties.cli.main import main; main()", *words],
+        [*COMMAND, *words],
         stdin=subprocess.DEVNULL,
         stdout=there,
         stderr=there,
