@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import HierarchyError, SpecError, UnreachableError, near
-from anonymizer.hierarchies.hierarchy import ANY
+from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.models.allowed import Allowed, checked_k
 from anonymizer.models.attributes import Attribute, Labelled, Measured, attribute, covers
 from anonymizer.models.constraints import constraint
@@ -155,7 +155,12 @@ class Recoding(Method):
             released = released.without(allowed.withheld)
         if not stays.all():
             texts = [Codes(cells.values, cells.codes[stays]) for cells in texts]
-        return released.replaced(dict(zip(columns, texts, strict=True)))
+        labels = {
+            column: cells
+            for column, cells in zip(columns, texts, strict=True)
+            if not _as_before(released.codes(column), cells)
+        }
+        return released.replaced(labels)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """A value may have become its label at any level, or any interval around it, with high confidence."""
@@ -268,6 +273,13 @@ def by_levels(attributes: Sequence[Attribute], levels: Int, rows: Int) -> list[C
         for place, one in enumerate(attributes)
         if isinstance(one, Labelled)
     ]
+
+
+def _as_before(before: Codes, after: Codes) -> bool:
+    """Whether all labels are the values that stood there, which then keep their type and their writing."""
+    places = {text_of(value): place for place, value in enumerate(before.values.tolist())}
+    same = np.array([places.get(label, -1) for label in after.values.tolist()], dtype=np.int64)
+    return bool((same[after.codes] == before.codes).all())
 
 
 def _ends(one: Attribute, cells: Codes) -> tuple[Texts, Float | None]:

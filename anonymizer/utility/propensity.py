@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -75,6 +76,7 @@ def propensity(
     Reference: Snoke, Raab, Nowok, Dibben and Slavkovic, General and specific utility measures for synthetic
     data, Journal of the Royal Statistical Society A 181, 2018.
     """
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     for table in (original, release):
@@ -96,8 +98,10 @@ def propensity(
     if not design.shape[1]:
         return Propensity(0.0, 0.0, len(chosen))
     design -= design.mean(axis=0)
-    with threadpool_limits(limits=1):
-        # by Newton's method, whose Hessian the penalty keeps regular: line searches can end short of it
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        # Newton's method, whose Hessian the penalty keeps regular; where rounding ends its line search near
+        # the optimum, scikit-learn goes on with L-BFGS, which is as good
+        warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
         model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=2000).fit(design, released)
         scores = model.predict_proba(design)[:, 1]
         held = np.maximum(np.linalg.eigvalsh(part * (1 - part) * (design.T @ design)), 0)

@@ -100,7 +100,7 @@ def test_wrong_parameters_are_named():
 @settings(max_examples=50, deadline=None)
 @given(
     table=tables(least=3, most=25),
-    k=st.integers(1, 3),
+    k=st.integers(2, 3),
     share=st.sampled_from([0.0, 0.4]),
     limits=st.fixed_dictionaries(
         {}, optional={name: st.sampled_from([(0, 1), (1, 1), (1, 2)]) for name in ("age", "city", "job")}

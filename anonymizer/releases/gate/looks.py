@@ -205,12 +205,11 @@ def differing(original: Table, released: Table, origin: Int, name: str) -> NDArr
     if not (isinstance(first.dtype, nw.String) and isinstance(second.dtype, nw.String)):
         first, second = original.series(name), released.series(name)
     before, after = _coded(first), _coded(second)
-    texts = [text_of(value) for value in before.values.tolist()]
+    places = {text_of(value): place for place, value in enumerate(before.values.tolist())}
     if isinstance(second.dtype, nw.String) and not isinstance(
         first.dtype, nw.String | nw.Categorical | nw.Enum
     ):
-        texts = _as_written(first, before)
-    places = {text: place for place, text in enumerate(texts)}
+        places |= {text: place for place, text in enumerate(_as_written(first, before))}
     found = np.array([*(places.get(text_of(value), -2) for value in after.values.tolist()), -1])
     return np.asarray(found[after.codes] != before.codes[origin])
 
