@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -158,7 +159,7 @@ class Recoding(Method):
         labels = {
             column: cells
             for column, cells in zip(columns, texts, strict=True)
-            if not _as_before(released.codes(column), cells)
+            if not _as_before(released, column, cells)
         }
         return released.replaced(labels)
 
@@ -275,8 +276,14 @@ def by_levels(attributes: Sequence[Attribute], levels: Int, rows: Int) -> list[C
     ]
 
 
-def _as_before(before: Codes, after: Codes) -> bool:
-    """Whether all labels are the values that stood there, which then keep their type and their writing."""
+def _as_before(table: Table, column: str, after: Codes) -> bool:
+    """Whether a column of texts gets only its own values as labels, and so keeps the writing of numbers.
+
+    Columns of other types become texts in each case: a release's types do not depend on its cells.
+    """
+    if not isinstance(table.frame[column].dtype, nw.String):
+        return False
+    before = table.codes(column)
     places = {text_of(value): place for place, value in enumerate(before.values.tolist())}
     same = np.array([places.get(label, -1) for label in after.values.tolist()], dtype=np.int64)
     return bool((same[after.codes] == before.codes).all())
