@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,24 @@ class Catalog:
                     f'Write person = "COLUMN" below [datasets.{lacks.name}] in the catalog.',
                 )
         return None
+
+    def names_of_persons(self, name: str, columns: AbstractSet[str]) -> tuple[str, ...]:
+        """Which of these columns name persons, in order; of rows that are sorted by them, each cell is about one.
+
+        They are those that tell persons apart in some data set of the population, and those of a key of which
+        no column is missing.
+
+        Args:
+            name: of a data set, which is declared.
+            columns: of it.
+        """
+        population = self.datasets[name].population
+        found: set[str] = set()
+        for each in self.datasets.values():
+            if each.population == population:
+                found |= columns & set(each.naming)
+                found |= set(each.key) if columns >= set(each.key) else set()
+        return tuple(sorted(found))
 
     def schema(self, dataset: str, column: str) -> Schema:
         """The schema of one declared column.

@@ -224,6 +224,7 @@ class Examiner:
             seconds=task.spec.seconds,
             spent=spent,
             runs=partial(self._ledger.runs, account, task.peer),
+            names_of_persons=self._names_of_persons(task),
             parameters={key: value for key, value in task.spec.parameters.items() if isinstance(value, str)},
         )
         verdict = evaluate(load_policy(self._policy), view)
@@ -360,6 +361,14 @@ class Examiner:
             raise JobError("The contract declares other columns than the job names.", code="contract")
         alice, bob = (own, theirs) if task.role is Role.ALICE else (theirs, own)
         task.analysis.check_schema(task.parameters, alice, bob)
+
+    def _names_of_persons(self, task: Task) -> tuple[str, ...]:
+        """The local columns that name persons and by which exact tables would sort rows."""
+        catalog, side = self._load_catalog(), task.side
+        if side.dataset not in catalog.datasets:
+            return ()
+        columns = {side.columns[name] for name in task.facts.sorts_by if name in side.columns}
+        return catalog.names_of_persons(side.dataset, columns)
 
     def _load_catalog(self) -> Catalog:
         return load_catalog(self._catalog)

@@ -36,6 +36,7 @@ class JobView:
         seconds: deadline of the job.
         spent: what has been spent on the data set's account towards this peer.
         runs: earlier runs on the same people with this peer, by the name of the rule that allowed them.
+        names_of_persons: the local catalog columns by which exact tables would sort rows and that name persons.
         parameters: the parameters that are texts, as the job gives them.
     """
 
@@ -50,6 +51,7 @@ class JobView:
     seconds: int
     spent: Spent
     runs: Callable[[str], Runs]
+    names_of_persons: tuple[str, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -155,6 +157,11 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
     elif view.facts.exact:
         what = "the results are exact figures about several persons"
         mend = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
+        yield Condition(rule.name, "exact_aggregates", False, "policy", what, mend)
+    if view.names_of_persons:
+        named = " and ".join(map(repr, view.names_of_persons))
+        what = f"an exact table by {named}, which tells persons apart, shows who is in the data"
+        mend = "Add noise to the job (epsilon), or sort rows by a column whose values many persons share."
         yield Condition(rule.name, "exact_aggregates", False, "policy", what, mend)
 
 

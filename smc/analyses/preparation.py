@@ -120,6 +120,7 @@ class Preparation:
             row_results=False,
             comparison_type=None,
             exact=False,
+            sorts_by=frozenset(),
             loss=Loss(),
         )
 

@@ -86,6 +86,7 @@ class Clustering:
             row_results=parameters.epsilon is None and (parameters.labels or tells_members(parameters)),
             comparison_type=None,
             exact=parameters.epsilon is None,
+            sorts_by=frozenset(),
             loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA),
         )
 

@@ -116,6 +116,7 @@ class Comparison:
             row_results=bool(parameters.type.delta.sees),
             comparison_type=parameters.type,
             exact=False,
+            sorts_by=frozenset(),
             loss=Loss(),
         )
 

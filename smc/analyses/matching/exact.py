@@ -93,6 +93,7 @@ class ExactMatching:
             row_results=over is None or aggregates_contract.shows_rows(over, recipients),
             comparison_type=None,
             exact=over is not None and aggregates_contract.releases_exactly(over),
+            sorts_by=frozenset(),
             loss=Loss() if over is None else aggregates_contract.aggregate_loss(over),
         )
 

@@ -91,6 +91,7 @@ class Tolerant:
             row_results=True,
             comparison_type=None,
             exact=False,
+            sorts_by=frozenset(),
             loss=Loss(),
         )
 

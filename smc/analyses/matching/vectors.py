@@ -96,6 +96,7 @@ class Vectors:
             row_results=True,
             comparison_type=None,
             exact=False,
+            sorts_by=frozenset(),
             loss=Loss(),
         )
 

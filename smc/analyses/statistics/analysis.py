@@ -93,6 +93,7 @@ class Statistics:
             row_results=False,
             comparison_type=None,
             exact=parameters.is_exact,
+            sorts_by=parameters.sorts_by,
             loss=parameters.loss,
         )
 

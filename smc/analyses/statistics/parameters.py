@@ -26,6 +26,7 @@ from smc.forms import Role
 
 NOISES: Final = ("laplace", "gaussian", "none")
 EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab")
+SORTING_KINDS: Final = ("histogram", "crosstab")
 DEFAULT_MAX_ROWS: Final = 10_000_000
 MOST_ROWS: Final = 1 << 40
 MOST_QUERIES: Final = 1000
@@ -76,6 +77,14 @@ class StatisticsParameters:
     def columns(self) -> tuple[str, ...]:
         """The columns that the queries name, each once."""
         return tuple(dict.fromkeys(name for query in self.queries for name in query.all_columns))
+
+    @property
+    def sorts_by(self) -> frozenset[str]:
+        """The columns by whose values exact tables sort rows: those of bins and labels, and of `by`."""
+        if not self.is_exact:
+            return frozenset()
+        found = {name for query in self.queries if query.kind in SORTING_KINDS for name in query.columns}
+        return frozenset(found | {query.by for query in self.queries if query.by})
 
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """The columns that a side brings."""

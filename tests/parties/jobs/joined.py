@@ -83,6 +83,7 @@ class Addition:
             row_results=False,
             comparison_type=None,
             exact=self.is_exact,
+            sorts_by=frozenset(),
             loss=Loss(Fraction(parameters.get("epsilon", "0"))),
         )
 

@@ -44,6 +44,7 @@ FACTS = Facts(
     row_results=False,
     comparison_type=None,
     exact=False,
+    sorts_by=frozenset(),
     loss=Loss(Fraction(1, 2)),
 )
 

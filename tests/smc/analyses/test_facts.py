@@ -82,6 +82,22 @@ def test_facts(name: str) -> None:
     assert (found.comparison_type is not None) is (analysis == "comparison")
 
 
+@pytest.mark.parametrize(
+    ("queries", "expected"),
+    [
+        ([{"kind": "count", "column": "age"}], set()),
+        ([{"kind": "mean", "column": "cost", "by": "sex"}], {"sex"}),
+        ([{"kind": "histogram", "column": "age", "edges": [0, 9]}, {"kind": "sum", "column": "cost"}], {"age"}),
+        ([{"kind": "crosstab", "columns": ["age", "sex"], "by": "town"}], {"age", "sex", "town"}),
+    ],
+)
+def test_the_columns_by_which_exact_tables_sort(queries: list[dict[str, Any]], expected: set[str]) -> None:
+    statistics = ANALYSES["statistics"]
+    for noise, found in (({"noise": "none"}, expected), ({"epsilon": "1"}, set())):
+        parsed = statistics.parse({**noise, "queries": queries})
+        assert statistics.facts(parsed, frozenset(Role)).sorts_by == found
+
+
 @pytest.mark.parametrize("analysis", ANALYSES)
 def test_an_analysis_of_which_all_jobs_match_says_so(analysis: str) -> None:
     stated = [facts(name).matches for name, (whose, *_) in STATED.items() if whose == analysis]
@@ -101,6 +117,7 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
         "row_results": False,
         "comparison_type": None,
         "exact": False,
+        "sorts_by": frozenset(),
         "loss": Loss(),
     }
     Facts(**stated)

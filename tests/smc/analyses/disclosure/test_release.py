@@ -108,6 +108,7 @@ def facts(*, exact=False, rows=False, epsilon=0, matches=False):
         row_results=rows,
         comparison_type=None,
         exact=exact,
+        sorts_by=frozenset(),
         loss=Loss(Fraction(epsilon)),
     )
 
