@@ -12,80 +12,24 @@ differential privacy, NeurIPS 2020.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import opendp.prelude as dp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from anonymizer.dp.domain import Domain
+from anonymizer.dp.noise import LAWS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
-from anonymizer.models.numeric import Bounds, NumericMethod, decimals
+from anonymizer.models.numeric import Bounds, NumericMethod
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
-from anonymizer.tables.declared import declared_numbers
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 
-LAWS: Final = ("laplace", "gaussian")
 _WIDEST: Final = 2.0**40
 """The width of the bounds, in steps of the grid if there is one, by epsilon stays below this."""
-
-_SCALES: Final = (0.07, 1e10)
-"""Of Gaussian noise, by the width of the bounds: the least has an epsilon of more than 100."""
-_ROUNDING: Final = 1e-9
-_WHOLE: Final = "i64"
-
-dp.enable_features("contrib")
-
-
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The declared numbers of a column.
-
-    Attributes:
-        lower: the least.
-        upper: the largest.
-        grid: the distance of neighbours, which are multiples of it; None if all numbers between are possible.
-        whole: whether they are integers.
-    """
-
-    lower: float
-    upper: float
-    grid: float | None
-    whole: bool
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Both ends, in steps of the grid if there is one; then they are whole."""
-        if self.grid is None:
-            return self.lower, self.upper
-        # a bound that is a multiple of the step up to rounding is one
-        slack = 1e-9
-        return math.ceil(self.lower / self.grid - slack), math.floor(self.upper / self.grid + slack)
-
-    @property
-    def middle(self) -> float:
-        """The number in the middle, on the grid."""
-        low, high = self.ends
-        return float(self.at(np.array([(low + high) / 2]))[0]) * (self.grid or 1.0)
-
-    def at(self, numbers: Float) -> Float:
-        """Numbers in units of `ends`, rounded to the grid and clamped."""
-        steps = numbers if self.grid is None else np.round(numbers)
-        clamped: Float = np.clip(steps, *self.ends)
-        return clamped
-
-    def of(self, steps: Float) -> NDArray[Any]:
-        """The numbers at some steps, in the declared form."""
-        if self.grid is None:
-            return steps
-        if self.whole:
-            return np.asarray(steps, dtype=np.int64) * int(self.grid)
-        return np.round(steps * self.grid, decimals(self.grid))
 
 
 class DpNoise(NumericMethod):
@@ -174,25 +118,8 @@ class DpNoise(NumericMethod):
             self.scales_[column] = scale * (domain.grid or 1.0)
 
     def _domain(self, table: Table, column: str) -> Domain:
-        declared = table.schema.of(column)
-        if not declared.is_number:
-            raise TableError(
-                f"Column {column!r} is not declared to hold numbers, and cells must not decide the noise.",
-                f'Write below [columns]: {column} = {{ type = "integer", bounds = [0, 120] }}, '
-                "not taken from the data.",
-            )
-        lower, upper = (self.bounds or {}).get(column, (declared.lower, declared.upper))
-        if lower is None or upper is None:
-            raise TableError(
-                f"Column {column!r} has no bounds.",
-                "Write bounds = [lower, upper] in its declaration, not taken from the data.",
-            )
-        if not (math.isfinite(lower) and math.isfinite(upper)):
-            raise TableError(f"The bounds of column {column!r} are not finite.", "Correct them.")
-        domain = Domain(float(lower), float(upper), declared.grid, declared.kind == "integer")
+        domain = Domain.declared(table, column, (self.bounds or {}).get(column))
         low, high = domain.ends
-        if not low < high:
-            raise TableError(f"The bounds of column {column!r} hold no range.", "Correct them.")
         budget = self.epsilon / len(self.columns_of(table))
         if (high - low) / min(budget, 1.0) > _WIDEST:
             raise TableError(
@@ -204,18 +131,7 @@ class DpNoise(NumericMethod):
 
     def _cells(self, table: Table, column: str) -> Float:
         """The cells in units of the domain's ends."""
-        domain = self.domains_[column]
-        numbers = declared_numbers(table, column)
-        gaps = np.isnan(numbers)
-        if gaps.any():
-            if table.schema.of(column).missing != "impute":
-                raise TableError(
-                    f"Column {column!r} has {int(gaps.sum())} cells that are missing or no numbers, the "
-                    f"first in row {int(np.flatnonzero(gaps)[0]) + 1}.",
-                    'Declare missing = "impute" for it: such cells become the middle of the bounds.',
-                )
-            numbers[gaps] = domain.middle
-        return domain.at(numbers / (domain.grid or 1.0))
+        return self.domains_[column].cells(table, column)
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell of each column; a pipeline adds up those of a record."""
@@ -263,55 +179,3 @@ class DpNoise(NumericMethod):
         if self.digits is None and not isinstance(sets, LabelSets):
             return IntervalSets(high, low)
         return self._rounded(column, sets, high, low)
-
-
-def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
-    """The least scale of Laplace noise.
-
-    Args:
-        width: the largest difference between two cells; an int for the discrete law.
-        epsilon: of one cell.
-        delta: not used; Laplace noise has none.
-
-    Returns:
-        The scale, and epsilon and delta of one cell.
-    """
-    del delta
-    whole = isinstance(width, int)
-    scale = dp.binary_search_param(
-        lambda scale: mechanism("laplace", scale, whole=whole), d_in=width, d_out=epsilon, T=float
-    )
-    return scale, (mechanism("laplace", scale, whole=whole).map(width), 0.0)
-
-
-def gaussian(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
-    """The least scale of Gaussian noise, as `laplace`; through zero-concentrated differential privacy.
-
-    The loss depends on scale by width alone, so that the least scale is found for cells that differ by 1.
-    """
-    whole = isinstance(width, int)
-
-    def accounted(scale: float, *, whole: bool) -> Any:
-        return dp.c.make_fix_delta(
-            dp.c.make_zCDP_to_approxDP(mechanism("gaussian", scale, whole=whole)), delta=delta
-        )
-
-    by_width = dp.binary_search_param(
-        lambda scale: accounted(scale, whole=False), d_in=1.0, d_out=(epsilon, delta), T=float, bounds=_SCALES
-    )
-    scale = by_width * float(width) * (1 + _ROUNDING)
-    return scale, accounted(scale, whole=whole).map(float(width))
-
-
-def mechanism(law: str, scale: float, *, whole: bool) -> Any:
-    """OpenDP's measurement on a vector of cells.
-
-    Args:
-        law: one of `LAWS`.
-        scale: of the noise.
-        whole: whether cells are whole numbers.
-    """
-    domain = dp.vector_domain(dp.atom_domain(T=_WHOLE) if whole else dp.atom_domain(T=float, nan=False))
-    if law == "laplace":
-        return dp.m.make_laplace(domain, dp.l1_distance(T=_WHOLE if whole else float), scale=scale)
-    return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import ClassVar, Final
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.models.method import Method
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.tables.declared import decimals
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -133,8 +133,3 @@ def step_of(table: Table, column: str) -> float:
         if np.array_equal(np.round(numbers, digits), numbers):
             return 10.0**-digits
     return 0.0
-
-
-def decimals(step: float) -> int:
-    """The digits after the point that a multiple of a step has, up to 15."""
-    return min(15, max(0, 6 - math.floor(math.log10(step))))

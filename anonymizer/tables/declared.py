@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,3 +45,8 @@ def gaps(table: Table, column: str) -> NDArray[np.bool_]:
     if table.schema.of(column).is_number and not table.is_numeric(column):
         return np.isnan(declared_numbers(table, column))
     return table.missing(column)
+
+
+def decimals(step: float) -> int:
+    """The digits after the point that a multiple of a step has, up to 15."""
+    return min(15, max(0, 6 - math.floor(math.log10(step))))

@@ -33,6 +33,7 @@ ANONYMIZER = (
     ("anonymizer.hierarchies",),
     ("anonymizer.releases",),
     ("anonymizer.risk",),
+    ("anonymizer.dp",),
     ("anonymizer.splu",),
     ("anonymizer.models",),
     ("anonymizer.pipelines",),
