@@ -83,7 +83,7 @@ def chosen(counts: Int, epsilon: float) -> Int:
     """
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64")
     scale = 2.0 / epsilon
-    select = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
+    select: Any = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)
     while select.map(1) > epsilon:
         scale *= 1 + 1e-12
         select = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale)

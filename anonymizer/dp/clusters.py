@@ -82,9 +82,9 @@ class Clusters:
         return means
 
     def trimmed(self) -> Clusters:
-        """The least value of each cluster replaced by the second least, and the largest by the second largest.
+        """The least and the largest value of each cluster replaced by those next to them (section 3.2.2).
 
-        No cluster may have fewer than three records (section 3.2.2).
+        No cluster may have fewer than three records.
         """
         inner = self.values.copy()
         inner[self.starts] = self.values[self.starts + 1]

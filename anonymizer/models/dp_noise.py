@@ -12,12 +12,14 @@ differential privacy, NeurIPS 2020.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import Domain
 from anonymizer.dp.noise import LAWS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
@@ -40,8 +42,8 @@ class DpNoise(NumericMethod):
     treated as declared: with "impute" it is the middle of the bounds, else the table is refused, which tells
     that there is one.
 
-    The budget is that of one record, shared equally by its columns (sequential composition, Theorem 2.3); of
-    columns that are not named nothing is claimed.
+    The budget is that of one record, shared by its columns (sequential composition, Theorem 2.3), equally
+    without `weights`; of columns that are not named nothing is claimed.
 
     Args:
         epsilon: of a whole record, in [1e-6, 100].
@@ -50,6 +52,7 @@ class DpNoise(NumericMethod):
         law: `laplace`, or `gaussian` with delta.
         delta: of a whole record, in [1e-30, 0.1], for Gaussian noise; 0 for Laplace.
         columns: declared as numbers; the quasi-identifiers that are if None.
+        weights: how many times the part of the budget of the others a column gets; 1 if None.
         clamped: whether released numbers are clamped to the bounds too, which costs no privacy.
         digits: digits after the point that released numbers are rounded to, or None.
         confidence: T; an attacker is confident while the noise needed is within this cumulative probability.
@@ -73,6 +76,7 @@ class DpNoise(NumericMethod):
         law: str = "laplace",
         delta: float = 0.0,
         columns: tuple[str, ...] | None = None,
+        weights: Mapping[str, float] | None = None,
         clamped: bool = False,
         digits: int | None = None,
         confidence: float = 0.9,
@@ -82,6 +86,7 @@ class DpNoise(NumericMethod):
         self.law = law
         self.delta = delta
         self.columns = columns
+        self.weights = weights
         self.clamped = clamped
         self.digits = digits
         self.confidence = confidence
@@ -110,8 +115,9 @@ class DpNoise(NumericMethod):
             self._cells(table, column)
         self.scales_: dict[str, float] = {}
         self.spent_: dict[str, tuple[float, float]] = {}
-        epsilon, delta = (budget / len(columns) for budget in (self.epsilon, self.delta))
+        parts = shares(columns, self.weights)
         for column, domain in self.domains_.items():
+            epsilon, delta = (budget * parts[column] for budget in (self.epsilon, self.delta))
             make = laplace if self.law == "laplace" else gaussian
             low, high = domain.ends
             scale, self.spent_[column] = make(high - low, epsilon, delta)
@@ -120,7 +126,7 @@ class DpNoise(NumericMethod):
     def _domain(self, table: Table, column: str) -> Domain:
         domain = Domain.declared(table, column, (self.bounds or {}).get(column))
         low, high = domain.ends
-        budget = self.epsilon / len(self.columns_of(table))
+        budget = self.epsilon * shares(self.columns_of(table), self.weights)[column]
         if (high - low) / min(budget, 1.0) > _WIDEST:
             raise TableError(
                 f"The bounds of column {column!r} are too wide for epsilon {budget:.6g}: the noise would be "

@@ -13,6 +13,7 @@ from anonymizer.models.dbr import DistributionRandomization
 from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
+from anonymizer.models.idp import DpUm, IdpCbls, IdpLs
 from anonymizer.models.incognito import Incognito
 from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.local_suppression import LocalSuppression
@@ -40,9 +41,12 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             CorrelatedNoise,
             DistributionRandomization,
             DpNoise,
+            DpUm,
             DropIdentifiers,
             ExponentialMechanism,
             Generalization,
+            IdpCbls,
+            IdpLs,
             Incognito,
             KMember,
             LocalRecoding,

@@ -14,6 +14,7 @@ from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
+Bool = NDArray[np.bool_]
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -137,11 +138,23 @@ def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: floa
         confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
             to at most T (erratum 14), and the likeliest always; others of positive probability with low.
     """
-    if isinstance(sets, IntervalSets):
-        sets = LabelSets(values, *sets.holds(values))
     likely = _at_least_as_likely(law) <= confidence + _ROUNDING
     likely |= law >= law.max(axis=1, keepdims=True)
     likely &= law > 0
+    return led(sets, values, likely, law > 0)
+
+
+def led(sets: Sets, values: NDArray[Any], likely: Bool, possible: Bool) -> LabelSets:
+    """Where known values lead from the sets that there are.
+
+    Args:
+        sets: before; labels that are not known stay as they are, of intervals only known values count.
+        values: the known ones, shape (d,).
+        likely: which of them each becomes with high confidence, shape (d, d).
+        possible: the same at all; contains `likely`.
+    """
+    if isinstance(sets, IntervalSets):
+        sets = LabelSets(values, *sets.holds(values))
     places = {value: place for place, value in enumerate(values.tolist())}
     strange = [label for label in sets.labels.tolist() if label not in places]
     labels = np.empty(len(values) + len(strange), dtype=object)
@@ -152,7 +165,7 @@ def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: floa
     for row, label in enumerate(sets.labels.tolist()):
         if label in places:
             high[row, : len(values)] = likely[places[label]]
-            low[row, : len(values)] = law[places[label]] > 0
+            low[row, : len(values)] = possible[places[label]]
         else:
             high[row, columns[label]] = low[row, columns[label]] = True
     return LabelSets(labels, reached(sets.high, high), reached(sets.low, low))

@@ -6,7 +6,10 @@ from typing import Any
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "dp-noise": {"columns": ("age",)},
+    "dp-um": {"k": 3, "columns": ("age",)},
     "exponential-mechanism": {"columns": ("city",)},
+    "idp-cbls": {"k": 3, "least": 0.01, "columns": ("age",)},
+    "idp-ls": {"k": 3, "columns": ("age",)},
     "incognito": {"k": 2},
     "k-member": {"k": 2},
     "local-recoding": {"k": 2},
