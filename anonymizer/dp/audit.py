@@ -85,9 +85,7 @@ def loss_at_least(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, wr
     """
     samples = [np.asarray(one, dtype=np.float64) for one in (first, second)]
     if min(len(one) for one in samples) < 4 or any(np.isnan(one).any() for one in samples):
-        raise SpecError(
-            "An audit needs four outputs or more on each table, as numbers.", "Run it more often."
-        )
+        raise SpecError("An audit needs four numbers or more of each table.", "Run it more often.")
     chosen = _best([one[::2] for one in samples], delta, wrong)
     if chosen is None:
         return 0.0
