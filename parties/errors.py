@@ -31,6 +31,7 @@ from smc.errors import (
     DuettoError,
     FreshnessError,
     KeyMaterialError,
+    OutOfMemory,
     PeerError,
     UsageError,
 )
@@ -136,6 +137,7 @@ _BY_CLASS: Final[dict[type[BaseException], int]] = {
     UsageError: USAGE,
     DomainError: BAD_DATA,
     DisclosureRefused: REFUSED,
+    OutOfMemory: REFUSED,
     KeyMaterialError: CONFIG,
     FreshnessError: INTERNAL,
     Cancelled: INTERRUPTED,

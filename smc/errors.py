@@ -113,9 +113,12 @@ class OutOfMemory(DuettoError):  # noqa: N818
 
     code = "memory"
 
-    def __init__(self, what: str = "The memory of this machine did not suffice for the run.") -> None:
-        super().__init__(
-            what,
-            "Use fewer rows or columns, in several jobs, or a machine with more memory; "
-            "`duetto job estimate` tells the peak.",
-        )
+    def __init__(
+        self,
+        what: str = "The memory of this machine did not suffice for the run.",
+        mend: str = "Use fewer rows or columns, in several jobs, or a machine with more memory; "
+        "`duetto job estimate` tells the peak.",
+        *,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(what, mend, code=code)

@@ -129,7 +129,7 @@ class Catalog:
         return None
 
     def names_of_persons(self, name: str, columns: AbstractSet[str]) -> tuple[str, ...]:
-        """Which of these columns name persons, in order; of rows that are sorted by them, each cell is about one.
+        """Which of these columns name persons, in order: tables by them would have a cell for each person.
 
         They are those that tell persons apart in some data set of the population, and those of a key of which
         no column is missing.

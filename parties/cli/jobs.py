@@ -42,7 +42,10 @@ def job() -> None:
 @config_option
 @json_option
 def check(file: Path, config_path: Path | None, as_json: bool) -> None:
-    """Check the job in FILE against the catalog, data and policy here; needs no daemon."""
+    """Check the job in FILE against the catalog, data and policy here; needs no daemon.
+
+    It ends with the status with which submitting the job would end, as far as that is known here.
+    """
     config = load(config_path)
     report = check_report(local_examiner(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
@@ -70,8 +73,10 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         _print_preview(out, report["preview"])
 
     emit(report, human, as_json=as_json)
-    if not verdict["allowed"] or overlap is not None or report["preview"]["refusal"] is not None:
+    if not verdict["allowed"] or overlap is not None:
         raise SystemExit(REFUSED)
+    if refusal := report["preview"]["refusal"]:
+        raise SystemExit(refusal["status"])
 
 
 @job.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from parties.errors import PolicyError
+from parties.errors import PolicyError, exit_code
 from parties.jobs.contract import Schemas, limits_document
 from parties.jobs.examination import Examiner, Task
 from parties.jobs.own_data import OwnData, count_rows
@@ -131,8 +131,9 @@ def bisection_document(task: Task, schemas: Schemas) -> list[dict[str, Any]]:
     kind = task.facts.comparison_type
     names = () if kind is None else found(kind, task.role.other)
     values = {name: possible_values(schemas[name]) for name in names if name in schemas and len(names) == 1}
+    by_one = not task.spec.parameters.keys().isdisjoint({"x", "y"})  # a public number for all rows
     return [
-        {"column": task.side.columns[name], "jobs": jobs_to_find(count)}
+        {"column": task.side.columns[name], "jobs": jobs_to_find(count, by_one=by_one)}
         for name, count in values.items()
         if count is not None
     ]
@@ -148,10 +149,19 @@ def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verd
 
 
 def preview_document(preview: Preview) -> dict[str, Any]:
-    """What the local rows tell of a run, as plain JSON values; `refusal` is None where the run takes them."""
+    """What the local rows tell of a run, as plain JSON values.
+
+    `refusal` is None where the run takes them; its `status` is that of a command that ends with it.
+    """
     refusal = preview.refusal
     return {
         "notes": list(preview.notes),
         "details": dict(preview.details),
-        "refusal": refusal and {"code": refusal.stable_code, "what": refusal.what, "mend": refusal.mend},
+        "refusal": refusal
+        and {
+            "code": refusal.stable_code,
+            "what": refusal.what,
+            "mend": refusal.mend,
+            "status": exit_code(refusal),
+        },
     }

@@ -36,7 +36,8 @@ class JobView:
         seconds: deadline of the job.
         spent: what has been spent on the data set's account towards this peer.
         runs: earlier runs on the same people with this peer, by the name of the rule that allowed them.
-        names_of_persons: the local catalog columns by which exact tables would sort rows and that name persons.
+        names_of_persons: the local catalog columns that name persons and by which exact tables would sort
+            rows.
         parameters: the parameters that are texts, as the job gives them.
     """
 

@@ -192,8 +192,8 @@ class Facts:
             that nobody opens are no such results.
         comparison_type: what is compared in which form, or None where nothing of a stated form is.
         exact: figures about several persons are released without noise: sums, sizes, centres.
-        sorts_by: the columns, by their names in the job, by whose values exact tables sort rows into cells. Which
-            cells have rows at all is shown, so these must not name persons.
+        sorts_by: the columns, by their names in the job, by whose values exact tables sort rows into cells.
+            Which cells have rows at all is shown, so these must not name persons.
         loss: the total privacy loss of the run; nothing if it releases nothing under differential privacy.
     """
 

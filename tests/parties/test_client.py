@@ -19,7 +19,7 @@ from parties.errors import (
     PolicyError,
     exit_code,
 )
-from parties.jobs.faults import from_code, pack, unpack
+from parties.jobs.faults import _CLASSES, from_code, pack, unpack
 from parties.jobs.state import State
 from parties.ledger.entries import LedgerError
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
@@ -188,3 +188,14 @@ def test_jobs_come_in_pages_and_by_state(party):
     assert "runing" in caught.value.what
     with pytest.raises(JobError, match="There is no job"):
         party.jobs(before="0" * 16)
+
+
+@pytest.mark.parametrize("kind", [*_CLASSES.values()], ids=[*_CLASSES])
+def test_every_error_comes_over_the_socket_and_out_of_the_records(kind):
+    error = kind("What happened.", "What to do.", code="particular")
+    found = unpack(pack(error))
+    assert (type(found), found.stable_code) == (kind, "particular")
+    assert (found.what, found.mend) == ("What happened.", "What to do.")
+    assert exit_code(from_code(kind.code, "What happened.", "What to do.")) == exit_code(
+        kind("What happened.")
+    )

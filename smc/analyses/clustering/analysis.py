@@ -97,8 +97,10 @@ class Clustering:
     def check_rows(self, parameters: ClusteringParameters, data: Data, role: Role, limits: Limits) -> Preview:
         """Whether rows, keys, persons and sums fit, if the peer's rows and columns are like the local ones.
 
-        That a horizontal table has too few rows is not said: the peer may bring more.
+        Where each side brings rows of its own and the local ones are too few alone, a note says how many are
+        needed: the peer may bring the rest.
         """
+        notes = []
 
         def look() -> None:
             _persons(parameters, data)
@@ -119,10 +121,15 @@ class Clustering:
                 if parameters.epsilon is None:
                     limits.check_persons(shape.most)
                 _check_enough(parameters, shape)
+            elif count < parameters.clusters:
+                notes.append(
+                    f"{parameters.clusters} clusters need as many rows of both sides together; here are "
+                    f"{count}, and with too few of the other side the run is refused."
+                )
             if parameters.layout is not Layout.VERTICAL or parameters.scaling is Scaling.RANGE:
                 _check_room(parameters, shape, limits)
 
-        return Preview.of(look)
+        return replace(Preview.of(look), notes=tuple(notes))
 
     def estimate(
         self,

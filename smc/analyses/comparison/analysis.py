@@ -284,7 +284,7 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
     other = "y" if name == "x" else "x"
     series = f"in at most {jobs_to_find(2**bits)} jobs with chosen values of {other}"
     if other in parameters.constants:
-        every = f"in at most {2**bits - 1} jobs every value of {name}"
+        every = f"in at most {jobs_to_find(2**bits, by_one=True)} jobs every value of {name}"
         return told, f"{series}: any one value of {name}; {every}"
     return told, f"{series}: every value of {name}"
 

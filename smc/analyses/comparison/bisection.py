@@ -31,17 +31,27 @@ def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
     return unknown if len(unknown) == 1 or shifts else ()
 
 
-def jobs_to_find(values: int) -> int:
-    """How many comparisons of all rows single out one of so many values of each."""
-    return (values - 1).bit_length()
+def jobs_to_find(values: int, *, by_one: bool = False) -> int:
+    """How many comparisons of all rows single out one of so many values of each.
+
+    Args:
+        values: that each row can have.
+        by_one: all rows are compared with one number, which parts them at one place in each job.
+    """
+    return values - 1 if by_one else (values - 1).bit_length()
 
 
 def possible_values(schema: Schema) -> int | None:
-    """How many values a column can have in a comparison; None if it can be in none."""
+    """How many values a column can have in a comparison; None if it can be in none, or has one only.
+
+    Both parties know the bounds that are declared, so there is nothing to find between equal ones.
+    """
     if schema.kind in NUMBERS:
         if schema.lower is None or schema.upper is None:
             return None
-        return schema.upper - schema.lower + 1
-    if schema.kind not in ("share", "ciphertext"):
+        count = schema.upper - schema.lower + 1
+    elif schema.kind in ("share", "ciphertext"):
+        count = min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES
+    else:
         return None
-    return min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES
+    return count if count > 1 else None

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import pytest
+
+from smc.analyses.registry import ANALYSES
+from smc.errors import DisclosureRefused, DomainError, OutOfMemory, UsageError
 from tests.parties.served import parsed
 
 STATISTICS = """
@@ -85,9 +89,9 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, 
     policy.write_text(text.replace('"value"', '"name"') + "row_results = true\nruns_total = 9\n")
     path = served.folder / "tolerant.toml"
     path.write_text(TOLERANT)
-    report = parsed(command("job", "check", path, "--json", code=77))
+    report = parsed(command("job", "check", path, "--json", code=65))
     assert report["preview"]["details"]["passes"] == [{"key": "name:prefix1", "full": 24, "keyless": 0}]
-    for verb, code in (("check", 77), ("estimate", 0)):
+    for verb, code in (("check", 65), ("estimate", 0)):
         printed = command("job", verb, path, code=code).stdout
         assert (
             "Pass 1 (name:prefix1): 60 % of this side's rows find their bucket full, 0 % have no key."
@@ -98,6 +102,40 @@ def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, 
     printed = command("job", "check", path).stdout
     assert "60 % of this side's rows" in printed
     assert "would refuse" not in printed
+
+
+@pytest.mark.parametrize(
+    ("refusal", "status"),
+    [
+        (UsageError("It does not fit."), 2),
+        (DomainError("Too many rows.", code="overflow"), 65),
+        (DisclosureRefused("Too few."), 77),
+        (OutOfMemory("Too large."), 77),
+    ],
+)
+def test_check_ends_as_submit_would(served, command, file, refusal, status):
+    """The status of either command, of one fault of the local rows."""
+    served.analysis["north"].refusal = refusal
+    submitted = command("job", "submit", file, code=status)
+    assert refusal.what in submitted.stderr
+    checked = served.north.check(file.read_text())["preview"]["refusal"]
+    assert checked["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "status"),
+    [('kind = "sum"', 'kind = "som"', 2), ('"1/2"', '"90"', 77), ("{ v =", "{ w =", 65)],
+)
+def test_check_and_submit_end_alike(served, command, word, other, status):
+    path = served.folder / "statistics.toml"
+    policy = served.folder / "north" / "policy.toml"
+    policy.write_text(policy.read_text().replace('"addition"', '"statistics"'))
+    path.write_text(STATISTICS)
+    command("job", "check", path)
+    path.write_text(STATISTICS.replace(word, other, 1))
+    command("job", "check", path, code=status)
+    served.north._examiner._analyses = ANALYSES
+    command("job", "submit", path, code=status)
 
 
 def test_data_commands(served, command):

@@ -88,6 +88,18 @@ def test_a_name_that_several_jobs_begin_with_decides_nothing(served, command, fi
     assert served.south.store.get(second).state is State.WAITING_OWN
 
 
+@pytest.mark.parametrize("verb", ["approve", "deny", "cancel"])
+@pytest.mark.parametrize("word", ["zzz", "z" * 8, "z" * 40, "0" * 16, "../jobs", "\u202e" * 9])
+def test_of_an_unknown_job_the_message_leads_to_the_names(served, command, file, verb, word):
+    job_id = waiting(served, file.read_text())
+    told = command("job", verb, word, name="south", code=65).stderr
+    (listing,) = re.findall(r"`duetto (job list)`", " ".join(told.split()))
+    assert job_id in command(*listing.split(), name="south").stdout.replace("\n", "")
+    assert served.south.store.get(job_id).state is State.WAITING_OWN
+    command("job", verb, job_id[:8], name="south")
+    assert served.south.store.get(job_id).state is not State.WAITING_OWN
+
+
 def test_a_result_is_deleted_by_a_clear_name_only(served, command, party, alike):
     jobs = [party.submit(job_file()).wait(timeout=20).id for _ in range(2)]
     assert "2 jobs begin with" in command("job", "forget", jobs[0][:8], code=65).stderr

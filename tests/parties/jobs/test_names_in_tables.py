@@ -75,7 +75,7 @@ def says(people: Institutions, name: str, document: Mapping[str, Any]) -> str:
 
 
 def test_what_such_a_table_shows(people: Institutions) -> None:
-    """The attack, on a column that holds the same numbers and of which nobody can see that they name persons."""
+    """The attack, on a column of the same numbers of which nobody says that they name persons."""
     found = people.run(one_a_cell("number")).tables("north")["histogram of number"]
     withheld = [place for place, count in enumerate(found["count"][:CARDS]) if count is None]
     assert set(THERE) <= set(withheld)
@@ -84,9 +84,7 @@ def test_what_such_a_table_shows(people: Institutions) -> None:
 
 @pytest.mark.parametrize("column", ["card", "visit"])
 @pytest.mark.parametrize("setting", ["person", "key"])
-def test_it_is_refused_of_columns_that_name_persons(
-    people: Institutions, column: str, setting: str
-) -> None:
+def test_it_is_refused_of_columns_that_name_persons(people: Institutions, column: str, setting: str) -> None:
     document = one_a_cell("card") if column == "card" else sorted_by("visit")
     people.hold("north", cells([*range(CARDS)]), DECLARED, **{setting: column})
     assert refused_by(people, document) == "north"

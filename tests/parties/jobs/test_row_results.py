@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pytest
 
 from parties.client import job_text
@@ -106,6 +109,23 @@ def test_the_check_says_what_a_job_is_about(people: Institutions, name: str, abo
     found = [{"column": "x", "jobs": 7}] if name == "comparison" else []
     assert report["bisection"] == found
     assert report["verdict"]["allowed"]
+
+
+def test_the_check_speaks_of_bisection_only_where_there_is_something_to_find(people: Institutions) -> None:
+    def told(parameters: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+        given = {"bits": 7, "engine": "oblivious", **parameters}
+        seen = {"PP": ["alice", "bob"], "NP": ["bob"], "SS": ["alice", "bob"]}[given["type"][-2:]]
+        document = job("comparison", given, columns, recipients=seen)
+        found: list[dict[str, Any]] = people.north.check(job_text(document))["bisection"]
+        return found
+
+    both = {"alice": ["x"], "bob": ["y"]}
+    assert told({"type": "PN-NP-NP"}, both) == [{"column": "x", "jobs": 7}]
+    assert told({"type": "PN-NP-SS"}, both) == []
+    public = {"type": "PN-PP-PP", "y": 65}
+    assert told(public, {"alice": ["x"]}) == [{"column": "x", "jobs": 120}]
+    people.hold("north", {"x": [5] * ROWS, "y": [5] * ROWS}, {"x": AGE | {"lower": 5, "upper": 5}, "y": AGE})
+    assert told({"type": "PN-NP-NP"}, both) == []
 
 
 TUTORIAL = {

@@ -18,6 +18,7 @@ DECLARED = {
         "card": Schema("text"),
         "part": Schema("share", modulus=str(2**32)),
         "unbounded": Schema("integer"),
+        "country": Schema("integer", lower=49, upper=49),
     },
     "visits": {"age": Schema("integer", lower=0, upper=3)},
 }
@@ -63,6 +64,11 @@ def of(rule: dict[str, Any], **changes: Any) -> list[Risk]:
 def test_a_rule_without_risks(rule: dict[str, Any]) -> None:
     assert of(rule) == []
     assert of(rule, row_results=None, exact_aggregates=None) == []
+
+
+def test_there_is_nothing_to_find_of_a_constant_or_a_text() -> None:
+    for column in ("country", "card", "unbounded"):
+        assert of(BY_ROW, columns=[column], minimum_rows=0, runs_total=50) == []
 
 
 def test_seven_jobs_that_nobody_is_asked_about() -> None:

@@ -69,12 +69,27 @@ def test_how_many_jobs(values: int, jobs: int) -> None:
     assert jobs_to_find(values) == jobs
 
 
+def test_one_number_for_all_rows_parts_them_at_one_place_a_job() -> None:
+    """Of 8 values, as many jobs as there are thresholds; fewer leave two values that answer alike."""
+
+    def told_apart(thresholds: list[int]) -> int:
+        return len({tuple(value >= each for each in thresholds) for value in range(8)})
+
+    every = [*range(1, 8)]
+    assert jobs_to_find(8, by_one=True) == len(every)
+    assert told_apart(every) == 8
+    assert all(told_apart([each for each in every if each != missing]) == 7 for missing in every)
+
+
 @pytest.mark.parametrize(
     ("schema", "values"),
     [
         (Schema("integer", lower=0, upper=120), 121),
         (Schema("decimal", 1, -5, 4), 10),
         (Schema("integer", lower=0), None),
+        (Schema("integer", lower=7, upper=7), None),
+        (Schema("category", categories=("all",), lower=0, upper=0), None),
+        (Schema("share", modulus="1"), None),
         (Schema("text"), None),
         (Schema("share", modulus="97"), 97),
         (Schema("share", modulus=str(1 << 200)), 1 << 128),

@@ -87,7 +87,10 @@ def test_facts(name: str) -> None:
     [
         ([{"kind": "count", "column": "age"}], set()),
         ([{"kind": "mean", "column": "cost", "by": "sex"}], {"sex"}),
-        ([{"kind": "histogram", "column": "age", "edges": [0, 9]}, {"kind": "sum", "column": "cost"}], {"age"}),
+        (
+            [{"kind": "histogram", "column": "age", "edges": [0, 9]}, {"kind": "sum", "column": "cost"}],
+            {"age"},
+        ),
         ([{"kind": "crosstab", "columns": ["age", "sex"], "by": "town"}], {"age", "sex", "town"}),
     ],
 )

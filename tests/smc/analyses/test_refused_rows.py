@@ -18,7 +18,7 @@ from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
 from smc.analyses.runner import run_analysis
-from smc.errors import DuettoError
+from smc.errors import DomainError, DuettoError
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -330,8 +330,16 @@ def test_every_analysis_has_cases():
 
 def test_a_small_side_is_taken_where_the_peer_may_bring_more():
     analysis, parameters, sides = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(30))
-    assert analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits()).refusal is None
+    found = analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits())
+    assert found.refusal is None
+    assert found.notes == (
+        "9 clusters need as many rows of both sides together; here are 3, and with too few of the other side "
+        "the run is refused.",
+    )
+    assert analysis.check_rows(parameters, sides[Role.BOB], Role.BOB, Limits()).notes == ()
     assert refusal(analysis, parameters, sides, Limits()) is None
+    _, _, few = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(5))
+    assert isinstance(refusal(analysis, parameters, few, Limits()), DomainError)
 
 
 def test_two_million_rows_are_refused_before_anybody_has_approved():
