@@ -13,6 +13,7 @@ from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
+    from anonymizer.measures.measure import Scale
     from anonymizer.pipelines.spec import Spec
     from anonymizer.releases.guarantee import Guarantee
     from anonymizer.releases.release import Release
@@ -49,7 +50,6 @@ class _WithInit(click.Command):
     help="The model for --target.",
 )
 @click.option("--attacks", is_flag=True, help="For the report: run the three attacks.")
-@click.option("--control", "control_path", type=FILE, help="Rows that are not released, for --attacks.")
 @click.option("--keep-order", is_flag=True, help="Do not shuffle the rows; tells who is who by lists.")
 @measure_options
 @click.option("--seed", type=int, help="Makes the release repeatable, and less safe; for trials.")
@@ -73,6 +73,7 @@ def anonymize(
     without: tuple[str, ...] | None,
     weights: str | None,
     households: str | None,
+    scale: Scale,
     seed: int | None,
     chunk_rows: int | None,
     as_json: bool,
@@ -83,10 +84,9 @@ def anonymize(
     """
     apart(data, spec_path, output_path, report_path, control_path)
     places(output_path, report_path)
-    if report_path is None and any((target, attacks, control_path, measures, without, weights, households)):
+    asked = (target, attacks, control_path, measures, without, weights, households, scale != "declared")
+    if report_path is None and any(asked):
         raise click.UsageError("Options that say what to measure are for the report; add --report.")
-    if control_path is not None and not attacks and measures is None:
-        raise click.UsageError("--control is for the attacks; add --attacks.")
     if chunk_rows is not None:
         if report_path is not None or seed is not None:
             raise click.UsageError(
@@ -118,6 +118,7 @@ def anonymize(
             utility=utility or None,
             weights=weights,
             households=households,
+            scale=scale,
             measures=measures,
             without=without or (),
             seed=seed,

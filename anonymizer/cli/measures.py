@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
@@ -16,7 +17,7 @@ R = TypeVar("R")
 
 
 def measure_options(function: Callable[P, R]) -> Callable[P, R]:
-    """Give a command `--measures`, `--without`, `--weights` and `--households`."""
+    """Give a command `--measures`, `--without`, `--weights`, `--households`, `--control` and `--scale`."""
     options = (
         click.option(
             "--measures",
@@ -25,6 +26,22 @@ def measure_options(function: Callable[P, R]) -> Callable[P, R]:
         ),
         click.option("--without", callback=_words, help="Leave these measures out."),
         click.option("--weights", help="The column of sampling weights: how many people a row stands for."),
+        click.option(
+            "--control",
+            "--holdout",
+            "control_path",
+            type=click.Path(path_type=Path),
+            help="Rows of the same source that the release was not made of, for the attacks and for "
+            "distances to the closest record.",
+        ),
+        click.option(
+            "--scale",
+            type=click.Choice(["declared", "original"]),
+            default="declared",
+            show_default=True,
+            help="What distances are measured by: the declared range of a column, or where none is declared "
+            "that of the original.",
+        ),
         click.option("--households", help="The column that says to which household a person belongs."),
     )
     for option in reversed(options):

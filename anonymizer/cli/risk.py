@@ -11,6 +11,7 @@ from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
+    from anonymizer.measures.measure import Scale
     from anonymizer.pipelines.spec import Spec
     from anonymizer.report.assessment import Assessment
     from anonymizer.tables.roles import Roles
@@ -41,7 +42,6 @@ FILE = click.Path(path_type=Path)
     help="Released rows by population, to estimate uniqueness.",
 )
 @click.option("--attacks", is_flag=True, help="Run singling out, linkability and inference.")
-@click.option("--control", "control_path", type=FILE, help="Rows that were not released, for --attacks.")
 @measure_options
 @click.option("--report", "report_path", type=FILE, help="A report, an HTML file.")
 @click.option("--seed", type=int, help="Makes the attacks repeatable.")
@@ -58,6 +58,7 @@ def risk(
     without: tuple[str, ...] | None,
     weights: str | None,
     households: str | None,
+    scale: Scale,
     report_path: Path | None,
     seed: int | None,
     as_json: bool,
@@ -68,8 +69,6 @@ def risk(
     for path in (original, release, population_path, control_path):
         if report_path is not None and path is not None:
             apart(report_path, path)
-    if control_path is not None and not attacks and measures is None:
-        raise click.UsageError("--control is for the attacks; add --attacks.")
 
     from anonymizer.releases.gate.container import contained
     from anonymizer.releases.gate.looks import look
@@ -89,6 +88,7 @@ def risk(
         control=None if control_path is None else _among(files.table(control_path, spec.dialect), spec),
         weights=weights,
         households=households,
+        scale=scale,
         measures=measures,
         without=without or (),
         seed=seed,

@@ -139,7 +139,7 @@ class Inference(Measure[Mapping[str, Attack]]):
     """Does the release tell what the attacker does not know of a target?"""
 
     word = "inference"
-    title = "Inference"
+    title = "Attribute inference"
     kind = "attack"
     needs = (Need.SENSITIVE,)
 

@@ -22,6 +22,7 @@ from anonymizer.utility.objectives import Utility
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 T = TypeVar("T")
+Scale = Literal["declared", "original"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Case:
         weights: of each released row, how many people it stands for, shape (m,).
         households: of each released row the number of its household, -1 for a person alone, shape (m,).
         utility: for learning.
+        scale: what numbers are measured by in distances: the declared range of their column alone, or where
+            none is declared the range of the original.
         seed: of all that is drawn, each purpose with a stream of its own; None is the operating system's
             randomness.
     """
@@ -52,6 +55,7 @@ class Case:
     weights: Float | None = field(default=None, repr=False)
     households: Int | None = field(default=None, repr=False)
     utility: Utility | None = None
+    scale: Scale = "declared"
     seed: int | None = None
 
     @property

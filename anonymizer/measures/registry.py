@@ -9,11 +9,19 @@ from typing import Any, Final
 from anonymizer.measures.attacks import Inference, Linkability, SinglingOut
 from anonymizer.measures.classes import Classes
 from anonymizer.measures.correlations import PairCorrelations
+from anonymizer.measures.distances import (
+    CoverageMeasure,
+    HittingRate,
+    PPrivacyMeasure,
+    VoronoiMeasure,
+    YPrivacyMeasure,
+)
 from anonymizer.measures.joint import JointDiversity
 from anonymizer.measures.learning import LearningUtility
 from anonymizer.measures.loss import InformationLoss
 from anonymizer.measures.marginals import Marginals
 from anonymizer.measures.measure import Measure
+from anonymizer.measures.members import ClosestRecordMeasure, MembershipMeasure
 from anonymizer.measures.persons import Journalist, Prosecutor
 from anonymizer.measures.population import IndividualRisk, PopulationUniqueness
 from anonymizer.measures.propensity import PropensityScore
@@ -32,6 +40,13 @@ MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
             IndividualRisk,
             Suda,
             JointDiversity,
+            HittingRate,
+            CoverageMeasure,
+            YPrivacyMeasure,
+            VoronoiMeasure,
+            PPrivacyMeasure,
+            ClosestRecordMeasure,
+            MembershipMeasure,
             SinglingOut,
             Linkability,
             Inference,

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError, near
-from anonymizer.measures.measure import Case, Measure
+from anonymizer.measures.measure import Case, Measure, Scale
 from anonymizer.measures.persons import Prosecutor
 from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.simulator import AttackSimulator
@@ -41,6 +41,7 @@ class Question:
         measures: the words of those to run, whatever they cost; None is all that apply within the budget,
             attacks only with `attacks`.
         without: words of those not to run.
+        scale: as `Case.scale`.
         budget: see `BUDGET`.
         seed: of all that is drawn; None is the operating system's randomness.
     """
@@ -54,6 +55,7 @@ class Question:
     households: str | None = None
     measures: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
+    scale: Scale = "declared"
     budget: float = BUDGET
     seed: int | None = None
 
@@ -220,6 +222,7 @@ def _case(original: Table, release: Table, pipeline: Method | None, asked: Quest
         control=asked.control,
         fraction=asked.fraction,
         utility=asked.utility,
+        scale=asked.scale,
         seed=asked.seed,
     )
     weights = households = None

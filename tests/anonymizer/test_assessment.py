@@ -81,6 +81,7 @@ def whole() -> tuple[Case, Question, tuple[Table, Table, Pipeline]]:
         utility=lambda *_: 0.9,
         weights="weight",
         households="home",
+        scale="original",
         seed=1,
     )
     return assessing._case(original, release, pipeline, question), question, (original, release, pipeline)

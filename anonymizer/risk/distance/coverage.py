@@ -7,11 +7,12 @@ different sizes each record of the smaller one has a partner, and the part is of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anonymizer.errors import TableError
 from anonymizer.risk.attacks.outcome import Rate
-from anonymizer.risk.distance.matching import cheapest_matching
+from anonymizer.risk.distance.matching import Matched, cheapest_matching
 from anonymizer.risk.distance.space import Float, nearest
 
 
@@ -39,24 +40,37 @@ class Coverage:
 
 
 def coverage(original: Float, release: Float, y: float, seed: int | None = None) -> Coverage:
-    """Measure (y, p)-coverage.
+    """Measure (y, p)-coverage; see `coverages`."""
+    return coverages(original, release, (y,), seed)[0]
+
+
+def coverages(
+    original: Float, release: Float, distances: Sequence[float], seed: int | None = None
+) -> tuple[Coverage, ...]:
+    """Measure (y, p)-coverage for several y by one pairing.
 
     Args:
         original: shape (m, d).
         release: shape (n, d).
-        y: the distance, 0 or more.
+        distances: the values of y, each 0 or more.
         seed: of samples where the tables are large; None is the operating system's randomness.
 
     Raises:
-        TableError: a table has no rows, or y is negative.
+        TableError: a table has no rows, or a y is negative.
     """
-    if not y >= 0:
-        raise TableError(f"The distance y = {y:g} is negative.", "Give 0 or more.")
+    for y in distances:
+        if not y >= 0:
+            raise TableError(f"The distance y = {y:g} is negative.", "Give 0 or more.")
     found = cheapest_matching(release, original, seed)
-    near = int((found.distances <= y).sum())
-    part = near / len(found.distances)
-    if found.is_exact:
+    least = None if found.is_exact else nearest(release, original)
+    return tuple(_coverage(found, least, y) for y in distances)
+
+
+def _coverage(found: Matched, least: Float | None, y: float) -> Coverage:
+    close = int((found.distances <= y).sum())
+    part = close / len(found.distances)
+    if least is None:
         return Coverage(y, part, (part, part), True)
-    lower, _ = Rate(near, len(found.distances)).interval(0.95)
-    upper = float((nearest(release, original) <= y).mean())
+    lower, _ = Rate(close, len(found.distances)).interval(0.95)
+    upper = float((least <= y).mean())
     return Coverage(y, min(part, upper), (min(lower, upper), upper), False)

@@ -25,8 +25,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats.contingency import association
 
 from anonymizer.errors import TableError
-from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.risk.classes import grouped
+from anonymizer.risk.distance.space import codes_of_both
 from anonymizer.tables.table import Table
 
 BINS: Final = 20
@@ -80,7 +80,7 @@ def p_privacy(
         raise TableError(
             "The groups do not hold each column once.", f"Put each of {', '.join(columns)} in one."
         )
-    codes = {name: _together(original, release, name) for name in columns}
+    codes = {name: codes_of_both(original, release, name) for name in columns}
     inside = np.ones(len(original), dtype=np.bool_)
     sizes = []
     for group in chosen:
@@ -133,14 +133,3 @@ def _association(left: Int, right: Int) -> float:
     if min(counts.shape) < 2:
         return 0.0
     return float(association(counts, method="cramer"))
-
-
-def _together(original: Table, release: Table, column: str) -> Int:
-    """The cells of both tables as codes of their texts, those of the original first."""
-    places: dict[str, int] = {}
-    parts = []
-    for table in (original, release):
-        codes = table.codes(column)
-        own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
-        parts.append(np.array(own, dtype=np.int64)[codes.codes])
-    return np.concatenate(parts)

@@ -16,9 +16,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from sklearn.metrics import pairwise_distances_argmin
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.hierarchies.labels import numbers_of
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -26,6 +28,9 @@ Int = NDArray[np.int64]
 
 MAX_CATEGORIES: Final = 100
 """A column with more has one coordinate for each, and the nearest neighbour takes as long as all pairs."""
+
+MOST_TREE: Final = 15
+"""With more coordinates a tree looks at nearly all points, and products of matrices are faster."""
 
 _CORNER: Final = 1 / sqrt(2)
 """Two corners at this distance from the origin, on axes of their own, lie 1 apart."""
@@ -63,17 +68,20 @@ class Space:
         return (*self.ranges, *self.categories)
 
     def points(self, table: Table) -> Float:
-        """The rows as points, shape (rows, coordinates); a value beyond its range lies beyond 0 to 1.
+        """The rows as points, shape (rows, coordinates).
+
+        A value beyond its range lies beyond 0 to 1; a label such as `[20, 30)` is the number in its middle.
 
         Raises:
-            TableError: a column is absent, has a gap, or a value that is not one of its categories.
+            TableError: a column is absent, has a gap, a label without numbers in a column of numbers, or a
+                value that is not one of its categories.
         """
         if not self.columns:
             raise TableError("No column has a place in the distance.", "Name numbers or categories.")
         table.complete(self.columns)
         parts = []
         for name, (lower, upper) in self.ranges.items():
-            parts.append(((table.numbers(name) - lower) / (upper - lower))[:, None])
+            parts.append(((_numbers(table, name) - lower) / (upper - lower))[:, None])
         for name, values in self.categories.items():
             corners = np.zeros((len(table), len(values)))
             codes = table.codes(name)
@@ -92,8 +100,58 @@ def nearest(points: Float, others: Float) -> Float:
     """
     if not len(others):
         raise TableError("There is no record to measure a distance to.", "Give at least one row.")
-    found, _ = cKDTree(others).query(points, workers=-1)
-    return np.asarray(found, dtype=np.float64)
+    different = np.unique(others + 0.0, axis=0)  # equal points would all lie in one leaf of the tree
+    if points.shape[1] > MOST_TREE:
+        best = pairwise_distances_argmin(points, different)
+        return np.asarray(np.linalg.norm(points - different[best], axis=1), dtype=np.float64)
+    found, _ = neighbours(different, points, 1)
+    return found[:, 0]
+
+
+def neighbours(points: Float, queries: Float, count: int) -> tuple[Float, Int]:
+    """The nearest points of each query, the nearest first.
+
+    Args:
+        points: all different, shape (m, d).
+        queries: shape (n, d).
+        count: how many, at most m.
+
+    Returns:
+        Distances and places among the points, both of shape (n, count).
+    """
+    tree = cKDTree(points, balanced_tree=False)
+    # Neighbouring queries look at the same leaves: asked in the order of a tree they are answered from cache.
+    order = cKDTree(queries, leafsize=64, balanced_tree=False, compact_nodes=False).indices
+    distances = np.empty((len(queries), count))
+    places = np.empty((len(queries), count), dtype=np.int64)
+    if len(queries):
+        distances[order], places[order] = tree.query(queries[order], k=range(1, count + 1), workers=-1)
+    return distances, places
+
+
+def codes_of_both(original: Table, release: Table, column: str) -> Int:
+    """The cells of two tables as codes of their texts, those of the original first; -1 for missing cells.
+
+    Raises:
+        TableError: a table lacks the column.
+    """
+    places: dict[str, int] = {}
+    parts = []
+    for table in (original, release):
+        codes = table.codes(column)
+        own = [places.setdefault(text_of(value), len(places)) for value in codes.values.tolist()]
+        parts.append(np.array([*own, -1], dtype=np.int64)[codes.codes])
+    return np.concatenate(parts)
+
+
+def _numbers(table: Table, column: str) -> Float:
+    found = numbers_of(table, column)
+    if found is None or np.isnan(found).any():
+        raise TableError(
+            f"Column {column!r} has cells that are neither numbers nor intervals of numbers.",
+            "Leave the column out, or release numbers.",
+        )
+    return found
 
 
 def _place(column: str, value: str, values: tuple[str, ...]) -> int:

@@ -24,12 +24,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from anonymizer.errors import TableError
 from anonymizer.risk.distance.earth_mover import Moved, earth_mover
 from anonymizer.risk.distance.matching import Matched, cheapest_matching
-from anonymizer.risk.distance.space import Float, nearest
+from anonymizer.risk.distance.space import Float, nearest, neighbours
 
 MAX_DISTINCT: Final = 50_000_000
 """Coordinates of distinct records: beyond, the search would not fit into memory."""
@@ -61,10 +60,10 @@ def boundary_points(original: Float) -> Float:
         raise TableError("All records are equal, so that no boundary lies between them.", "Give others.")
     if distinct.size > MAX_DISTINCT:
         raise TableError(f"{len(distinct):,} different records are too many.", "Give a sample of the rows.")
-    _, found = cKDTree(distinct).query(distinct, k=2, workers=-1)
+    _, found = neighbours(distinct, distinct, 2)
     # The nearest of the two is the point itself, also where rounding makes another as near.
-    neighbours = np.where(found[:, 0] == np.arange(len(distinct)), found[:, 1], found[:, 0])
-    middle: Float = (distinct + distinct[neighbours]) / 2
+    beside = np.where(found[:, 0] == np.arange(len(distinct)), found[:, 1], found[:, 0])
+    middle: Float = (distinct + distinct[beside]) / 2
     return middle[groups.reshape(-1)]
 
 
