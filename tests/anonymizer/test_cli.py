@@ -282,7 +282,7 @@ def test_a_search_without_a_release_says_so_and_maps_it(run):
         ("anonymize data.csv --spec k.toml -o none/o.csv", 65, "none"),
         ("anonymize data.csv --spec k.toml -o data.csv", 2, "twice"),
         ("anonymize data.csv --spec k.toml -o o.csv --attacks", 2, "--report"),
-        ("anonymize data.csv --spec k.toml -o o.csv --control data.csv", 2, "--report"),
+        ("anonymize data.csv --spec k.toml -o o.csv --control c.csv", 2, "--report"),
         ("anonymize data.csv --spec k.toml -o o.csv --report r.html --control c.csv", 65, "c.csv"),
         ("anonymize data.csv --spec k.toml -o o.csv --report r.html --target ilness", 65, "illness"),
         ("anonymize data.csv --spec wrong.toml -o o.csv", 78, "quasi_identifiers"),
