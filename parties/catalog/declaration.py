@@ -63,14 +63,16 @@ class DatasetDeclaration:
 
     @property
     def origin(self) -> Hashable:
-        """What is the same for two names of one source; None of a single row in the catalog itself."""
-        if self.source is None:
-            return (self.driver, self.url, self.query) if self.kind == "sql" else None
-        try:
-            found = self.source.stat()
-        except OSError:
-            return str(self.source.absolute())
-        return (found.st_dev, found.st_ino)
+        """What is the same for two names of one source; None of a single row in the catalog itself.
+
+        Files, SQLite databases too, are the same however they are reached, queries however they are spaced.
+        """
+        if self.source is not None:
+            return _same_file(self.source)
+        if self.kind != "sql":
+            return None
+        asked = " ".join(self.query.split()).rstrip("; ")
+        return (self.driver, _same_file(Path(self.url)) if self.driver == "sqlite3" else self.url, asked)
 
     @property
     def place(self) -> str:
@@ -120,6 +122,15 @@ class Catalog:
                     "Name as many columns in both, and declare them with the same types: type = "
                     '"integer" for whole numbers.',
                 )
+            if own.naming != other.naming and (
+                own.origin == other.origin or sorted(own.naming) == sorted(other.naming)
+            ):
+                return (
+                    f"{both}, and call persons by {', '.join(own.naming)} and by {', '.join(other.naming)} "
+                    "of the same source or in another order: everybody would be a stranger to earlier exact "
+                    "jobs.",
+                    f"Name the same columns in the same order below [datasets.{other.name}] in the catalog.",
+                )
             if bool(own.person) != bool(other.person) and own.naming != other.naming:
                 lacks = other if own.person else own
                 return (
@@ -158,6 +169,14 @@ class Catalog:
                 f"Data set {dataset!r} declares no column {column!r}.", near(column, list(declared))
             )
         return declared[column].schema
+
+
+def _same_file(path: Path) -> Hashable:
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path.absolute())
+    return (found.st_dev, found.st_ino)
 
 
 def load_catalog(path: Path) -> Catalog:

@@ -159,6 +159,29 @@ def test_two_names_of_one_query_have_one_population(tmp_path):
     load_catalog(catalog)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"query": " select  x\nfrom t ;"},
+        {"url": "sqlite:///./a.db"},
+        {"url": "sqlite:///here/../a.db"},
+        {"url": "sqlite:///link.db"},
+        {"url": "sqlite:///hard.db", "query": "select x from t;"},
+    ],
+)
+def test_a_query_that_is_written_otherwise_is_the_same_source(tmp_path, other):
+    with sqlite3.connect(tmp_path / "a.db") as base:
+        base.execute("create table t (x)")
+    (tmp_path / "here").mkdir()
+    os.symlink(tmp_path / "a.db", tmp_path / "link.db")
+    os.link(tmp_path / "a.db", tmp_path / "hard.db")
+    sql = {"kind": "sql", "url": "sqlite:///a.db", "query": "select x from t", "columns": {"x": NUMBER}}
+    catalog = tmp_path / "catalog.toml"
+    catalog.write_text(tomli_w.dumps({"datasets": {"a": sql, "b": sql | other}}))
+    with pytest.raises(ConfigError, match="two budgets"):
+        load_catalog(catalog)
+
+
 SEVEN = "id,x\n7,1\n0007,2\n +7,3\n7.0,4\n8,5\n"
 WHOLE = {"x": NUMBER, "id": NUMBER}
 
@@ -221,6 +244,21 @@ def test_other_hashes_of_the_same_cells_come_with_the_persons(tmp_path):
     assert loaded({"x": NUMBER}).aliases.tolist() == text.aliases.tolist()
 
 
+def test_the_same_columns_in_another_order_name_other_persons(tmp_path):
+    """The labels of rows are pairs of cells; turned around, nobody would be found again."""
+    rows = "id,x\n7,1\n8,2\n"
+    one, other = (
+        load(dataset(tmp_path, rows, WHOLE, person=order), ["x"], SECRET).identities.tolist()
+        for order in (["id", "x"], ["x", "id"])
+    )
+    assert not {*one} & {*other}
+    base = {"source": "a.csv", "columns": WHOLE, "population": "town", "person": ["id", "x"]}
+    turned = base | {"source": "b.csv", "person": ["x", "id"]}
+    (tmp_path / "catalog.toml").write_text(tomli_w.dumps({"datasets": {"a": base, "b": turned}}))
+    what, _ = load_catalog(tmp_path / "catalog.toml").tells_unlike("a")
+    assert "in another order" in what
+
+
 def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
     def told(**changed):
         base = {"source": "a.csv", "person": "id", "columns": WHOLE, "population": "town"}
@@ -244,6 +282,9 @@ def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
         what, mend = told(**changed)
         assert "different ways ('id' as number" in what
         assert "same types" in mend
+    what, mend = told(source="a.csv", person="x")
+    assert "by id and by x of the same source" in what
+    assert mend == "Name the same columns in the same order below [datasets.b] in the catalog."
     what, mend = told(person="", key="x")
     assert "only one of them" in what
     assert mend == 'Write person = "COLUMN" below [datasets.b] in the catalog.'
