@@ -280,7 +280,8 @@ BOUNDS = (0.0, 100.0)
 
 
 def ratio(found, first, second, scales):
-    return ((np.abs(found - second) - np.abs(found - first)) / scales).sum(axis=1)
+    # rounded, since the last digits would tell how the ratio was computed, which no release shows
+    return np.round(((np.abs(found - second) - np.abs(found - first)) / scales).sum(axis=1), 9)
 
 
 def neighbours(values, moved: bool):
