@@ -84,7 +84,7 @@ class Data:
 
 
 def changes(method: str, clusters: Clusters, high: float) -> Float:
-    """How much one record changes each centroid, as a method takes it, shape (p,); the domain is [0, high]."""
+    """How much one record changes each centroid as a method takes it, shape (p,); domain [0, high]."""
     sums = {
         UM: lambda: clusters.global_change(0.0, high),
         LS: lambda: clusters.local_change(0.0, high),
@@ -146,7 +146,7 @@ def errors(
     methods: Sequence[str] = METHODS,
     each: bool = False,
 ) -> dict[Setting, tuple[float, float]]:
-    """Figures 3 and 4: the mean SSE over runs, as printed and by standard deviations; `each` as in `masked`."""
+    """Figures 3 and 4: the mean SSE, as printed and by standard deviations; `each` as in `masked`."""
     settings = [(DP, 0, epsilon, alpha) for epsilon in EPSILONS for alpha in ALPHAS]
     settings += [(m, k, e, a) for m in methods for k in ks for e in EPSILONS for a in ALPHAS]
     found = {}
