@@ -158,6 +158,12 @@ class IdpCbls(Microaggregation):
                 "bounds; or raise k; or write least = 0, and they are released as they are.",
             )
         changes[equal] = 0.0
+        largest = int(clusters.sizes.max())
+        if self.least and self.least * WIDEST < largest:
+            raise SpecError(
+                f"least is {self.least:g}, too little to count in a cluster of {largest:,} records.",
+                f"Choose {2 * largest / WIDEST:.1g} or more, or 0.",
+            )
         floor = (self.least or 0.0) * (high - low)
         return clusters.trimmed().means, np.maximum(changes, floor) / clusters.sizes
 

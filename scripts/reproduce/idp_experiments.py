@@ -172,7 +172,7 @@ def f_measures(data: Data, train: Float, seed: int) -> tuple[float, float]:
 
 
 def learned(
-    data: Data, settings: Sequence[Setting], runs: int, seed: int
+    data: Data, settings: Sequence[Setting], runs: int, seed: int, *, each: bool = False
 ) -> tuple[tuple[float, float], dict[Setting, tuple[float, float]]]:
     """Figures 5 and 6: F-measures of forests trained on original and on masked records, means over runs."""
 
@@ -185,7 +185,7 @@ def learned(
     for setting in settings:
         draw = Randomness(seed, str(setting))
         found[setting] = mean(
-            [f_measures(data, masked(data, setting, draw), seed + run) for run in range(runs)]
+            [f_measures(data, masked(data, setting, draw, each=each), seed + run) for run in range(runs)]
         )
     return original, found
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chisquare, kstest, laplace
 
-from anonymizer.dp.audit import clopper_pearson, event_loss, loss_at_least
+from anonymizer.dp.audit import loss_at_least
 from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import FINENESS, SLACK, accounted, chosen, noisy
 from anonymizer.dp.clusters import Clusters, moved_loss, ranked
@@ -185,12 +185,13 @@ def test_rows_of_a_cluster_share_a_value_of_the_declared_form(method):
 
 
 @EVERY
-def test_whole_records_stay_k_anonymous_whatever_epsilon_is(method):
+def test_whole_records_stay_k_anonymous_whatever_epsilon_is(method, tmp_path):
     table = table_of(people(100))
     release = made(method, epsilon=100.0, k=8, clusters="records").release(table)
     assert release.native.groupby(list(ROLES.quasi_identifiers), observed=True).size().min() >= 8
     assert {one.kind: one.number("k") for one in release.guarantees}["k-anonymity"] == 8
     assert "no bound" in release.guarantees[0].condition
+    Gate().write(release, tmp_path / "out.csv")
 
 
 def test_ordered_categories_are_ranked_and_common_ones_stay():
@@ -228,8 +229,8 @@ def test_the_guarantee_is_a_value_with_its_condition(method, tmp_path):
     assert ("noise as large" in one.condition) is (method is not DpUm)
     # no epsilon of differential privacy stands in the manifest
     assert release.manifest.epsilon is None
-    paths = Gate().write(release, tmp_path / "out.csv")
-    assert paths is not None or (tmp_path / "out.csv").exists()
+    Gate().write(release, tmp_path / "out.csv")
+    assert '"epsilon": null' in (tmp_path / "out.csv.manifest.json").read_text(encoding="utf-8")
 
 
 def test_without_a_least_noise_no_bound_is_stated_for_who_moves():
@@ -245,27 +246,6 @@ def test_earlier_steps_that_mix_records_take_the_promise_away():
 
 
 # --- what is lost: audits -------------------------------------------------------------------------------
-
-
-def test_bounds_of_probabilities():
-    assert clopper_pearson(0, 1000, 0.01)[1] == pytest.approx(1 - 0.01 ** (1 / 1000), rel=1e-6)
-    assert clopper_pearson(1000, 1000, 0.01) == (pytest.approx(0.01 ** (1 / 1000), rel=1e-6), 1.0)
-    assert event_loss(900, 100, (1000, 1000), 0.0, 1e-6) < np.log(9)
-    assert event_loss(100, 900, (1000, 1000), 0.0, 1e-6) == 0
-    for wrong in ((1, 0, 0.1), (2, 1, 0.1), (1, 2, 0.0)):
-        with pytest.raises(AnonymizerError):
-            clopper_pearson(*wrong)
-    for sample in ([1.0, 2], [1.0, np.nan, 3, 4, 5]):
-        with pytest.raises(AnonymizerError, match="four numbers"):
-            loss_at_least(sample, sample)
-
-
-def test_the_audit_finds_most_of_a_loss_and_no_more():
-    draw = Randomness(3)
-    first, second = draw.laplace(20_000), draw.laplace(20_000)
-    assert loss_at_least(first, second) == 0
-    assert 0.75 < loss_at_least(first + 1, second) <= 1
-    assert loss_at_least(first + 1, second, delta=0.5) == 0
 
 
 def outputs(method, values, groups, epsilon, runs):
@@ -312,6 +292,27 @@ def test_an_audit_of_records_that_stay_finds_no_more_than_epsilon(method):
         assert audited <= epsilon
         if method is DpUm and new == 0.0:
             assert exact > 0.2
+
+
+def test_an_audit_of_whole_releases_where_noise_does_not_depend_on_the_data():
+    """DP-UM from frame to frame: the record that changes stays in the only cluster of each column."""
+    names = [f"age {number}" for number in range(100)]
+    schema = Schema(dict.fromkeys(names, Column("integer", 0, 120)))
+    method = DpUm(epsilon=100.0, k=4)  # of each column 1
+    outputs = []
+    for last in (0, 120):
+        table = table_of(pd.DataFrame({name: [0, 0, 0, last] for name in names}), schema)
+        method.fit_table(table)
+        released = [method.transform_table(table).native.iloc[0].to_numpy() for _ in range(12)]
+        outputs.append(np.concatenate(released))
+    # clamped to the bounds, and rounded
+    assert 0.1 < loss_at_least(outputs[1], outputs[0], wrong=1e-6) <= 1.0
+
+
+def test_an_audit_of_categories_finds_no_more_than_epsilon():
+    """One record of five changes from the first to the second category, the worst that it can do."""
+    first, second = (chosen(np.tile(counts, (4000, 1)), 1.0) for counts in ([3, 2], [2, 3]))
+    assert 0.1 < loss_at_least(first, second, wrong=1e-6) <= 1.0
 
 
 @EVERY
@@ -429,8 +430,9 @@ def test_clusters_that_would_have_no_noise_are_refused_with_the_reason():
     assert floored.scales_["age"].tolist() == pytest.approx([120 * 0.5 / 5] * 6, rel=1e-4)
     with pytest.raises(AnonymizerError, match="third smallest"):
         IdpCbls(k=2).release(constant)
-    with pytest.raises(AnonymizerError, match="least is 2"):
-        IdpCbls(least=2.0).release(constant)
+    for least in (2.0, -0.1, float("nan"), 1e-12):
+        with pytest.raises(AnonymizerError, match=f"least is {least:g}"):
+            IdpCbls(least=least).release(constant)
 
 
 def test_missing_cells_are_filled_where_that_is_declared():
