@@ -65,6 +65,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
     """What is said where it finds no column to work on."""
     specification_: str = ""
     """The digest of the specification that it was made from, if any."""
+    choice_: str = ""
+    """How its epsilon was chosen, a sentence; see `Spec.choice`."""
 
     def fit(
         self,
@@ -168,6 +170,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             epsilon=epsilon,
             delta=delta,
             gamma=published_gamma(guarantees),
+            choice=self.choice_,
             seeded=self.seeded,
             rows=len(released),
         )

@@ -45,6 +45,11 @@ from anonymizer.schema.columns import Schema
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 
+THE_DATA: Final = "the data"
+"""What `chosen_on` says where epsilon was chosen by trials on the data themselves."""
+
+_SECTIONS: Final = ("roles", "columns", "hierarchies", "steps", "accept")
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -78,6 +83,17 @@ class Spec:
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def choice(self) -> str:
+        """How epsilon was chosen, a sentence; "" if it is not said."""
+        chosen_on = self.document.get("chosen_on", "")
+        if chosen_on == THE_DATA:
+            return (
+                "Epsilon was chosen by trials on the data themselves. The choice is a release of them too, "
+                "and epsilon does not cover it."
+            )
+        return f"Epsilon was chosen by trials on {chosen_on}, not on the data." if chosen_on else ""
+
+    @property
     def steps(self) -> tuple[Mapping[str, Any], ...]:
         """The steps as written."""
         return tuple(self.document["steps"])
@@ -85,6 +101,23 @@ class Spec:
     def to_toml(self) -> str:
         """The whole of it as one TOML file that needs no others; it has the same digest."""
         return tomli_w.dumps(dict(self.document))
+
+    def with_epsilon(self, name: str, epsilon: float, chosen_on: str) -> Spec:
+        """The same with another epsilon of one step, and what it was chosen on.
+
+        Args:
+            name: of the step.
+            epsilon: the value.
+            chosen_on: `THE_DATA`, or the name of what stood in for them.
+
+        Raises:
+            SpecError: the step does not take the epsilon.
+        """
+        steps = [
+            {**step, "epsilon": epsilon} if _name(step, number) == name else dict(step)
+            for number, step in enumerate(self.steps)
+        ]
+        return parse({**self.document, "steps": steps, "chosen_on": chosen_on}, Path())
 
     def pipeline(self, seed: int | None = None) -> Pipeline:
         """A fresh pipeline.
@@ -110,6 +143,7 @@ class Spec:
             steps.append((_name(step, number), method))
         found = Pipeline(steps=steps, roles=self.roles, hierarchies=self.hierarchies, schema=self.schema)
         found.specification_ = self.digest
+        found.choice_ = self.choice
         return found
 
 
@@ -144,7 +178,7 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     """
     _known(
         document,
-        ("title", "csv", "release_as_is", "roles", "columns", "hierarchies", "steps", "accept"),
+        ("title", "csv", "release_as_is", "chosen_on", *_SECTIONS),
         place,
     )
     dialect = dialect_of(document, place)
@@ -175,8 +209,9 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
         if "unchanged" in step
     )
     title = document.get("title", "")
-    if not isinstance(title, str):
-        raise SpecError(f"{place}: the title is no text.", "Put it in quotes.")
+    for key in ("title", "chosen_on"):
+        if not isinstance(document.get(key, ""), str):
+            raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
     whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
     return Spec(roles, hierarchies, schema, whole, title, dialect, accepted)
 

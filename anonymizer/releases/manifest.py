@@ -37,6 +37,7 @@ class Manifest:
         epsilon: of a whole record, all steps together; None if no differential privacy is claimed.
         delta: belongs to epsilon.
         gamma: the size of the decoy groups of a release with small-sum privacy; else None.
+        choice: how epsilon was chosen, a sentence that says whether it covers that; "" if not said.
         seeded: whether random steps drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
@@ -51,6 +52,7 @@ class Manifest:
     epsilon: float | None = None
     delta: float | None = None
     gamma: float | None = None
+    choice: str = ""
     seeded: bool = False
     order: Order = "kept"
     rows: int = 0
@@ -69,6 +71,7 @@ class Manifest:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "gamma": self.gamma,
+            "choice": self.choice,
             "seeded": self.seeded,
             "order": self.order,
             "rows": self.rows,
@@ -120,6 +123,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "epsilon": float | int | None,
     "delta": float | int | None,
     "gamma": float | int | None,
+    "choice": str,
     "seeded": bool,
     "order": str,
     "rows": int,

@@ -34,6 +34,7 @@ def cautions(
     """
     found = [*_of_roles(original, release), *_of_cells(original, release)]
     if pipeline is not None:
+        found += [pipeline.choice_] if pipeline.choice_ else []
         found += _of_methods(pipeline, seed)
     if assessment is not None:
         found += assessment.cautions

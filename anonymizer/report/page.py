@@ -86,7 +86,7 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
     counted = "original records" if simulated else "released rows"
     headed = [AttackSimulator.word if simulated else Prosecutor.word, *_HEADED]
     cards = [card for word in headed if word in assessment.stories for card in assessment.stories[word].cards]
-    return _rendered(
+    return rendered(
         "release.html",
         title=story.title,
         original_name=story.original_name,
@@ -122,7 +122,7 @@ def search_page(story: SearchStory, result: SearchResult) -> str:
         best = result.best
     except UnreachableError as error:
         problem = str(error)
-    return _rendered(
+    return rendered(
         "search.html",
         title=story.title,
         original_name=story.original_name,
@@ -146,7 +146,8 @@ def installed() -> str:
         return "from source"
 
 
-def _rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """A page from a template beside this file, every text escaped."""
     space = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -13,9 +13,13 @@ from typing import Any, Final
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from anonymizer.choosing.choice import Fit
 from anonymizer.search.search import SearchResult
 from anonymizer.utility.marginals import Marginal
+
+Float = NDArray[np.float64]
 
 BEFORE: Final = "#5b6b7b"
 AFTER: Final = "#0b6e99"
@@ -112,6 +116,38 @@ def search_plot(result: SearchResult) -> str:
             figure,
             f"Risk and utility of {int(made.sum())} trials, {int(allowed.sum())} of them within the limit "
             f"{result.limit:.4g}; the table below has the figures",
+        )
+
+
+def choice_plot(
+    fit: Fit, epsilons: Float, values: Float, title: str, chosen: float, limit: float | None = None
+) -> str:
+    """A figure over epsilon: releases, the curve, its band, the limit if there is one, and what was chosen.
+
+    Args:
+        fit: of the curve.
+        epsilons: of the releases, shape (n,).
+        values: of the figure, shape (n,).
+        title: of the figure.
+        chosen: epsilon.
+        limit: of the figure.
+    """
+    with _drawn() as (figure, axes):
+        axes.fill_between(fit.grid, fit.low, fit.high, color=AFTER, alpha=0.15, linewidth=0)
+        axes.plot(fit.grid, fit.curve(fit.grid), color=AFTER, label=fit.curve.family)
+        axes.scatter(epsilons, values, color=BEFORE, s=18, label="releases", zorder=3)
+        if limit is not None:
+            axes.axhline(limit, color=WORST, linestyle="--", linewidth=1, label=f"limit {limit:.4g}")
+        axes.axvline(chosen, color=WORST, linestyle=":", linewidth=1.5, label=f"epsilon {chosen:.4g}")
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel(title, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, loc="best")
+        return _svg(
+            figure,
+            f"{title} of {len(values)} releases over epsilon from {epsilons.min():g} to {epsilons.max():g}, "
+            f"with the curve {fit.curve.family} and epsilon {chosen:.4g}; the table below has the figures",
         )
 
 

@@ -29,6 +29,7 @@ MODULES: Final = {
     "risk": "anonymizer.cli.risk",
     "search": "anonymizer.cli.search",
     "query": "anonymizer.cli.query",
+    "epsilon": "anonymizer.cli.epsilon",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

@@ -41,7 +41,7 @@ ANONYMIZER = (
     ("anonymizer.proposals",),
     ("anonymizer.utility",),
     ("anonymizer.measures",),
-    ("anonymizer.search",),
+    ("anonymizer.search", "anonymizer.choosing"),
     ("anonymizer.report",),
     ("anonymizer.cli",),
     ("anonymizer",),

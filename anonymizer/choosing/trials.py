@@ -1,0 +1,174 @@
+"""Releases of one table at several epsilons, several times each, and what is measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.choosing.curves import LEAST_POINTS
+from anonymizer.choosing.figures import Figure
+from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError, near
+from anonymizer.measures.measure import Case, Scale
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.guarantee import Guarantee, checked_budget
+from anonymizer.tables.table import Table
+
+Float = NDArray[np.float64]
+
+EPSILONS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+LEAST_REPEATS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One release.
+
+    Attributes:
+        epsilon: that the step was given.
+        risk: the figure of risk.
+        utility: the figure of utility.
+    """
+
+    epsilon: float
+    risk: float
+    utility: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """What was tried.
+
+    Attributes:
+        risk: the figure.
+        utility: the figure.
+        made: in the order of epsilon.
+        promised: the guarantees of a release at the largest epsilon that could be made.
+        failed: why no release could be made, by epsilon.
+    """
+
+    risk: Figure
+    utility: Figure
+    made: tuple[Trial, ...] = field(repr=False)
+    promised: tuple[Guarantee, ...]
+    failed: dict[float, str]
+
+    def column(self, name: str) -> Float:
+        """Epsilon, risk or utility of all trials, shape (n,)."""
+        return np.array([getattr(one, name) for one in self.made], dtype=np.float64)
+
+
+Told = Callable[[int, int, str], None]
+"""Is told how many trials are done, of how many, and at which epsilon the next is."""
+
+
+def stepped(pipeline: Pipeline, step: str | None = None) -> str:
+    """The name of the step whose epsilon is to be chosen.
+
+    Args:
+        pipeline: not yet fitted.
+        step: its name, or the word of its method; None finds the only one that has an epsilon.
+
+    Raises:
+        SpecError: there is none, or no such, or several.
+    """
+    known = {
+        name: method.word for name, method in pipeline.steps if "epsilon" in method.get_params(deep=False)
+    }
+    if not known:
+        raise SpecError(
+            "No step of the specification has an epsilon.",
+            'Write such as method = "dp-noise", epsilon = 1.0.',
+        )
+    if step is None:
+        if len(known) > 1:
+            raise SpecError(
+                f"Several steps have an epsilon: {', '.join(known)}.",
+                "Name the one to choose for with --step.",
+            )
+        return next(iter(known))
+    found = [name for name, word in known.items() if step in (name, word)]
+    if len(found) != 1:
+        raise SpecError(f"The step {step!r} is not one step with an epsilon.", near(step, tuple(known)))
+    return found[0]
+
+
+def tried(
+    table: Table,
+    make: Callable[[], Pipeline],
+    risk: Figure,
+    utility: Figure,
+    *,
+    step: str | None = None,
+    epsilons: Sequence[float] = EPSILONS,
+    repeats: int = 3,
+    control: Table | None = None,
+    scale: Scale = "declared",
+    seed: int | None = None,
+    told: Told | None = None,
+) -> Trials:
+    """Make releases and measure them.
+
+    Args:
+        table: that releases are made of; it is measured against too.
+        make: gives a fresh pipeline.
+        risk: the figure of risk.
+        utility: the figure of utility.
+        step: see `stepped`.
+        epsilons: at least `LEAST_POINTS` different ones.
+        repeats: releases at each, at least `LEAST_REPEATS`.
+        control: rows that are not in the table, for figures that need them.
+        scale: as `Case.scale`.
+        seed: of the measures' draws; None is the operating system's randomness.
+        told: called before each trial.
+
+    Raises:
+        SpecError: the epsilons are too few or outside what the program allows, or as `stepped`.
+        TableError: the table has no rows, or a figure does not apply.
+        UnreachableError: at too few epsilons a release could be made and measured.
+    """
+    places = sorted(set(map(float, epsilons)))
+    for epsilon in places:
+        checked_budget(epsilon)
+    if len(places) < LEAST_POINTS or repeats < LEAST_REPEATS:
+        raise SpecError(
+            f"There are {len(places)} different epsilons and {repeats} releases at each; a curve needs "
+            f"{LEAST_POINTS} and {LEAST_REPEATS} at the least.",
+            "Give more.",
+        )
+    if not len(table):
+        raise TableError("The table has no rows.", "Give at least one.")
+    name = stepped(make(), step)
+    made: list[Trial] = []
+    failed: dict[float, str] = {}
+    promised: tuple[Guarantee, ...] = ()
+    for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
+        if told:
+            told(number, len(places) * repeats, f"epsilon {epsilon:g}")
+        if epsilon in failed:
+            continue
+        pipeline = make()
+        pipeline.set_params(**{f"{name}__epsilon": epsilon})
+        try:
+            release = pipeline.release(table)
+            case = Case(table, release.table, pipeline, control=control, scale=scale, seed=seed)
+            for figure in (risk, utility):
+                if reason := figure.lacks(case):
+                    raise TableError(f"{figure.title} does not apply: {reason}.", "Choose another figure.")
+            made.append(Trial(epsilon, risk.of(case), utility.of(case)))
+        except AnonymizerError as problem:
+            failed[epsilon] = str(problem)
+            made = [one for one in made if one.epsilon != epsilon]
+            continue
+        promised = release.guarantees
+    if len(places) - len(failed) < LEAST_POINTS:
+        first = next(iter(failed.values()))
+        raise UnreachableError(
+            f"At {len(failed)} of {len(places)} epsilons no release could be made and measured; the first "
+            f"said: {first}",
+            f"Choose epsilons or a figure for which {LEAST_POINTS} of them can be.",
+        )
+    return Trials(risk, utility, tuple(made), promised, failed)
