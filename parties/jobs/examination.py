@@ -306,18 +306,22 @@ class Examiner:
         alike = (d.name for d in declared.values() if d.population == population)
         return Account(population, frozenset(alike))
 
-    def preview(self, task: Task, own: OwnData, limits: Limits) -> Preview:
+    def preview(self, task: Task, own: OwnData, limits: Limits, contract: Contract | None = None) -> Preview:
         """What the local rows tell of a run before anything is sent; it refuses what takes too much memory.
 
         Args:
             task: the job.
             own: the local data.
             limits: those of the local policy.
+            contract: has what is known by now of the peer's limits and declarations.
         """
-        found = task.analysis.check_rows(task.parameters, own.columns, task.role, limits)
+        peer = None if contract is None else contract.schemas[task.role.other]
+        limits = limits if contract is None else limits.stricter(contract.agreed)
+        found = task.analysis.check_rows(task.parameters, own.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
-        schemas = {name: column.schema for name, column in own.columns.items() if name != PERSONS}
+        local = {name: column.schema for name, column in own.columns.items() if name != PERSONS}
+        schemas = {**(peer or {}), **local}
         rows = max(1, count_rows(own.columns))
         memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits).memory
         if memory is None or memory <= self._most_memory:

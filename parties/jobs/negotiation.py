@@ -203,7 +203,7 @@ class Negotiation:
         """
         record = self._waiting(job_id)
         check_shown(record, shown)
-        examined = self._examine(self._examiner.understand(record.contract.spec))
+        examined = self._examine(self._examiner.understand(record.contract.spec), record.contract)
         if not record.outgoing:
             self._examiner.check_contract(examined.task, record.contract, examined.verdict)
         with self._deciding:
@@ -242,18 +242,16 @@ class Negotiation:
 
     # How it is done
 
-    def _examine(self, task: Task, *, preview: bool = True) -> Examined:
+    def _examine(self, task: Task, contract: Contract | None = None, *, preview: bool = True) -> Examined:
         schemas = self._examiner.schemas(task)
-        moduli = {
-            task.role: int(self._identity.paillier.public.n),
-            task.role.other: int(self._peers.public(task.peer).paillier.n),
-        }
+        moduli = {task.role: int(self._identity.paillier.public.n)}
+        moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
         own = self._examiner.read(task, moduli)
         verdict = self._examiner.judge(task, own.columns)
         verdict.require()
         self._examiner.check_overlap(task, own, verdict)
         if preview:
-            self._examiner.preview(task, own, verdict.limits).require()
+            self._examiner.preview(task, own, verdict.limits, contract).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -261,13 +259,15 @@ class Negotiation:
         contract = answer.contract
         if not contract.is_complete or contract.draft.encode() != record.contract.draft.encode():
             raise ProtocolViolation("The peer answered with a contract that was not proposed.")
-        self._examiner.check_contract(self._examiner.understand(contract.spec), contract)
+        task = self._examiner.understand(contract.spec)
+        self._examiner.check_contract(task, contract)
         if answer.word is Word.UNFIT:
             raise JobError(
                 f"{record.peer} finds that the columns of both sides do not fit; this party does not.",
                 "Install the same release on both sides.",
                 code="contract",
             )
+        self._examine(task, contract)
         with self._deciding:
             if self._store.summary(record.job_id).state is not State.PROPOSED:
                 return

@@ -305,7 +305,14 @@ class Analysis(Protocol):
         """Who learns what."""
         ...
 
-    def check_rows(self, parameters: Any, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: Any,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Look at the local rows before anything is sent: what `run` would remark of them, or refuse.
 
         Whatever a run refuses that one side can know, this refuses, with the same error; the peer counts as
@@ -316,6 +323,8 @@ class Analysis(Protocol):
             data: the local columns.
             role: this side's role.
             limits: those of disclosure, as far as they are known.
+            peer: the declarations of the peer's columns, once they are known: then what own rows and the
+                bounds of its columns do not allow is refused, too.
         """
         ...
 

@@ -131,10 +131,15 @@ class Preparation:
         return Leakage((), (), (public,))
 
     def check_rows(
-        self, parameters: PreparationParameters, data: Data, role: Role, limits: Limits
+        self,
+        parameters: PreparationParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """No rows are used."""
-        del parameters, data, role, limits
+        del parameters, data, role, limits, peer
         return Preview()
 
     def estimate(

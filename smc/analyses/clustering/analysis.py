@@ -94,7 +94,14 @@ class Clustering:
         """Who learns what, see `smc.analyses.clustering.told`."""
         return leakage(parameters, recipients)
 
-    def check_rows(self, parameters: ClusteringParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: ClusteringParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Whether rows, keys, persons and sums fit, if the peer's rows and columns are like the local ones.
 
         Where each side brings rows of its own and the local ones are too few alone, a note says how many are
@@ -113,7 +120,7 @@ class Clustering:
                 each = limits.counts_clusters
                 count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
                 limits.check_sets(count, count)
-            columns = _likely_grid(parameters, {name: schemas[name] for name in names})
+            columns = _likely_grid(parameters, {**(peer or {}), **{name: schemas[name] for name in names}})
             columns.check_stated(parameters.centres, names)
             columns.whole(data, names)
             shape = Shape.of(parameters, columns, count, count)
@@ -126,7 +133,8 @@ class Clustering:
                     f"{parameters.clusters} clusters need as many rows of both sides together; here are "
                     f"{count}, and with too few of the other side the run is refused."
                 )
-            if parameters.layout is not Layout.VERTICAL or parameters.scaling is Scaling.RANGE:
+            known = parameters.scaling is Scaling.RANGE or (peer is not None and parameters.match is None)
+            if parameters.layout is not Layout.VERTICAL or known:
                 _check_room(parameters, shape, limits)
 
         return replace(Preview.of(look), notes=tuple(notes))

@@ -132,19 +132,26 @@ class Comparison:
             public += ("random names of the pools that both keep for such comparisons",)
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
-    def check_rows(self, parameters: ComparisonParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: ComparisonParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Whether columns fit the parameters, and numbers of rows each other, if the peer brings the rest."""
-        del limits
+        del limits, peer
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         width = parameters.bits if parameters.type.bitwise else 1
         fitting = {"x": own[0] or own[1] * width, "y": own[1] or own[0] // width}
         theirs = self.columns(parameters, role.other)
-        peer = [rows if name in theirs else 0 for name, rows in fitting.items()]
+        brought = [rows if name in theirs else 0 for name, rows in fitting.items()]
 
         def look() -> None:
             self._measures(parameters, {name: column.schema for name, column in data.items()}, role)
             if any(name in data for name in ("x", "y")):
-                _count(parameters, own, peer)
+                _count(parameters, own, brought)
 
         return Preview.of(look)
 

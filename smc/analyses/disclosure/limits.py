@@ -106,6 +106,15 @@ class Limits:
                 "Ask one query, or add noise.",
             )
 
+    def fewest_matchable(self, own: int) -> int:
+        """The most matches that there can be if the peer brings as few rows as `check_sets` lets pass.
+
+        Args:
+            own: own rows.
+        """
+        ratio = int(-(-own // self.maximum_ratio)) if self.maximum_ratio else 0
+        return min(own, max(1, ratio, self.minimum_set, self.minimum_intersection))
+
     def check_sets(self, own: int, peer: int) -> None:
         """Check the sizes of two sets that are to be matched, before anything else is sent.
 

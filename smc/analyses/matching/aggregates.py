@@ -11,14 +11,14 @@ numbers of rows are public (`smc.analyses.neighbours`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data, Outcome
+from smc.analyses.base import PERSONS, Data, Outcome, Schema
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.limits import Limits
@@ -184,7 +184,12 @@ def _counts_persons(parameters: AggregateParameters, release: Release | Limits) 
 
 
 def check_own(
-    parameters: AggregateParameters, numbers: NDArray[np.int64], data: Data, role: Role, limits: Limits
+    parameters: AggregateParameters,
+    numbers: NDArray[np.int64],
+    data: Data,
+    role: Role,
+    limits: Limits,
+    peer: Mapping[str, Schema] | None,
 ) -> None:
     """Check what a run would refuse of one side's rows.
 
@@ -194,6 +199,7 @@ def check_own(
         data: the columns of this side.
         role: which side it is.
         limits: of disclosure, as far as they are known.
+        peer: the declarations of the peer's columns; None where they are not known.
 
     Raises:
         DomainError: as `run_aggregates`.
@@ -202,12 +208,18 @@ def check_own(
     """
     if _counts_persons(parameters, limits):
         check_one_row_each(data[PERSONS].array[numbers] if PERSONS in data else None)
-    own = [value for value in parameters.values if value.side is role]
-    every = [declared(v, data[v.column].schema, clamped=parameters.epsilon is not None) for v in own]
-    bounds = [Bounds(each.lower, each.upper) for each in every]
     weighs = limits.weighs and parameters.epsilon is None and parameters.output == STATISTICS
-    noises = laws(parameters, tuple(bounds))
-    _check_room(bounds, noises, len(numbers), limits.weight_factor if weighs else 1)
+    own = {name: column.schema for name, column in data.items()}
+    for side, schemas, most in (
+        (role, own, len(numbers)),
+        (role.other, peer, limits.fewest_matchable(len(numbers))),
+    ):
+        values = [value for value in parameters.values if value.side is side and schemas is not None]
+        every = [
+            declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
+        ]
+        bounds = [Bounds(each.lower, each.upper) for each in every]
+        _check_room(bounds, laws(parameters, tuple(bounds)), most, limits.weight_factor if weighs else 1)
     if parameters.epsilon is None and parameters.output != SIZE:
         limits.check_persons(len(numbers))
 

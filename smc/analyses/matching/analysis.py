@@ -71,9 +71,16 @@ class Matching:
         """As the method says."""
         return parameters.method.leakage(parameters.inner, recipients)
 
-    def check_rows(self, parameters: MatchingParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: MatchingParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """As the method says."""
-        return parameters.method.check_rows(parameters.inner, data, role, limits)
+        return parameters.method.check_rows(parameters.inner, data, role, limits, peer)
 
     def estimate(
         self,

@@ -110,7 +110,14 @@ class ExactMatching:
             (f"{rows} of each side",),
         )
 
-    def check_rows(self, parameters: ExactParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: ExactParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
 
         def look() -> None:
@@ -118,7 +125,7 @@ class ExactMatching:
             settled = settle(data, parameters.recipes, parameters.duplicates, role.value)
             limits.check_sets(len(settled), len(settled))
             if parameters.aggregates is not None:
-                check_own(parameters.aggregates, settled.numbers, data, role, limits)
+                check_own(parameters.aggregates, settled.numbers, data, role, limits, peer)
 
         return Preview.of(look)
 

@@ -112,11 +112,19 @@ class Tolerant:
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
 
-    def check_rows(self, parameters: TolerantParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: TolerantParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """How many own rows find their bucket full or have no key, if the other side has no more rows.
 
         With more rows there it has more buckets, and they are hardly fuller.
         """
+        del peer
         schemas = {name: column.schema for name, column in data.items()}
 
         def look() -> None:

@@ -119,8 +119,16 @@ class Vectors:
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
 
-    def check_rows(self, parameters: VectorParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: VectorParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Whether there are rows enough, and not too many pairs if the peer brings as many."""
+        del peer
 
         def look() -> None:
             own = len(Measure.of(parameters, _schemas(parameters, data)).whole(data))

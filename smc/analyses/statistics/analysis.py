@@ -119,8 +119,16 @@ class Statistics:
         first, second = ((gets, *all_learn) if role in recipients else all_learn for role in Role)
         return Leakage(first, second, public)
 
-    def check_rows(self, parameters: StatisticsParameters, data: Data, role: Role, limits: Limits) -> Preview:
+    def check_rows(
+        self,
+        parameters: StatisticsParameters,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
         """Whether rows fit the queries and the limits, and keys are there where rows are matched."""
+        del peer
 
         def look() -> None:
             schemas = {name: column.schema for name, column in data.items()}

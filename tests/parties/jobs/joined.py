@@ -90,7 +90,7 @@ class Addition:
     def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
 
-    def check_rows(self, parameters: Any, data: Any, role: Role, limits: Any) -> Preview:
+    def check_rows(self, parameters: Any, data: Any, role: Role, limits: Any, peer: Any = None) -> Preview:
         return Preview(("seen",), {"rows": len(data["v"])}, self.refusal)
 
     def estimate(
