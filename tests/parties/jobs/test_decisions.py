@@ -129,10 +129,10 @@ def test_two_persons_at_once_are_one_approval(pair):
     job_id = pair.north.submit(job_file()).job_id
     examine = pair.south._negotiation._examine
 
-    def while_another_approves(task):
+    def while_another_approves(*given):
         pair.south._negotiation._examine = examine
         approve(pair.south, job_id)
-        return examine(task)
+        return examine(*given)
 
     pair.south._negotiation._examine = while_another_approves
     with pytest.raises(JobError, match="waits for nobody"):
