@@ -39,12 +39,15 @@ from smc.secret.ints import SecretInts
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
 
-MARKS: Final = BESIDE_BOUNDS + 1
+COMMON: Final = 4
+"""How many of the commonest values of a column are watched; clusters may be made of different ones."""
+
+MARKS: Final = BESIDE_BOUNDS + COMMON
 """How many marks each column has."""
 
 
 def marked(values: Whole, largest: Sequence[int]) -> Whole:
-    """1 for rows that differ from the lower bound, the upper, and the commonest value of a column.
+    """1 for rows that differ from the lower bound, the upper, and each of the commonest values of a column.
 
     Args:
         values: whole numbers of one side's rows, shape (n, d).
@@ -54,7 +57,7 @@ def marked(values: Whole, largest: Sequence[int]) -> Whole:
         Shape (n, MARKS * d).
     """
     columns = zip(values.T, largest, strict=True)
-    marks = [[*off_bounds(column, (0, most)), off_commonest(column)] for column, most in columns]
+    marks = [[*off_bounds(column, (0, most)), *off_commonest(column, COMMON)] for column, most in columns]
     return np.stack([mark for each in marks for mark in each], axis=1)
 
 

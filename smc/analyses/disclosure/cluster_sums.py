@@ -2,13 +2,13 @@
 
 A centre times the size of its cluster is a sum over the rows that it is the mean of, in each column. As of
 the sums of tables (`smc.analyses.disclosure.crowds`), the persons of a side who add something else than the
-lower bound, than the upper bound, and than the commonest value have to be none or a group each, and none may
-add too large a part of the sum of that side. Who is in which cluster is secret, so a side marks its rows
-before it knows:
+lower bound, than the upper bound, and than each of the commonest values have to be none or a group each, and
+none may add too large a part of the sum of that side. Who is in which cluster is secret, so a side marks its
+rows before it knows:
 
-    told apart    marks summed over the cluster: 0 rows, or at least m persons. The commonest value is that of
-                  all rows of the side. A person with several rows counts where the first row with a mark is,
-                  so that some of the persons of a cluster are counted, never more.
+    told apart    marks summed over the cluster: 0 rows, or at least m persons. The commonest values are
+                  those of all rows of the side. A person with several rows counts where the first row with
+                  a mark is, so that some of the persons of a cluster are counted, never more.
     dominated     the sum of the cluster that a row is in, chosen by the row's bits, is compared with what
                   the row's person adds in all rows together, which is at least what it adds to the cluster.
 

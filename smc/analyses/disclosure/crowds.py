@@ -82,11 +82,21 @@ def off_bounds(values: Ints, bounds: tuple[int, int]) -> list[Ints]:
     return [(values != bound).astype(np.int64) for bound in bounds]
 
 
-def off_commonest(values: Ints) -> Ints:
-    """1 where a value is not the one that most rows have, the least of several; shape (n,)."""
-    common = int(_commonest(np.zeros_like(values), values, 1)[0])
-    found: Ints = (values != common).astype(np.int64)
-    return found
+def off_commonest(values: Ints, count: int) -> list[Ints]:
+    """1 where a value is not the one that most rows have; then where it is not the second, and so on.
+
+    Args:
+        values: of all rows, shape (n,). Of values that as many rows have, the least comes first; where there
+            are not so many values, the first one stands for those that are missing.
+        count: of values, at least 1.
+
+    Returns:
+        `count` arrays of shape (n,).
+    """
+    different, rows = np.unique(values, return_counts=True)
+    common = different[np.lexsort((different, -rows))][:count].tolist()
+    common += common[:1] * (count - len(common))
+    return [(values != value).astype(np.int64) for value in common or [0] * count]
 
 
 def firsts(marks: Ints, persons: Ints | None) -> Ints:

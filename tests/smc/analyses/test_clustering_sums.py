@@ -10,7 +10,7 @@ import pytest
 
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.clustering import plain as twin
-from smc.analyses.clustering.census import check_weight
+from smc.analyses.clustering.census import COMMON, check_weight
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.disclosure.cluster_sums import PlainSums, plain_telling
 from smc.analyses.disclosure.clusters import plain_withheld
@@ -138,6 +138,40 @@ def test_a_centre_does_not_tell_of_the_few_who_differ(name, column, few):
     assert shown(name, values, GROUPS)[0] is None
 
 
+def with_others(low, high, column):
+    """A cluster of rows with these values in a column, and one with those; as many rows on each side."""
+    values = np.array([[LOWER] * 3] * len(low) + [[350] * 3] * len(high))
+    values[:, column] = [*low, *high]
+    half = len(low) // 2, len(low) + len(high) // 2
+    first, second, third, fourth = np.split(values, [half[0], len(low), half[1]])
+    return np.concatenate([first, third, fourth, second])
+
+
+@pytest.mark.parametrize(("name", "column"), PLACES)
+@pytest.mark.parametrize("values", [1, COMMON - 1])
+def test_few_who_differ_from_a_value_that_only_their_cluster_has(name, column, values):
+    """More rows of the other cluster have each of some other values; 40 of 41 here have one in common."""
+    others = [300 + 10 * place for place in range(values)] * 60
+    low = [-250] * 40 + [-123]
+    assert shown(name, with_others(low, others, column), GROUPS) == [None, len(others)]
+    assert shown(name, with_others([*low, *[-123] * 9], others, column), GROUPS) == [50, len(others)]
+
+
+def test_what_more_common_values_hide():
+    """What remains: of more values, that of the cluster is none of the commonest of its side."""
+    others = [300 + 10 * place for place in range(COMMON)] * 100
+    assert shown("horizontal", with_others([-250] * 40 + [-123], others, 0), GROUPS) == [41, len(others)]
+
+
+def test_the_commonest_values_in_their_order():
+    values = np.array([5, 5, 5, 2, 2, 9, 9, 7])
+    assert [mark.tolist() for mark in off_commonest(values, 3)] == [
+        [int(value != common) for value in values] for common in (5, 2, 9)
+    ]
+    assert [mark.tolist() for mark in off_commonest(values[:3], 2)] == [[0, 0, 0]] * 2
+    assert [mark.tolist() for mark in off_commonest(values[:0], 2)] == [[], []]
+
+
 @pytest.mark.parametrize(
     ("name", "few"), [("horizontal", name) for name in FEW] + [("matched", "four of them")]
 )
@@ -251,7 +285,7 @@ def expected(name, parameters, alice, bob, limits):
         marks = [
             mark
             for axis, column in zip(axes, blocks[role].T, strict=True)
-            for mark in [*off_bounds(column, (0, axis.part)), off_commonest(column)]
+            for mark in [*off_bounds(column, (0, axis.part)), *off_commonest(column, COMMON)]
         ]
         counts = inside.T.astype(np.int64) @ np.stack(marks, axis=1)
         sides.append(
