@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 from fractions import Fraction
-from math import exp, log
+from math import log
 
 import numpy as np
 import pytest
 
+from anonymizer.dp.audit import clopper_pearson
 from smc.analyses.base import Column
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.noisy import local
@@ -76,35 +77,6 @@ def draws(law, count, source):
         words = source.words(width * part).reshape(part, width)
         found[start : start + part] = bits.offset + (words[:, bits.words] < bits.thresholds) @ bits.weights
     return found
-
-
-def log_factorials(count):
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, count + 1)))])
-
-
-LOG_FACTORIALS = log_factorials(RUNS)
-
-
-def binomial_upto(hits, count, chance):
-    """P(Binomial(count, chance) <= hits)."""
-    k = np.arange(hits + 1)
-    ways = LOG_FACTORIALS[count] - LOG_FACTORIALS[k] - LOG_FACTORIALS[count - k]
-    return float(np.exp(ways + k * log(chance) + (count - k) * np.log1p(-chance)).sum())
-
-
-def clopper_pearson(hits, count, wrong):
-    """Bounds of a probability, each wrong with the given probability."""
-
-    def bisected(below):
-        low, high = 0.0, 1.0
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (middle, high) if below(middle) else (low, middle)
-        return low, high
-
-    lower = bisected(lambda p: 1 - binomial_upto(hits - 1, count, p) < wrong)[0] if hits else 0.0
-    upper = bisected(lambda p: binomial_upto(hits, count, p) > wrong)[1] if hits < count else 1.0
-    return lower, upper
 
 
 def loss_at_least(first, second, delta=0.0):
@@ -267,9 +239,3 @@ def test_joint_draws_keep_their_epsilon(kind, batches):
     )[0]
     ratios = (log_ratio(values + shift, shifts, one.laws) for shift in (shifts, 0 * shifts))
     assert 0.4 < loss_at_least(*ratios) <= 1
-
-
-def test_bounds_by_hand():
-    """Of 0 hits in n the upper bound is 1 - wrong**(1/n); of n hits the lower one is wrong**(1/n)."""
-    assert clopper_pearson(0, 1000, 0.01)[1] == pytest.approx(1 - 0.01 ** (1 / 1000), rel=1e-6)
-    assert clopper_pearson(1000, 1000, 0.01)[0] == pytest.approx(exp(log(0.01) / 1000), rel=1e-6)
