@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 
+LEAST_CHUNK = 100
+"""Rows of a chunk below which shuffling within chunks hides little."""
+
 
 class _WithInit(click.Command):
     """The command, with `init` as a word of its own in the place of the data."""
@@ -56,7 +59,7 @@ class _WithInit(click.Command):
 @click.option(
     "--chunk-rows",
     type=click.IntRange(min=1),
-    help="Read and write so many rows at a time; for steps that work row by row.",
+    help="Read and write so many rows at a time, 100 or more; for steps that work row by row.",
 )
 @json_option
 def anonymize(
@@ -91,6 +94,11 @@ def anonymize(
         if report_path is not None or seed is not None:
             raise click.UsageError(
                 "By chunks nothing is drawn and no report is made: leave --seed and --report out."
+            )
+        if chunk_rows < LEAST_CHUNK and not keep_order:
+            raise click.UsageError(
+                f"Rows are shuffled within chunks only, and chunks of {chunk_rows} leave them nearly in the "
+                f"order of the original: take {LEAST_CHUNK} or more, or add --keep-order if it may be known."
             )
         _by_chunks(data, spec_path, output_path, chunk_rows, keep_order=keep_order, as_json=as_json)
         return

@@ -100,11 +100,12 @@ def places(*paths: Path | None) -> None:
     """Check before long work that the folders of output files are there.
 
     Raises:
-        FileError: one is not, or a path is a folder itself.
+        FileError: one is not, or a path is a folder, a device or a pipe itself.
     """
     for path in paths:
-        if path is not None and path.is_dir():
-            raise FileError(f"{path} cannot be written: it is a folder.", "Give another name.")
+        if path is not None and path.exists() and not path.is_file():
+            kind = "a folder" if path.is_dir() else "not a regular file"
+            raise FileError(f"{path} cannot be written: it is {kind}.", "Give another name.")
         if path is not None and not path.parent.is_dir():
             raise FileError(f"{path} cannot be written: there is no folder {path.parent}.", "Make it before.")
 

@@ -40,6 +40,7 @@ def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialec
     """
     if path.name.lower().endswith(".parquet"):
         return Dialect(), files.table(path)
+    files.regular(path)
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     try:
         with opener(path, "rb") as file:

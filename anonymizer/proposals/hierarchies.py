@@ -50,7 +50,7 @@ def suggested(table: Table, profile: Profile, target: str | None) -> Suggestion:
         return _dates(profile)
     if profile.look == "number" and len(profile.values) > _FEW:
         return _numbers(profile)
-    if profile.look == "category" and len(profile.values) <= MOST_CATEGORIES:
+    if profile.look == "category" and 0 < len(profile.values) <= MOST_CATEGORIES:
         return _categories(table, profile, target)
     texts = profile.texts
     longest = max(map(len, texts), default=1)
@@ -64,7 +64,8 @@ def suggested(table: Table, profile: Profile, target: str | None) -> Suggestion:
             {"correlation": target, "groups": _counts(len(texts))},
             f"values that have to do alike with {target} are joined first; built anew of each table",
         )
-    return Suggestion({"rows": [[text, ANY] for text in texts]}, "a value, or nothing")
+    rows = [[text, ANY] for text in texts] or [[ANY, ANY]]  # a column without a value has a hierarchy too
+    return Suggestion({"rows": rows}, "a value, or nothing")
 
 
 def bounds(profile: Profile) -> tuple[float, float]:

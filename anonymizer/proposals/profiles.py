@@ -23,6 +23,10 @@ MOST_CATEGORIES: Final = 60
 _CODE: Final = re.compile(r"[A-Za-z]{0,4}[-./ ]?\d[\w./ -]{0,14}")
 _AMBIGUOUS: Final = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})")
 _FORMS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y")
+_TINY: Final = 1e-290
+_HUGE: Final = 1e300
+_FINE: Final = 1e-9
+"""The span of numbers, by the largest, below which intervals would be as narrow as the grid of doubles."""
 _LOOKED: Final = 5000
 _FEW: Final = 12
 
@@ -101,6 +105,15 @@ def together(table: Table, names: tuple[str, ...]) -> tuple[float, float]:
     return len(sizes) / max(1, len(table)), separation(sizes)
 
 
+def _measurable(values: NDArray[Any]) -> bool:
+    """Whether double precision tells numbers apart well enough to cut their range into intervals."""
+    numbers = values.astype(np.float64)
+    if not numbers.size or not np.isfinite(numbers).all():
+        return False
+    largest, span = float(np.abs(numbers).max()), float(numbers.max() - numbers.min())
+    return largest == 0 or (_TINY < largest < _HUGE and (span == 0 or span > _FINE * largest))
+
+
 def _look(table: Table, name: str, values: NDArray[Any], counts: Int) -> tuple[Look, tuple[str, ...]]:
     dtype = table.series(name).dtype
     some = values[:: max(1, len(values) // _LOOKED)].tolist()
@@ -114,7 +127,7 @@ def _look(table: Table, name: str, values: NDArray[Any], counts: Int) -> tuple[L
         look = "date" if values.size and day(values[0]) is not None else "category"
     elif len(values) > 2 and all(len(text) >= 8 and day(text) is not None for text in texts):
         look = "date" if all(day(text_of(value)) is not None for value in values.tolist()) else look
-    elif table.is_numeric(name):
+    elif table.is_numeric(name) and _measurable(values):
         look = "number"
     elif len(values) > 2 and all(map(_AMBIGUOUS.fullmatch, texts)):
         whole = [text_of(value) for value in values.tolist()]

@@ -20,7 +20,6 @@ from anonymizer.tables.table import Table
 
 ROLES: Final[tuple[Role, ...]] = ("identifiers", "quasi_identifiers", "sensitive")
 K: Final = 5
-_ROUNDS: Final = 6
 _CHOICES: Final = 100_000
 _SMALL: Final = 60
 
@@ -81,13 +80,12 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
     if len(table) < 2:
         raise TableError(f"The table has {len(table)} rows.", "Give the whole table: nobody hides alone.")
     columns = tuple(proposed([profile(table, name) for name in table.names]))
-    for _ in range(_ROUNDS):
+    while True:  # each round moves a column nearer to being taken out
         found = _proposal(table, dialect, columns)
         better = _corrected(table, found)
         if better == columns:
             return found
         columns = better
-    return _proposal(table, dialect, columns)
 
 
 def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> Proposal:
@@ -148,10 +146,11 @@ def _corrected(table: Table, tried: Proposal) -> tuple[Proposed, ...]:
     changed = []
     for one in tried.columns:
         name = one.profile.name
-        if name not in reasons or one.role in ("identifiers", "quasi_identifiers"):
+        if name not in reasons or one.role == "identifiers":
             changed.append(one)
             continue
-        role: Role = "quasi_identifiers" if _may_join(one.profile) else "identifiers"
+        joins = one.role != "quasi_identifiers" and _may_join(one.profile)
+        role: Role = "quasi_identifiers" if joins else "identifiers"
         changed.append(replace(one, role=role, why=reasons[name].rstrip(".")))
     return tuple(changed)
 

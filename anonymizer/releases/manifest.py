@@ -38,7 +38,7 @@ class Manifest:
         delta: belongs to epsilon.
         gamma: the size of the decoy groups of a release with small-sum privacy; else None.
         choice: how epsilon was chosen, a sentence that says whether it covers that; "" if not said.
-        seeded: whether random steps drew from a seed.
+        seeded: whether random steps, or the shuffle of the rows, drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
         accepted: findings of the gate that were accepted, with their reasons.

@@ -49,10 +49,12 @@ def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
         TableError: as `read`.
     """
     place = Path(path)
+    regular(place)
     if _kind(place) == ".parquet":
         with _legible(place):
             return Table.of(parquet.read(place))
     frame = csvs.read(place, dialect)
+    _titled(place, frame, dialect)
     return Table.of(frame, numbers_in=_kinds([frame], dialect), dialect=dialect)
 
 
@@ -66,6 +68,7 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
         TableError: as `read`.
     """
     place = Path(path)
+    regular(place)
     if _kind(place) == ".parquet":
         with _legible(place):
             for frame in parquet.batches(place, rows):
@@ -122,6 +125,19 @@ def formulas(content: Any, path: str | Path) -> tuple[str, ...]:
     return (told,) if found else ()
 
 
+def regular(path: Path) -> None:
+    """Refuse folders, pipes and devices: a table is read more than once, and a pipe may never end.
+
+    Raises:
+        FileError: there is something else than a file.
+    """
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "not a regular file"
+        raise FileError(
+            f"{path} cannot be read: it is {kind}.", "Name a file; write what a pipe gives to one."
+        )
+
+
 def write_text(text: str, path: str | Path) -> None:
     """Write a text, whole or not at all.
 
@@ -130,6 +146,21 @@ def write_text(text: str, path: str | Path) -> None:
     """
     with _replacing(Path(path)) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def _titled(path: Path, frame: pl.DataFrame, dialect: Dialect) -> None:
+    """Refuse a file whose first line is a row of the table: its cells would be released as names.
+
+    It is one if half of its cells are also cells of their own columns, among them a number and a text.
+    """
+    own = [name for name in frame.columns if (frame[name] == name).any()]
+    numbers = [name for name in own if None not in dialect.kinds(pl.Series([name]))]
+    if 2 * len(own) >= len(frame.columns) and numbers and len(numbers) < len(own):
+        raise TableError(
+            f"{path}: the first line does not name the columns, it looks like a row: {', '.join(own[:3])} "
+            "are also cells of their columns.",
+            "Put a line before it that names the columns.",
+        )
 
 
 def _kinds(frames: Iterable[pl.DataFrame], dialect: Dialect) -> dict[str, Kind]:

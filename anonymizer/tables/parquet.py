@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,6 +40,12 @@ def texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(named).cast(pl.String))
 
 
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with one form of NaN: the bits of others could carry something out."""
+    floats = cs.by_dtype(pl.Float32, pl.Float64)
+    return frame.with_columns(pl.when(floats.is_nan()).then(float("nan")).otherwise(floats).name.keep())
+
+
 class Parts:
     """A file that is written part by part, all of one schema.
 
@@ -53,7 +61,7 @@ class Parts:
 
     def append(self, frame: pl.DataFrame) -> None:
         """Write some more rows."""
-        part = texts(frame).to_arrow()
+        part = _plain(texts(frame)).to_arrow()
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._path, part.schema)
         self._writer.write_table(part.cast(self._writer.schema))
@@ -74,6 +82,12 @@ def _checked(path: Path) -> None:
 
 
 def _framed(table: pa.Table, path: Path) -> pl.DataFrame:
+    for field in table.schema:
+        if "decimal256" in str(field.type):  # Polars aborts
+            raise FileError(
+                f"{path}: column {field.name!r} holds {field.type}, with more than 38 digits.",
+                "Convert it before, to decimal128 or text.",
+            )
     try:
         found = pl.from_arrow(table)
     except pl.exceptions.PolarsError as problem:
@@ -84,4 +98,31 @@ def _framed(table: pa.Table, path: Path) -> pl.DataFrame:
         ) from None
     if not isinstance(found, pl.DataFrame):
         raise FileError(f"{path} cannot be read as a table.", "Check the file.")
+    for name, kind in found.schema.items():
+        _within(found[name], kind, path)
     return found
+
+
+_FIRST_DAY: Final = date.min.toordinal() - date(1970, 1, 1).toordinal()
+_LAST_DAY: Final = date.max.toordinal() - date(1970, 1, 1).toordinal()
+_UNITS: Final = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def _within(cells: pl.Series, kind: pl.DataType, path: Path) -> None:
+    """Refuse days before the year 1 and after 9999, which Python has no words for."""
+    if isinstance(kind, pl.Date):
+        low, high = _FIRST_DAY, _LAST_DAY
+    elif isinstance(kind, pl.Datetime):  # a day less at each end: zones shift times
+        low, high = (_FIRST_DAY + 1) * _UNITS[kind.time_unit], _LAST_DAY * _UNITS[kind.time_unit]
+    elif isinstance(kind, pl.Duration):
+        low, high = (sign * timedelta.max.days * _UNITS[kind.time_unit] for sign in (-1, 1))
+    else:
+        return
+    low, high = max(low, -(2**63)), min(high, 2**63 - 1)
+    outside = ~cells.to_physical().cast(pl.Int64).is_between(low, high)
+    if outside.any():
+        row = int(outside.arg_true()[0]) + 1
+        raise FileError(
+            f"{path}: column {cells.name!r}, row {row}: the time lies outside the years 1 to 9999.",
+            "Correct it, or leave the cell empty.",
+        )

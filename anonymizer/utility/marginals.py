@@ -120,7 +120,8 @@ def _bins(
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     _, groups = np.unique(np.floor(middle * bins), return_inverse=True)
     lows = np.array([values[groups == one].min() for one in range(int(groups.max()) + 1)], dtype=np.float64)
-    return groups.astype(np.int64), _names(lows)
+    lows, joined = np.unique(lows, return_inverse=True)  # double precision may not tell large numbers apart
+    return joined[groups].astype(np.int64), _names(lows)
 
 
 def _names(lows: Float) -> tuple[str, ...]:
@@ -128,7 +129,8 @@ def _names(lows: Float) -> tuple[str, ...]:
     if len(lows) < 2:
         return ("all",)
     gaps = np.diff(lows)
-    digits = [-math.floor(math.log10(min(pair))) for pair in zip(gaps, [*gaps[1:], gaps[-1]], strict=True)]
+    least = np.minimum(gaps, [*gaps[1:], gaps[-1]])
+    digits = [-math.floor(math.log10(gap)) if math.isfinite(gap) else 0 for gap in least]
     edges = [text_of(round(low, digit + 1)) for low, digit in zip(lows[1:].tolist(), digits, strict=True)]
     inner = (f"{low} to below {high}" for low, high in pairwise(edges))
     return (f"below {edges[0]}", *inner, f"from {edges[-1]}")

@@ -209,11 +209,13 @@ def test_chunks_agree_on_dtypes(folder):
 
 
 def test_chunks_refuse_what_needs_the_table(run, folder):
-    told = json.loads(run("anonymize data.csv --spec k.toml -o o.csv --chunk-rows 9 --json", status=78)[0])
+    told = json.loads(
+        run("anonymize data.csv --spec k.toml -o o.csv --keep-order --chunk-rows 9 --json", status=78)[0]
+    )
     assert "local-recoding" in told["error"]["what"]
-    run("anonymize data.csv --spec rows.toml -o o.csv --chunk-rows 9 --seed 1", status=2)
+    run("anonymize data.csv --spec rows.toml -o o.csv --keep-order --chunk-rows 9 --seed 1", status=2)
     Path("late.csv").write_text("name,age,city,illness\nx,30,Ulm,flu\ny,31,Ulm,flu\nz,32,Atlantis,flu\n")
-    _, err = run("anonymize late.csv --spec rows.toml -o o.csv --chunk-rows 1", status=78)
+    _, err = run("anonymize late.csv --spec rows.toml -o o.csv --keep-order --chunk-rows 1", status=78)
     assert "Atlantis" in err
     assert not Path("o.csv").exists()
 
@@ -221,12 +223,12 @@ def test_chunks_refuse_what_needs_the_table(run, folder):
 def test_rows_that_miss_a_cell_go_by_chunks(run):
     Path("missing.toml").write_text(ROLES + '[[steps]]\nmethod = "suppress-missing"\n')
     Path("gaps.csv").write_text("name,age,city,illness\nx,,Ulm,flu\ny,31,Ulm,flu\n")
-    run("anonymize gaps.csv --spec missing.toml -o o.csv --chunk-rows 1")
+    run("anonymize gaps.csv --spec missing.toml -o o.csv --keep-order --chunk-rows 1")
     assert len(files.read("o.csv")) == 1
     Path("gaps.csv").write_text("name,age,city,illness\nx,,Ulm,flu\ny,,Ulm,flu\n")
-    run("anonymize gaps.csv --spec missing.toml -o none.csv --chunk-rows 1", status=65)
+    run("anonymize gaps.csv --spec missing.toml -o none.csv --keep-order --chunk-rows 1", status=65)
     Path("empty.csv").write_text("name,age,city,illness\n")
-    run("anonymize empty.csv --spec missing.toml -o none.csv --chunk-rows 1", status=65)
+    run("anonymize empty.csv --spec missing.toml -o none.csv --keep-order --chunk-rows 1", status=65)
     assert not Path("none.csv").exists()
 
 

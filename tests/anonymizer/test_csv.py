@@ -58,7 +58,7 @@ AWKWARD = {
 }
 
 
-@pytest.mark.parametrize("rows", ["", "--chunk-rows 2"])
+@pytest.mark.parametrize("rows", ["", "--keep-order --chunk-rows 2"])
 @pytest.mark.parametrize("column", AWKWARD)
 def test_columns_without_a_role_keep_their_bytes(tmp_path, run, column, rows):
     table = {"age": ["20", "30.0", "60"], **AWKWARD}

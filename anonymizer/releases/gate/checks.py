@@ -91,6 +91,16 @@ def of_roles(original: Table) -> Iterator[Finding]:
 def of_steps(release: Release) -> Iterator[Finding]:
     """Steps that have done nothing and promised nothing that is measured, or more than they should."""
     promised = {one.method for one in (*release.guarantees, *(one for one, _ in release.broken))}
+    original = release.original or release.table
+    idle = all(step.ensures and not step.changed and not step.lost for step in release.steps)
+    if idle and not promised and original.roles.quasi_identifiers:
+        yield Finding(
+            "unchanged",
+            None,
+            "The release is the original without its identifiers: no step has changed a cell, taken a row "
+            "out or promised anything.",
+            "Add a step that protects the quasi-identifiers, such as local-recoding.",
+        )
     for step in release.steps:
         if not (step.changed or step.lost or step.ensures or step.method in promised):
             yield Finding(

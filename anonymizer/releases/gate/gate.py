@@ -30,6 +30,11 @@ KEPT: Final = (
     "who is who."
 )
 
+SEEDED: Final = (
+    "The rows were shuffled by the seed: who guesses it puts them back into the order of the original, and "
+    "then a list of the people in that order tells who is who. Release without a seed."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Passed:
@@ -86,6 +91,7 @@ class Gate:
             order="kept" if self.keep_order else "shuffled",
             rows=len(release),
             accepted=self.accept,
+            seeded=release.manifest.seeded or (self.seed is not None and not self.keep_order),
         )
         dialect = self.dialect or release.original.dialect or Dialect()
         tables = {path: release.table.taken(order)}
@@ -98,7 +104,13 @@ class Gate:
             self.judge(findings(release, places, origin, dialect, ordered=self.keep_order))
             manifest = publish(staged, places, manifest, path, pages)
         paths = (*tables, manifest_path(path), *(pages or {}))
-        return Passed(manifest, paths, (KEPT,) if self.keep_order else ())
+        return Passed(manifest, paths, self._said())
+
+    def _said(self) -> tuple[str, ...]:
+        """What to know of the order of the rows."""
+        if self.keep_order:
+            return (KEPT,)
+        return () if self.seed is None else (SEEDED,)
 
     def judge(self, found: Iterable[Finding]) -> None:
         """Refuse a release with a finding that is not accepted.

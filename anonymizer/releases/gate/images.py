@@ -2,7 +2,8 @@
 
 Withheld are the identifiers, the columns that were changed or taken out on purpose, and the place of a row
 in the original. A released column tells one of them if it is a renaming of it, has its order, or decides
-it, beyond chance (`relations`). Columns that are released as they are need no look: their copies tell no
+it, beyond chance (`relations`). One that a quasi-identifier decides is known to whoever knows that, and has
+to count in the classes too. Columns that are released as they are need no look: their copies tell no
 more than they do. Neither does one quasi-identifier that tells another, since both count in the classes.
 """
 
@@ -79,6 +80,31 @@ def images(
                 )
         others = [one for one in columns if one.name not in found and _counts(one, secret, roles, fresh)]
         yield from _pairs([read[one.name][0] for one in others], secret)
+        if secret.name in roles.quasi_identifiers:
+            own = read[secret.name][0] if secret.name in read else None
+            free = [one for one in others if not fresh[one.name] and one.name not in roles.sensitive]
+            yield from _decided([read[one.name][0] for one in free], own, secret)
+
+
+def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Iterator[Finding]:
+    """Columns that who knows a quasi-identifier knows too: the town of a postcode, the decade of an age.
+
+    Args:
+        plain: the columns that are released as they are.
+        own: the quasi-identifier as it is released; what this decides tells nothing more.
+        secret: the quasi-identifier.
+    """
+    for view in plain:
+        if own is not None and decides(own.codes, view.codes):
+            continue
+        if decides(secret.views[0].codes, view.codes):
+            yield Finding(
+                "image",
+                view.column,
+                f"Column {view.column} is decided by {secret.words}: who knows {secret.name} of a person "
+                f"knows {view.column} too, and finds the person among fewer rows than k says.",
+                _mend(view.column, secret),
+            )
 
 
 def _counts(column: Column, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:

@@ -16,7 +16,7 @@ from anonymizer.releases.gate.finding import Finding
 from anonymizer.releases.gate.images import PLACE, Withheld, images
 from anonymizer.releases.gate.order import tells
 from anonymizer.releases.gate.relations import dense, same
-from anonymizer.releases.gate.traces import disguised, held, looks_like_an_identifier
+from anonymizer.releases.gate.traces import disguised, held, looks_like_an_identifier, titled
 from anonymizer.releases.gate.views import Column, View
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.randomness import Randomness
@@ -243,10 +243,11 @@ def _coded(series: nw.Series[Any]) -> Codes:
 
 def _of_traces(pair: _Pair) -> Iterator[Finding]:
     roles = pair.table.roles
-    declared = {*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive}
     for column in pair.everything:
         words = looks_like_an_identifier(column)
-        if words is not None and (column.name not in declared or "look like" in words):
+        known = column.name in roles.sensitive and "numbers" in str(words)
+        known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
+        if words is not None and (not known or "look like" in words):
             yield Finding(
                 "identifying",
                 column.name,
@@ -256,6 +257,7 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
     identifiers = [Column.of(pair.table, name) for name in roles.identifiers]
     others = [column for column in pair.everything if column.name not in roles.identifiers]
     yield from disguised(others, identifiers)
+    yield from titled(others, identifiers)
     yield from held(
         [column for column in pair.released if column.name not in roles.identifiers],
         [pair.before[name] for name in roles.identifiers],

@@ -25,8 +25,10 @@ class Staging:
         """Where to make a file that is to become `path`; it keeps its name and so its kind.
 
         Raises:
-            FileError: the folder of `path` cannot be written in.
+            FileError: the folder of `path` cannot be written in, or `path` is there and not a file that a
+                release may take the place of.
         """
+        _replaceable(path)
         try:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent))
         except OSError as problem:
@@ -51,6 +53,7 @@ class Staging:
                 with place.open("rb") as file:
                     os.fsync(file.fileno())
                 place.chmod(0o666 & ~_umask())
+                _replaceable(path)
                 old = place.with_name(f"{place.name}.old") if path.exists() else None
                 if old is not None:
                     path.replace(old)
@@ -82,6 +85,13 @@ def staging() -> Iterator[Staging]:
         raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None
     finally:
         staged.clear()
+
+
+def _replaceable(path: Path) -> None:
+    """Refuse to put a file where a folder, a device or a pipe is: what is in a folder would be lost."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "not a regular file"
+        raise FileError(f"{path} cannot be written: it is {kind}.", "Give another name, or take it away.")
 
 
 def _umask() -> int:

@@ -132,6 +132,21 @@ def held(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[F
                 )
 
 
+def titled(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+    """Look for values of an identifier among the names of the columns, as where the first line is a row."""
+    for identifier in identifiers:
+        values = {_plain(value) for value in identifier.values}
+        for column in columns:
+            word = _plain(column.name)
+            if len(word) >= _SHORTEST and not word.isdigit() and word in values:
+                yield Finding(
+                    "disguise",
+                    column.name,
+                    f"The name of column {column.name} is a value of the identifier {identifier.name}.",
+                    "Rename the column, or give the file a first line that names the columns.",
+                )
+
+
 def _words(name: str) -> tuple[str, ...]:
     """What of an identifier may be held by a text: the whole, and its words of four letters and more."""
     parts = [word for word in re.findall(r"\w+", name) if not word.isdigit()]

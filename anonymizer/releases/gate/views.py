@@ -80,7 +80,7 @@ class Column:
             codes = np.array([-1 if cell is None else places[cell] for cell in cells], dtype=np.int64)
             return cls(name, values, codes, None, None)
         found = table.codes(name)
-        values = found.values.tolist()
+        values = [_read(value) for value in found.values.tolist()]
         if table.is_numeric(name):
             numbers = np.asarray(
                 series.filter(~table.missing(name)).cast(nw.Float64).to_numpy(), dtype=np.float64
@@ -168,6 +168,13 @@ _MARKS: Final[dict[str, Callable[[str], int]]] = {
     "the blanks behind": lambda text: len(text) - len(text.rstrip()),
     "the capital letters of": lambda text: sum(map(str.isupper, text)) if text.lower() != text else 0,
 }
+
+
+def _read(value: Any) -> Any:
+    """A cell of bytes as the text that it may be; its order stays."""
+    if not isinstance(value, bytes):
+        return value
+    return value.decode("latin-1") if any(byte > 127 for byte in value) else value.decode("ascii")
 
 
 def _inner(text: str) -> float:
