@@ -92,7 +92,8 @@ def of_steps(release: Release) -> Iterator[Finding]:
     """Steps that have done nothing and promised nothing that is measured, or more than they should."""
     promised = {one.method for one in (*release.guarantees, *(one for one, _ in release.broken))}
     original = release.original or release.table
-    idle = all(step.ensures and not step.changed and not step.lost for step in release.steps)
+    named = set(original.roles.identifiers)
+    idle = all(step.ensures and not step.lost and set(step.changed) <= named for step in release.steps)
     if idle and not promised and original.roles.quasi_identifiers:
         yield Finding(
             "unchanged",
