@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -45,7 +46,7 @@ def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialec
     try:
         with opener(path, "rb") as file:
             start = file.read(_BYTES)
-    except (OSError, EOFError) as problem:
+    except (OSError, EOFError, zlib.error) as problem:
         raise FileError(
             f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.", "Check the file."
         ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tomllib
@@ -230,3 +231,12 @@ def test_a_table_of_empty_cells_gets_a_specification(run, text):
     Path("data.csv").write_text(text)
     run("anonymize init data.csv -o first.toml")
     run("anonymize data.csv --spec first.toml -o out.csv")
+
+
+@pytest.mark.parametrize("place", range(10, 400, 13))
+def test_a_damaged_archive_is_refused(run, place):
+    plain = bytearray(gzip.compress(people().write_csv().encode()))
+    plain[place] ^= 0xFF
+    Path("data.csv.gz").write_bytes(plain)
+    assert "cannot be read" in run("anonymize init data.csv.gz -o first.toml", 65)[1]
+    assert not Path("first.toml").exists()
