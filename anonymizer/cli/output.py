@@ -25,6 +25,9 @@ from anonymizer.errors import AnonymizerError, FileError, GateError, HierarchyEr
 
 P = ParamSpec("P")
 
+_OF_SYNTHETIC: Final = frozenset({"mbi", "jax", "jaxlib", "networkx", "ot"})
+"""Libraries that only the extra `synthetic` brings."""
+
 DEBUG_VARIABLE: Final = "DUETTO_DEBUG"
 BAD_DATA: Final = 65
 UNAVAILABLE: Final = 69
@@ -120,7 +123,8 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
         status, code = UNAVAILABLE, "not-installed"
         what = f"The library {error.name} is not installed."
-        mend = "Install duetto with its extra: duetto[anonymizer]."
+        extra = "synthetic" if str(error.name).split(".")[0] in _OF_SYNTHETIC else "anonymizer"
+        mend = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
     else:
         status, code = INTERNAL, "internal"
         what = f"The program has a defect ({type(error).__name__})."

@@ -171,6 +171,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             delta=delta,
             gamma=published_gamma(guarantees),
             choice=self.choice_,
+            discretisation=self.discretisation,
             seeded=self.seeded,
             rows=len(released),
         )
@@ -269,6 +270,11 @@ class Method(BaseEstimator):  # type: ignore[misc]
     def seeded(self) -> bool:
         """Whether it draws from a seed, which others may know."""
         return self.get_params(deep=False).get("random_state") is not None
+
+    @property
+    def discretisation(self) -> Mapping[str, Any]:
+        """After a fit, of each column the declared cells that rows were counted in; empty if they were not."""
+        return {}
 
     @property
     def sampling_rate(self) -> float:

@@ -32,6 +32,14 @@ from anonymizer.models.suppression import (
     SuppressRecords,
 )
 from anonymizer.models.swapping import Swapping
+from anonymizer.models.synthesizers import (
+    SynthAim,
+    SynthCopula,
+    SynthHistogram,
+    SynthIndependent,
+    SynthMst,
+    SynthPrivBayes,
+)
 
 METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
     {
@@ -64,6 +72,12 @@ METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
             SuppressMissing,
             SuppressRecords,
             Swapping,
+            SynthAim,
+            SynthCopula,
+            SynthHistogram,
+            SynthIndependent,
+            SynthMst,
+            SynthPrivBayes,
             TopBottomCoding,
         )
     }

@@ -197,6 +197,11 @@ class Pipeline(Method):
         return any(method.seeded for _, method in self.steps)
 
     @property
+    def discretisation(self) -> Mapping[str, Any]:
+        """Of the steps, as `Method.discretisation`."""
+        return {name: cells for _, method in self.steps for name, cells in method.discretisation.items()}
+
+    @property
     def sampling_rate(self) -> float:
         """The product of the rates of all sampling steps, alpha in the thesis."""
         return math.prod(method.sampling_rate for _, method in self.steps)

@@ -38,6 +38,8 @@ class Manifest:
         delta: belongs to epsilon.
         gamma: the size of the decoy groups of a release with small-sum privacy; else None.
         choice: how epsilon was chosen, a sentence that says whether it covers that; "" if not said.
+        discretisation: of a synthetic release, of each column the cells that rows were counted in:
+            categories or the edges of bins; declared, not taken from the data.
         seeded: whether random steps, or the shuffle of the rows, drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.
@@ -53,6 +55,7 @@ class Manifest:
     delta: float | None = None
     gamma: float | None = None
     choice: str = ""
+    discretisation: Mapping[str, Any] = field(default_factory=dict)
     seeded: bool = False
     order: Order = "kept"
     rows: int = 0
@@ -72,6 +75,7 @@ class Manifest:
             "delta": self.delta,
             "gamma": self.gamma,
             "choice": self.choice,
+            "discretisation": dict(self.discretisation),
             "seeded": self.seeded,
             "order": self.order,
             "rows": self.rows,
@@ -124,6 +128,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "delta": float | int | None,
     "gamma": float | int | None,
     "choice": str,
+    "discretisation": dict,
     "seeded": bool,
     "order": str,
     "rows": int,

@@ -69,6 +69,11 @@ class Release:
     broken: tuple[tuple[Guarantee, str], ...] = ()
 
     @property
+    def is_synthetic(self) -> bool:
+        """Whether its rows are nobody's."""
+        return self.origin is None
+
+    @property
     def native(self) -> Any:
         """The main table as the library of the user has it."""
         return self.table.native

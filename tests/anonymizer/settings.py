@@ -20,6 +20,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "generalization": {"levels": {"age": 1, "city": 1}},
     "one-pass-clustering": {"k": 2},
     "splu-gen": {"gamma": 2},
+    **{
+        f"synth-{word}": {"columns": ("age", "city", "illness"), "rows": 30, "bins": 4, "epsilon": 50.0}
+        for word in ("aim", "copula", "histogram", "independent", "mst", "privbayes")
+    },
     "suppress-cells": {"least": 2},
     "suppress-records": {"k": 2, "columns": ("city",)},
 }

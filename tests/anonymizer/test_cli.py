@@ -319,6 +319,7 @@ def test_a_defect_and_an_interrupt(folder, capsys, monkeypatch):
         (ValueError("secret-canary"), 70, "internal"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ModuleNotFoundError("x", name="jinja2"), 69, "not-installed"),
+        (ModuleNotFoundError("x", name="mbi.estimation"), 69, "not-installed"),
         (TableError("What.", "Mend."), 65, "table"),
         (FileError("What."), 65, "file"),
     ):

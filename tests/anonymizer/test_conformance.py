@@ -14,6 +14,7 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.models.method import Method
 from anonymizer.models.registry import METHODS
+from anonymizer.models.synthesis import Synthesis
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.manifest import Manifest
 from anonymizer.risk.candidates import exactly
@@ -25,8 +26,14 @@ from anonymizer.tables.table import Table
 from tests.anonymizer.settings import SETTINGS
 
 ROLES = Roles(identifiers=("name",), quasi_identifiers=("age", "city"), sensitive=("illness",))
-SCHEMA = Schema({"age": Column("integer", 0, 120)})
 CITIES = ("Kraków", "東京", "a;b", "Zürich")
+SCHEMA = Schema(
+    {
+        "age": Column("integer", 0, 120),
+        "city": Column("category", categories=CITIES),
+        "illness": Column("category", categories=("cold", "flu", "none")),
+    }
+)
 HIERARCHIES = {
     "age": IntervalHierarchy.of_widths(0, 120, [10, 40]),
     "city": ValueHierarchy([[city, "east" if i < 2 else "west", ANY] for i, city in enumerate(CITIES)]),
@@ -57,6 +64,9 @@ def attempted(call) -> tuple[int, str]:
 
 
 METHOD = pytest.mark.parametrize("word", sorted(METHODS))
+SYNTHETIC = sorted(word for word, method in METHODS.items() if issubclass(method, Synthesis))
+OF_ROWS = pytest.mark.parametrize("word", sorted(set(METHODS) - set(SYNTHETIC)))
+"""Methods whose rows are those of somebody."""
 LIBRARY = pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
 
 
@@ -75,7 +85,7 @@ def table_of(frame) -> Table:
     return Table.of(frame, ROLES, HIERARCHIES, SCHEMA)
 
 
-@METHOD
+@OF_ROWS
 @LIBRARY
 def test_rows_columns_and_types_that_are_not_meant_stay(word, library):
     frame = library(people())
@@ -98,6 +108,26 @@ def test_rows_columns_and_types_that_are_not_meant_stay(word, library):
         assert frame.equals(before)
 
 
+@pytest.mark.parametrize("word", SYNTHETIC)
+@LIBRARY
+def test_synthetic_columns_have_the_declared_types(word, library):
+    frame = library(people())
+    before = frame.copy() if isinstance(frame, pd.DataFrame) else frame.clone()
+    method = made(word)
+    out = released(method, frame)
+    assert type(out) is type(frame)
+    assert list(out.columns) == ["age", "city", "illness"]
+    assert out["age"].dtype == frame["age"].dtype
+    assert out["city"].dtype == frame["city"].dtype
+    assert set(out["city"]) <= set(CITIES)
+    assert 0 <= out["age"].min() <= out["age"].max() <= 120
+    assert method.origin_ is None
+    if isinstance(frame, pd.DataFrame):
+        pd.testing.assert_frame_equal(frame, before)
+    else:
+        assert frame.equals(before)
+
+
 @METHOD
 def test_an_index_that_may_hold_names_is_not_released_by_accident(word):
     frame = people()
@@ -107,6 +137,9 @@ def test_an_index_that_may_hold_names_is_not_released_by_accident(word):
             released(made(word), refused, keep_index=False)
         with pytest.raises(TableError, match="index"):
             made(word).release(table_of(refused))
+    if word in SYNTHETIC:
+        assert released(made(word), named).index.tolist() == list(range(30))
+        return
     method = made(word)
     kept = released(method, named)
     assert kept.index.tolist() == named.index[method.origin_].tolist()
@@ -184,7 +217,7 @@ def test_a_missing_column_is_named(word):
         released(method, people().drop(columns=column))
 
 
-@METHOD
+@OF_ROWS
 def test_the_simulator_reaches_what_was_released(word):
     method = made(word)
     frame = people()

@@ -34,7 +34,7 @@ ANONYMIZER = (
     ("anonymizer.releases",),
     ("anonymizer.risk",),
     ("anonymizer.dp",),
-    ("anonymizer.splu",),
+    ("anonymizer.splu", "anonymizer.synthetic"),
     ("anonymizer.models",),
     ("anonymizer.pipelines",),
     ("anonymizer.releases.gate",),

@@ -13,6 +13,7 @@ from anonymizer.releases.gate.container import contained
 from anonymizer.releases.gate.finding import Finding
 from anonymizer.releases.gate.looks import look
 from anonymizer.releases.gate.promises import broken
+from anonymizer.releases.gate.synthetic import of_synthetic
 from anonymizer.releases.gate.types import mistyped
 from anonymizer.releases.release import Release
 from anonymizer.tables import files
@@ -59,7 +60,10 @@ def findings(
 def of_cells(release: Release, read: Table, origin: Int | None, *, ordered: bool) -> Iterator[Finding]:
     """Findings about a table as it was read back, beside its original."""
     original = release.original
-    if original is not None:
+    if original is not None and release.is_synthetic:
+        added = [name for step in release.steps for name in step.adds]
+        yield from of_synthetic(original, read, added)
+    elif original is not None:
         kept = [name for name in original.names if name in read.names and name not in release.changed]
         added = [name for step in release.steps for name in step.adds]
         noised = {name for one in release.guarantees if "epsilon" in one.parameters for name in one.columns}
@@ -73,7 +77,7 @@ def declared_as(release: Release, read: Table) -> Table:
     Of columns that a step has changed nothing is declared: labels may stand where numbers were.
     """
     original = release.original or release.table
-    kept = [name for name in read.names if name not in release.changed]
+    kept = [name for name in read.names if release.is_synthetic or name not in release.changed]
     return read.declared(original.roles.among(read.names), schema=original.schema.among(kept))
 
 

@@ -55,7 +55,7 @@ def look(
         The findings; empty if there is none.
     """
     pair = _Pair.of(original, released, origin)
-    found = [*_of_columns(original, released, added), *_of_kept(original, released, origin, kept)]
+    found = [*of_columns(original, released, added), *_of_kept(original, released, origin, kept)]
     if origin is None and (pair.origin >= 0).sum() < min(_MATCHED, len(released) // 2):
         found.append(
             Finding(
@@ -165,7 +165,8 @@ def _texts(column: Column) -> list[str]:
     return [values[code] for code in column.codes.tolist() if code >= 0]
 
 
-def _of_columns(original: Table, released: Table, added: Collection[str]) -> Iterator[Finding]:
+def of_columns(original: Table, released: Table, added: Collection[str]) -> Iterator[Finding]:
+    """Identifiers that are released, and columns that the original lacks and no step adds."""
     for name in released.names:
         if name in original.roles.identifiers:
             yield Finding("identifier", name, f"The identifier {name} is in the release.", "Take it out.")

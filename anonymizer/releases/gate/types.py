@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from anonymizer.hierarchies.hierarchy import GAP
 from anonymizer.releases.gate.finding import Finding
 from anonymizer.releases.gate.views import Column
 from anonymizer.schema.columns import Column as Declared
@@ -54,5 +55,6 @@ def _fits(column: Column, declared: Declared) -> bool:
     if kind == "boolean":
         return {str(value).lower() for value in column.values} <= _TRUTH
     if kind == "category" and declared.categories is not None:
-        return {str(value) for value in column.values} <= set(declared.categories)
+        gap = {GAP} if declared.missing == "value" else set()
+        return {str(value) for value in column.values} <= {*declared.categories, *gap}
     return True
