@@ -8,6 +8,7 @@ privacy, ICML 2019.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -67,28 +68,32 @@ def fitted(
     steps: int,
     start: Fitted | None = None,
 ) -> Fitted:
-    """Fit a graphical model.
+    """Fit a graphical model to all that was measured, each by its precision, by mirror descent.
 
     Args:
         sizes: of the columns; each is measured at least once.
         measured: marginals.
         total: the number of rows.
         steps: of mirror descent, at most; whole fifties are made.
-        start: to go on from.
+        start: to go on from; else as `scaled` begins.
     """
+    begun = scaled(sizes, measured, total) if start is None else start
     with _library() as mbi:
-        names = [str(column) for column in range(len(sizes))]
-        domain = mbi.Domain(names, list(sizes))
+        domain = _domain(mbi, sizes)
         given = [
-            mbi.LinearMeasurement(one.values.ravel(), tuple(map(str, one.columns)), float(one.deviation))
+            mbi.LinearMeasurement(one.values.ravel(), _names(one.columns), float(one.deviation))
             for one in measured
         ]
-        model = (getattr(mbi.estimation, __import__('os').environ.get('EST','MirrorDescent'))()).estimate(
+        tables = {
+            _names(columns): mbi.Factor(domain.project(_names(columns)), mbi.array(values))
+            for columns, values in begun.factors.items()
+        }
+        model = mbi.estimation.MirrorDescent().estimate(
             domain,
             given,
             known_total=float(total),
             iters=steps,
-            warm_start=_begun(mbi, domain, measured, total, start),
+            warm_start=mbi.CliqueVector(domain, tuple(tables), tables),
             tol=_TOLERANCE,
         )
         factors: dict[Columns, Float] = {}
@@ -96,18 +101,23 @@ def fitted(
             factor = model.potentials[clique]
             columns = tuple(int(name) for name in factor.domain)
             factors[columns] = np.asarray(factor.values, dtype=np.float64)
-        cliques, edges = _tree(mbi, domain, model.potentials.cliques)
-    return Fitted(JunctionTree.calibrated(cliques, edges, factors, sizes), factors)
+        return _calibrated(mbi, sizes, factors)
 
 
-def _begun(
-    mbi: Any, domain: Any, measured: Sequence[Measured], total: float, start: Fitted | None
-) -> Any:
-    """Potentials near the solution, so that few steps are needed.
+def scaled(
+    sizes: Sequence[int], measured: Sequence[Measured], total: float, start: Fitted | None = None
+) -> Fitted:
+    """A model near that of `fitted`, in a thousandth of the time.
 
-    Without a start columns and pairs are put in as if they were a tree, of which that is the solution. With
-    one the model is scaled to the last marginal, a step of iterative proportional fitting. Either way pairs
-    are first brought to the distributions of their columns, which are known better.
+    Without a start columns and pairs are put in as if they were a tree, of which that is the solution but
+    for the noise. With one the model is scaled to the last marginal, a step of iterative proportional
+    fitting. Either way pairs are first brought to the distributions of their columns, which are known better.
+
+    Args:
+        sizes: of the columns; each is measured at least once.
+        measured: columns before pairs.
+        total: the number of rows.
+        start: a model of all but the last.
     """
     known: dict[Columns, Float] = {} if start is None else dict(start.factors)
     for one in measured if start is None else measured[-1:]:
@@ -122,12 +132,13 @@ def _begun(
         if len(one.columns) == 2:
             here = _raked(here, expected.sum(axis=1), expected.sum(axis=0))
         known[one.columns] = known.get(one.columns, 0.0) + np.log(here / expected)
-    named = {columns: tuple(map(str, columns)) for columns in known}
-    tables = {
-        names: mbi.Factor(domain.project(names), mbi.array(known[columns]))
-        for columns, names in named.items()
-    }
-    return mbi.CliqueVector(domain, tuple(tables), tables)
+    with _library() as mbi:
+        return _calibrated(mbi, sizes, known)
+
+
+def _calibrated(mbi: Any, sizes: Sequence[int], factors: Mapping[Columns, Float]) -> Fitted:
+    cliques, edges = _tree(mbi, sizes, list(factors))
+    return Fitted(JunctionTree.calibrated(cliques, edges, factors, sizes), factors)
 
 
 def _raked(pair: Float, rows: Float, columns: Float) -> Float:
@@ -141,13 +152,22 @@ def _raked(pair: Float, rows: Float, columns: Float) -> Float:
 def tree_cells(sizes: Sequence[int], marginals: Sequence[Columns]) -> int:
     """The cells of all cliques of the junction tree for some marginals."""
     with _library() as mbi:
-        domain = mbi.Domain([str(column) for column in range(len(sizes))], list(sizes))
-        cliques, _ = _tree(mbi, domain, [tuple(map(str, columns)) for columns in marginals])
-    return sum(int(np.prod([sizes[column] for column in clique], dtype=float)) for clique in cliques)
+        cliques, _ = _tree(mbi, sizes, marginals)
+    return sum(math.prod(sizes[column] for column in clique) for clique in cliques)
 
 
-def _tree(mbi: Any, domain: Any, cliques: Any) -> tuple[list[Columns], list[tuple[int, int]]]:
-    found, _ = mbi.junction_tree.make_junction_tree(domain, [tuple(clique) for clique in cliques])
+def _names(columns: Columns) -> tuple[str, ...]:
+    return tuple(map(str, columns))
+
+
+def _domain(mbi: Any, sizes: Sequence[int]) -> Any:
+    return mbi.Domain(_names(tuple(range(len(sizes)))), list(sizes))
+
+
+def _tree(
+    mbi: Any, sizes: Sequence[int], marginals: Sequence[Columns]
+) -> tuple[list[Columns], list[tuple[int, int]]]:
+    found, _ = mbi.junction_tree.make_junction_tree(_domain(mbi, sizes), list(map(_names, marginals)))
     nodes = list(found.nodes)
     places = {node: place for place, node in enumerate(nodes)}
     named = [tuple(int(name) for name in node) for node in nodes]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Budget, Noisy
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
-from anonymizer.synthetic.inference import Fitted, Measured, fitted, tree_cells
+from anonymizer.synthetic.inference import Fitted, Measured, fitted, scaled, tree_cells
 from anonymizer.synthetic.junction import Columns
 from anonymizer.synthetic.merging import Merging, merged, unmerged
 from anonymizer.synthetic.network import Chain, Conditional
@@ -78,13 +78,15 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> Chain:
     """AIM: all columns, then again and again the pair or column that the model has worst.
 
     Where a measurement changes the model by less than its noise, rounds to come have twice the noise's
-    precision each (annealing), so that there are as many rounds as the data need.
+    precision each (annealing), so that there are as many rounds as the data need. Between rounds the paper
+    fits the model anew; here it is scaled to the last measurement, and fitted once, to all, at the end:
+    every new model takes the library seconds to compile. No more is asked of the data for it.
 
     Args:
         data: the original.
         budget: to be spent whole.
         rounds: how many the budget is divided by at first, the columns' measurements among them.
-        steps: of the fit after the last round; those before have a tenth of them.
+        steps: of the fit after the last round, at most.
     """
     count = len(data.sizes)
     share = budget.total / max(rounds, 2 * count)
@@ -94,7 +96,7 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> Chain:
     small = merged(data, merging)
     measured = _merged_ones(ones, merging)
     true = {columns: small.counts(columns).astype(np.float64) for columns in _workload(small)}
-    model = fitted(small.sizes, measured, total, steps=max(50, steps // 10))
+    model = scaled(small.sizes, measured, total)
     estimates = _estimates(model, true, total)
     last = False
     while not last:
@@ -113,13 +115,12 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> Chain:
         chosen = kept[budget.choice(np.array(scores), (1 - _MEASURING) * share, 1.0)]
         noisy = budget.counts(true[chosen].astype(np.int64).ravel(), _MEASURING * share)
         measured.append(_shaped(noisy, chosen, small))
-        model = fitted(
-            small.sizes, measured, total, steps=steps if last else max(50, steps // 10), start=model
-        )
+        model = scaled(small.sizes, measured, total, model)
         before, estimates = estimates, _estimates(model, true, total)
         moved = np.abs(estimates[chosen] - before[chosen]).sum()
         if moved <= math.sqrt(2 / math.pi) * noisy.deviation * true[chosen].size:
             share *= 4
+    model = fitted(small.sizes, measured, total, steps=steps, start=model)
     return Chain(unmerged(model.tree.network, merging), total)
 
 
