@@ -273,7 +273,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     @property
     def discretisation(self) -> Mapping[str, Any]:
-        """After a fit, of each column the declared cells that rows were counted in; empty if they were not."""
+        """After a fit, of each column the declared cells that rows were counted in; or empty."""
         return {}
 
     @property

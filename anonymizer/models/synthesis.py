@@ -191,7 +191,7 @@ class Synthesis(Method):
 
 
 def _series(name: str, cells: Any, space: Any) -> nw.Series[Any]:
-    """Cells in the library's own type: texts if they are, numbers or truth values with gaps if they have some."""
+    """Cells in the library's own type, None being a missing one."""
     if isinstance(cells, np.ndarray):
         return nw.new_series(name, cells, backend=space)
     known = [cell for cell in cells if cell is not None]

@@ -1,1 +1,1 @@
-"""Synthetic tables with differential privacy: what is measured, what is fitted to it, and rows drawn from that."""
+"""Synthetic tables with differential privacy: measured, fitted and drawn."""

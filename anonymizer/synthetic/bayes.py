@@ -31,7 +31,7 @@ _TOTAL: Final = 0.02
 _NETWORK: Final = 0.3
 """Parts of the budget for the number of rows and for the network; the rest is for the distributions."""
 _USEFUL: Final = 4.0
-"""Counts of a table are on average so many times their noise, or it has no more parents (theta, section 5.3)."""
+"""Counts of a table are on average so many times their noise, or a column has fewer parents (section 5.3)."""
 
 
 def bayesian(data: Coded, budget: Budget, randomness: Randomness, *, degree: int) -> Chain:
@@ -83,10 +83,8 @@ def dependence(data: Coded, column: int, parents: Columns) -> float:
     return float(np.abs(joint - expected).sum()) / 2
 
 
-def _parents(
-    data: Coded, column: int, known: Sequence[int], limit: float, degree: int
-) -> list[Columns]:
-    """Sets of parents with tables of counts within the limit, none of which is part of another; at least ()."""
+def _parents(data: Coded, column: int, known: Sequence[int], limit: float, degree: int) -> list[Columns]:
+    """Sets of parents with few enough cells, none of which is part of another; at least ()."""
     found: list[Columns] = []
     for size in range(min(degree, len(known)), 0, -1):
         for parents in combinations(known, size):

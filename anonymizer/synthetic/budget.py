@@ -1,11 +1,13 @@
-"""What a synthetic table may still ask of the original, and what it has spent, both as OpenDP accounts for it.
+"""What a synthetic table may ask of the original, and what it has spent, as OpenDP accounts for it.
 
 Neighbours differ by one row that is there or is not. With `delta` all is counted in zero-concentrated
 differential privacy (zCDP): discrete Gaussian noise, and a choice by the exponential mechanism. Without, in
-pure differential privacy: discrete Laplace noise and the same choice. Losses add up (sequential composition).
+pure differential privacy: discrete Laplace noise, and a choice by permute-and-flip. Losses add up (sequential
+composition).
 
 References: Dwork, McSherry, Nissim and Smith, Calibrating noise to sensitivity in private data analysis,
-TCC 2006; McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; Bun and Steinke,
+TCC 2006; McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; McKenna and Sheldon,
+Permute-and-flip: a new mechanism for differentially private selection, NeurIPS 2020; Bun and Steinke,
 Concentrated differential privacy, TCC 2016, Lemma 1.7 and Proposition 1.4; Canonne, Kamath and Steinke, The
 discrete Gaussian for differential privacy, NeurIPS 2020.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -106,7 +109,7 @@ class Budget:
         return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale), l1, scale
 
     def choice(self, scores: Float, cost: float, sensitivity: float) -> int:
-        """The place of a large score, by the exponential mechanism (as the largest with Gumbel noise).
+        """The place of a large score: of the largest with Gumbel noise, or without delta exponential noise.
 
         Args:
             scores: shape (candidates,), finite, below 2**40 in size.
@@ -121,10 +124,10 @@ class Budget:
         epsilon = math.sqrt(8 * cost) if self._delta else cost
         scale = 2 * step / epsilon * (1 + _SLACK)
         measure = dp.zero_concentrated_divergence() if self._delta else dp.max_divergence()
-        mechanism = dp.m.make_noisy_max(
+        mechanism: Any = dp.m.make_noisy_max(
             dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64"), measure, scale=scale
         )
-        self._spend(mechanism.map(step))
+        self._spend(float(mechanism.map(step)))
         if self._trial is not None:
             gumbel = -np.log(-np.log(self._trial.uniform(len(whole))))
             return int(np.argmax(whole + scale * gumbel))
@@ -150,6 +153,7 @@ def _accounted(scale: float, delta: float) -> Any:
     return dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(gaussian), delta=delta)
 
 
+@cache
 def _rho(epsilon: float, delta: float) -> float:
     """The most zCDP that is (epsilon, delta)-differentially private."""
     scale = dp.binary_search_param(

@@ -1,9 +1,9 @@
-"""A Gaussian copula: each column's distribution with noise, and their correlations as normal scores with noise.
+"""A Gaussian copula: each column's distribution, and correlations of normal scores, with noise.
 
-The paper measures Kendall's tau, whose sensitivity falls with the number of rows, which here is not public.
+The paper measures Kendall's tau, whose sensitivity falls with the number of rows, which is not public here.
 In its place stands the sum over rows of products of normal scores. Scores come from the noisy distributions,
-so that they are public; each is bounded and rounded to a grid, so that a row changes the sums by whole numbers
-within known limits.
+so that they are public; each is bounded and rounded to a grid, so that a row changes the sums by whole
+numbers within known limits.
 
 Reference: Li, Xiong and Jiang, Differentially private synthesization of multi-dimensional data using copula
 functions, EDBT 2014, section 4 (DPCopula).

@@ -1,4 +1,4 @@
-"""Columns as cells of a declared domain: categories as they are, numbers in bins. Nothing comes from the data.
+"""Columns as cells of a declared domain: categories as they are, numbers in bins; none from the data.
 
 The number of bins, their edges and the categories are part of what is published of a release, since they are
 known before the first row is looked at.
@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -176,7 +177,9 @@ class Bins(Domain):
         found: Any = drawn.astype(np.int64) if self.whole else drawn
         if not self.gap:
             return found
-        return [None if code == self.kinds else cell for code, cell in zip(codes, found.tolist(), strict=True)]
+        return [
+            None if code == self.kinds else cell for code, cell in zip(codes, found.tolist(), strict=True)
+        ]
 
     def to_document(self) -> Any:
         """The edges in the unit of the column."""
@@ -203,12 +206,14 @@ def domain_of(
     gap = declared.missing == "value"
     if not declared.is_number:
         if cuts is not None:
-            raise SpecError(f"Column {name!r} is not declared to hold numbers and has no cuts.", "Leave them.")
+            raise SpecError(
+                f"Column {name!r} is not declared to hold numbers and has no cuts.", "Leave them."
+            )
         if declared.kind == "boolean":
             return Categories(name, gap, _TRUTH, truth=True)
         if declared.categories is None:
             raise TableError(
-                f"Column {name!r} has no declared categories or bounds, and cells must not decide its domain.",
+                f"Column {name!r} has no declared categories or bounds, and cells must not decide them.",
                 f'Write below [columns]: {name} = {{ type = "category", categories = ["a", "b"] }}, or '
                 '{ type = "integer", bounds = [0, 120] }; or leave it out of columns.',
             )
@@ -225,7 +230,7 @@ def _edges(name: str, declared: Column, bins: int, cuts: Sequence[float] | None)
     low, high, grid = float(declared.lower or 0), float(declared.upper or 0), declared.grid
     if cuts is not None:
         inside = all(math.isfinite(cut) and low < cut <= high for cut in cuts)
-        if not inside or not cuts or any(b <= a for a, b in zip(cuts, cuts[1:], strict=False)):
+        if not inside or not cuts or any(b <= a for a, b in pairwise(cuts)):
             raise SpecError(
                 f"The cuts of column {name!r} do not increase within its bounds [{low:g}, {high:g}].",
                 "Write such as cuts = { age = [18, 30, 65] }, each above the lower bound.",

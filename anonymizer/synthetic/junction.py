@@ -1,4 +1,4 @@
-"""A distribution over many columns as a tree of tables over few: exact marginals of it, and rows drawn from it.
+"""A distribution over many columns as a tree of tables over few: its exact marginals.
 
 Reference: Lauritzen and Spiegelhalter, Local computations with probabilities on graphical structures, Journal
 of the Royal Statistical Society B 50, 1988.

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Noisy
 from anonymizer.synthetic.counting import Coded
-from anonymizer.synthetic.network import Conditional
+from anonymizer.synthetic.network import Chain
+from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -54,7 +55,18 @@ class Merging:
 
     def joined(self, values: Float) -> Float:
         """Counts of the groups, shape (size,)."""
-        return np.bincount(self.groups, values, minlength=self.size)
+        return np.bincount(self.groups, values, minlength=self.size).astype(np.float64)
+
+    def parted(self, groups: Int, randomness: Randomness) -> Int:
+        """A cell of each group, shape (n,)."""
+        order = np.argsort(self.groups, kind="stable")
+        steps = np.cumsum(self.shares[order]) - self.groups[order]
+        steps[np.append(np.diff(self.groups[order]) > 0, True)] = 1.0
+        places = np.searchsorted(
+            steps + self.groups[order], groups + randomness.uniform(len(groups)), side="right"
+        )
+        found: Int = order[np.minimum(places, len(order) - 1)]
+        return found
 
 
 def merged(data: Coded, merging: Sequence[Merging]) -> Coded:
@@ -63,10 +75,25 @@ def merged(data: Coded, merging: Sequence[Merging]) -> Coded:
     return Coded(codes, tuple(one.size for one in merging), data.names)
 
 
-def unmerged(network: Sequence[Conditional], merging: Sequence[Merging]) -> tuple[Conditional, ...]:
-    """Conditionals over cells from those over groups; cells of a group differ by their shares only."""
-    found = []
-    for one in network:
-        weights = one.weights[np.ix_(*(merging[place].groups for place in (*one.parents, one.column)))]
-        found.append(Conditional(one.column, one.parents, weights * merging[one.column].shares))
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class MergedChain:
+    """A chain over groups of cells.
+
+    Attributes:
+        chain: over groups.
+        merging: of each column.
+    """
+
+    chain: Chain
+    merging: tuple[Merging, ...]
+
+    @property
+    def total(self) -> float:
+        """The number of rows as it was measured."""
+        return self.chain.total
+
+    def draw(self, rows: int, randomness: Randomness) -> Int:
+        """Draw rows of cells, shape (rows, d); cells of a group differ by their shares only."""
+        groups = self.chain.draw(rows, randomness)
+        columns = [one.parted(groups[:, place], randomness) for place, one in enumerate(self.merging)]
+        return np.stack(columns, axis=1)

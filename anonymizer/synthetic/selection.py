@@ -25,7 +25,7 @@ from anonymizer.synthetic.budget import Budget, Noisy
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
 from anonymizer.synthetic.inference import Fitted, Measured, fitted, scaled, tree_cells
 from anonymizer.synthetic.junction import Columns
-from anonymizer.synthetic.merging import Merging, merged, unmerged
+from anonymizer.synthetic.merging import MergedChain, Merging, merged
 from anonymizer.synthetic.network import Chain, Conditional
 
 Float = NDArray[np.float64]
@@ -48,7 +48,7 @@ def independent(data: Coded, budget: Budget) -> Chain:
     return Chain(tuple(Conditional(place, (), one) for place, one in enumerate(chances)), total)
 
 
-def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain:
+def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain | MergedChain:
     """MST: all columns, and the pairs of a tree that depend on each other most.
 
     A third of the budget each for the columns, the choice of pairs and the pairs.
@@ -63,7 +63,7 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain:
     small = merged(data, merging)
     measured = _merged_ones(ones, merging)
     chances = [near_counts(one.values, total) for one in measured]
-    scores = {
+    scores: dict[Columns, float] = {
         pair: float(np.abs(small.counts(pair) - np.outer(chances[pair[0]], chances[pair[1]]) / total).sum())
         for pair in combinations(range(count), 2)
     }
@@ -71,10 +71,10 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain:
         noisy = budget.counts(small.counts(pair).ravel(), third / (count - 1))
         measured.append(_shaped(noisy, pair, small))
     found = fitted(small.sizes, measured, total, steps=steps)
-    return Chain(unmerged(found.tree.network, merging), total)
+    return MergedChain(Chain(found.tree.network, total), tuple(merging))
 
 
-def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> Chain:
+def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedChain:
     """AIM: all columns, then again and again the pair or column that the model has worst.
 
     Where a measurement changes the model by less than its noise, rounds to come have twice the noise's
@@ -121,7 +121,7 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> Chain:
         if moved <= math.sqrt(2 / math.pi) * noisy.deviation * true[chosen].size:
             share *= 4
     model = fitted(small.sizes, measured, total, steps=steps, start=model)
-    return Chain(unmerged(model.tree.network, merging), total)
+    return MergedChain(Chain(model.tree.network, total), tuple(merging))
 
 
 def _ones(data: Coded, budget: Budget, cost: float) -> list[Noisy]:
@@ -183,9 +183,7 @@ def _affordable(
     return [
         columns
         for columns in true
-        if columns in known
-        or len(columns) == 1
-        or tree_cells(data.sizes, [*known, columns]) <= limit
+        if columns in known or len(columns) == 1 or tree_cells(data.sizes, [*known, columns]) <= limit
     ]
 
 
