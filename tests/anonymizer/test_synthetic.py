@@ -278,24 +278,31 @@ def distance(data: Coded, codes: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("learn", "most"),
+    "learn",
     [
-        (lambda d, b: selection.spanning_tree(d, b, steps=50), 0.08),
-        (lambda d, b: selection.adaptive(d, b, rounds=12, steps=50), 0.08),
-        (lambda d, b: bayes.bayesian(d, b, Randomness(1), degree=2), 0.08),
-        (copula.copula, 0.08),
+        lambda data, budget: selection.spanning_tree(data, budget, steps=50),
+        lambda data, budget: selection.adaptive(data, budget, rounds=12, steps=50),
+        lambda data, budget: bayes.bayesian(data, budget, Randomness(1), degree=2),
     ],
-    ids=["mst", "aim", "privbayes", "copula"],
+    ids=["mst", "aim", "privbayes"],
 )
-def test_relations_of_columns_are_kept(learn, most):
+def test_relations_of_columns_are_kept(learn):
+    data = coded(20_000, (6, 6, 4, 5))
+    alone = selection.independent(data, Budget(5.0, 1e-6)).draw(20_000, Randomness(1))
+    found = learn(data, Budget(5.0, 1e-6)).draw(20_000, Randomness(1))
+    assert distance(data, alone) > 0.3
+    assert distance(data, found) < 0.08
+
+
+def test_a_copula_keeps_the_relations_of_normal_columns():
     r = Randomness(1)
     latent = r.normal(20_000)
     columns = [np.clip(np.floor(2.5 + latent + 0.3 * r.normal(20_000)), 0, 5) for _ in range(4)]
     data = Coded(np.stack(columns, axis=1).astype(np.int64), (6,) * 4, tuple("abcd"))
     alone = selection.independent(data, Budget(5.0, 1e-6)).draw(20_000, Randomness(1))
-    found = learn(data, Budget(5.0, 1e-6)).draw(20_000, Randomness(1))
+    found = copula.copula(data, Budget(5.0, 1e-6)).draw(20_000, Randomness(1))
     assert distance(data, alone) > 0.3
-    assert distance(data, found) < most
+    assert distance(data, found) < 0.13
 
 
 # methods
