@@ -40,8 +40,6 @@ class Manifest:
         choice: how epsilon was chosen, a sentence that says whether it covers that; "" if not said.
         discretisation: of a synthetic release, of each column the cells that rows were counted in:
             categories or the edges of bins; declared, not taken from the data.
-        discretisation: of a synthetic release, of each column the cells that rows were counted in:
-            categories or the edges of bins; declared, not taken from the data.
         seeded: whether random steps, or the shuffle of the rows, drew from a seed.
         order: of the rows: as in the input, or shuffled.
         rows: of the release.

@@ -414,7 +414,12 @@ def _random_people(rows: int = 300) -> Table:
         "age": IntervalHierarchy.of_widths(0, 120, [10, 40]),
         "city": ValueHierarchy([[c, "north" if c in "ab" else "south", ANY] for c in "abcd"]),
     }
-    return Table.of(frame, roles, hierarchies, Schema({"age": Column("integer", 0, 120)}))
+    declared = {
+        "age": Column("integer", 0, 120),
+        "city": Column("category", categories=tuple("abcd")),
+        "illness": Column("category", categories=tuple("uvw")),
+    }
+    return Table.of(frame, roles, hierarchies, Schema(declared))
 
 
 @pytest.mark.parametrize("word", sorted(METHODS))
