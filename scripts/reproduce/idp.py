@@ -6,8 +6,6 @@ Reference: see `idp_experiments`.
 from __future__ import annotations
 
 import argparse
-import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,11 +30,10 @@ from idp_experiments import (
     learned,
     measured,
 )
-from idp_statements import Statement, of_classes, of_errors
-from matplotlib import rcParams
+from idp_statements import of_classes, of_errors
 from matplotlib.figure import Figure
+from page import DATA, Statement, drawn, judged, markdown, missing, write
 
-DATA: Final = Path(os.environ.get("DUETTO_SHARED_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 HEADING: Final = "## Individual differential privacy"
 NOTES: Final = """\
 `scripts/reproduce/idp` rebuilds figures 3 to 6 of Soria-Comas et al., *Conciliating privacy and utility in
@@ -92,12 +89,6 @@ QUICK: Final = Grid(_FEW, {"Census": (10, 100), "Wine": (10, 400)}, 3,
 NORMAL: Final = Grid(_ALL, {"Census": (3, 5, 10, 25, 50, 100), "Wine": (3, 10, 50, 100, 400)}, 10,
                      {"Census": 10, "Wine": 3}, 20_000, 100)  # fmt: skip
 FULL: Final = Grid(_ALL, _ALL, 10, {"Census": 10, "Wine": 10}, 20_000, 100)
-
-
-def markdown(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table."""
-    cells = [[f"{one:.3g}" if isinstance(one, float) else str(one) for one in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [names, ["---"] * len(names), *cells]) + "\n"
 
 
 def sse_table(found: Mapping[Setting, tuple[float, float]], ks: Sequence[int]) -> str:
@@ -236,7 +227,7 @@ def section(tables: Sequence[Data], grid: Grid, seed: int) -> tuple[str, Mapping
         parts += [
             f"### Figure {3 + number}: {data.name}, mean SSE over {grid.runs} runs",
             "",
-            f"![Figure {3 + number}]({name}-sse.svg)",
+            drawn(f"Figure {3 + number}", f"{name}-sse"),
             "",
             sse_table(found, ks),
         ]
@@ -252,7 +243,7 @@ def section(tables: Sequence[Data], grid: Grid, seed: int) -> tuple[str, Mapping
             f"### Figure {5 + number}: {data.name}, F-measures of {data.classes[0]} / {data.classes[1]}, "
             f"runs: {grid.forests[data.name]}",
             "",
-            f"![Figure {5 + number}]({name}-f.svg)",
+            drawn(f"Figure {5 + number}", f"{name}-f"),
             "",
             f_table(original, classes, trained),
         ]
@@ -262,29 +253,10 @@ def section(tables: Sequence[Data], grid: Grid, seed: int) -> tuple[str, Mapping
         "",
         SAID,
         "",
-        _told(statements),
+        judged(statements),
         losses(tables[0], grid, seed),
     ]
     return "\n".join(parts).rstrip() + "\n", plots
-
-
-def _told(statements: Sequence[Statement]) -> str:
-    rows = [(one.table, one.says, one.found, "yes" if one.holds else "**no**") for one in statements]
-    return markdown(("table", "statement", "here", "holds"), rows)
-
-
-def written(folder: Path, text: str, plots: Mapping[str, Figure]) -> None:
-    """Put the section into the page of reproductions, in place of an older one, and the plots beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    page = folder / "reproduction.md"
-    before = page.read_text(encoding="utf-8") if page.exists() else "# Reproduction\n"
-    kept = re.sub(
-        rf"\n*^{re.escape(HEADING)}\n.*?(?=^## |\Z)", "\n\n", before, flags=re.DOTALL | re.MULTILINE
-    )
-    page.write_text(f"{kept.rstrip()}\n\n{text}", encoding="utf-8")
-    rcParams["svg.hashsalt"] = "idp"
-    for name, figure in plots.items():
-        figure.savefig(folder / f"{name}.svg", format="svg", metadata={"Date": None, "Creator": None})
 
 
 def parse() -> argparse.Namespace:
@@ -306,17 +278,14 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     """Print the section, and write it and its plots where that is asked for."""
     given = parse()
-    tables = []
-    for name, read in ((CENSUS, Data.census), (WINE, Data.wine)):
-        path = given.data / name
-        if not path.exists():
-            print(f"{path} is missing; name its folder with --data.", file=sys.stderr)
-            return 66
-        tables.append(read(path))
+    if gone := missing(given.data, CENSUS, WINE):
+        print(gone, file=sys.stderr)
+        return 66
+    tables = [Data.census(given.data / CENSUS), Data.wine(given.data / WINE)]
     text, plots = section(tables, QUICK if given.quick else FULL if given.full else NORMAL, given.seed)
     print(text)
     if given.write is not None:
-        written(given.write, text, plots)
+        write(given.write, HEADING, text, plots)
     return 0
 
 

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from idp_experiments import ALPHAS, CBLS, DP, EPSILONS, LS, UM, Data, Setting
+from page import Statement
 
 Pairs = Mapping[Setting, tuple[float, float]]
 CLAIMED = (5, 15)
 """Between these the paper sees the best k of iDP-CBLS."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement.
-
-    Attributes:
-        table: of which.
-        says: what the paper says, with method and epsilon.
-        found: what is found here.
-        holds: whether that agrees.
-    """
-
-    table: str
-    says: str
-    found: str
-    holds: bool
 
 
 def readings(shared: Pairs, each: Pairs) -> tuple[tuple[str, Pairs], ...]:

@@ -8,7 +8,6 @@ occupation with 50 values, and age) and a medical one; neither comes with it.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from page import DATA, drawn, judged, markdown, missing, write
+from splu_statements import statements
 
 from anonymizer.models.anatomy import SENSITIVE, Anatomy
 from anonymizer.models.dbr import DistributionRandomization
@@ -29,7 +30,7 @@ from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
-DATA: Final = Path(os.environ.get("DUETTO_SHARED_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
+HEADING: Final = "## Small-sum privacy"
 FILE: Final = "census_gi_bill.csv.gz"
 PLACE: Final = "bpl"
 BIRTH: Final = "birth"
@@ -38,14 +39,20 @@ BANDS: Final = ((0.005, 0.01), (0.01, 0.02), (0.02, 0.03), (0.03, 0.04), (0.04, 
 FIGURE_12: Final = ((0.001, 0.003), (0.003, 0.005), (0.005, 0.007))
 LEAST: Final = 5
 NOTES: Final = f"""\
-The paper's CENSUS table is not at hand; these are men of US censuses ({FILE}, 214,144 rows x 6).
+`scripts/reproduce/splu` rebuilds figures 4, 5, 7, 8, 9 and 12 of Fu et al., *Small sum privacy and large sum
+utility in data publishing* (2014); `--write docs` wrote this section and its plots, `--quick` takes two sizes
+of tables and few queries. Figures 4 and 5 need no data. The paper's CENSUS table is not at hand; these are
+men of US censuses, `{FILE}` in `../shared/data` or `--data`, 214,144 rows x 6.
+
 Sensitive is the state of birth (52 values, as occupation with 50); for two sensitive columns also the
 quarter of birth in tenths (as age in ten intervals). Tables of up to 200,000 rows are drawn without
 replacement, larger ones with it. A query compares up to three other columns and the sensitive ones with
 a value each, all drawn at random; relative errors are means over the different queries that a band of
 true counts has. `as printed` is the paper's iteration with its equations 6 to 9, which have f / n as
 the probability that a row of another value has a value of count f among its decoys and publishes it;
-SPLU-Gen has (gamma - 1) f / (gamma (n - f))."""
+SPLU-Gen has (gamma - 1) f / (gamma (n - f)). The bound that is printed for figure 4 divides the variance by n
+twice (erratum 36) and lies below the exact probability; the corrected one is Chebyshev's.
+"""
 
 Query = tuple[Condition, ...]
 
@@ -58,14 +65,18 @@ class Line:
     names: tuple[str, ...]
     rows: Sequence[Sequence[object]]
 
-    def markdown(self) -> str:
-        """The table."""
-        cells = [[f"{one:.3g}" if isinstance(one, float) else str(one) for one in row] for row in self.rows]
-        lines = [self.names, tuple("---" for _ in self.names), *cells]
-        return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    @property
+    def file(self) -> str:
+        """The name of its plot, without the ending."""
+        return f"splu-{self.title.split(':')[0].lower().replace(' ', '-')}"
 
-    def plot(self, path: Path) -> None:
-        """The same as curves over the first column, an SVG file."""
+    def markdown(self) -> str:
+        """The table below its plot."""
+        plot = drawn(self.title.split(":")[0], self.file)
+        return f"### {self.title}\n\n{plot}\n\n{markdown(self.names, self.rows)}"
+
+    def plot(self) -> Figure:
+        """The same as curves over the first column."""
         figure = Figure(figsize=(6, 3.5), layout="constrained")
         axes = figure.subplots()
         ticks = [str(row[0]) for row in self.rows]
@@ -74,7 +85,7 @@ class Line:
             axes.plot(ticks, np.array(heights, dtype=np.float64), marker="o", label=name)
         axes.set(title=self.title, xlabel=self.names[0])
         axes.legend(fontsize="small")
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+        return figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +250,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=DATA, help=f"folder of {FILE}; {DATA}")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="two sizes of tables, few queries")
-    parser.add_argument("--write", type=Path, help="a folder for splu.md and plots, such as docs")
+    parser.add_argument(
+        "--write", type=Path, help="a folder for the section of reproduction.md, such as docs"
+    )
     given = parser.parse_args()
     given.rows = (100_000, 300_000) if given.quick else (100_000, 200_000, 300_000, 400_000, 500_000)
     given.tries, given.queries = (1500, 15) if given.quick else (4000, 60)
@@ -249,21 +262,24 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     """Print all tables, and write them and their plots where that is asked for."""
     given = parse()
-    path = given.data / FILE
-    if not path.exists():
-        print(f"{path} is missing; name its folder with --data.", file=sys.stderr)
+    if gone := missing(given.data, FILE):
+        print(gone, file=sys.stderr)
         return 66
-    people = pd.read_csv(path)
+    people = pd.read_csv(given.data / FILE)
     people[BIRTH] = pd.qcut(people["qob_minus_kw"].rank(method="first"), 10, labels=False)
     lines = [figure_4(), figure_5(), figure_7(people, given), *figures_8_9(people, given)]
     lines.append(figure_12(people, given))
-    text = f"{NOTES}\n\n" + "\n".join(one.markdown() for one in lines)
+    found = judged(statements({one.title.split(":")[0]: one.rows for one in lines}), "figure")
+    parts = [
+        HEADING,
+        NOTES,
+        *(one.markdown() for one in lines),
+        f"### What the paper says of them\n\n{found}",
+    ]
+    text = "\n\n".join(part.strip() for part in parts)
     print(text)
     if given.write is not None:
-        given.write.mkdir(parents=True, exist_ok=True)
-        (given.write / "splu.md").write_text(text, encoding="utf-8")
-        for one in lines:
-            one.plot(given.write / f"splu-{one.title.split(':')[0].lower().replace(' ', '-')}.svg")
+        write(given.write, HEADING, text, {one.file: one.plot() for one in lines})
     return 0
 
 

@@ -162,21 +162,3 @@ def test_a_missing_table_is_named(idp, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["idp", "--data", str(tmp_path)])
     assert idp.main() == 66
     assert f"{tmp_path / 'casc_census.csv'} is missing" in capsys.readouterr().err
-
-
-def test_the_section_is_written_in_place_of_an_older_one(idp, tmp_path):
-    page = tmp_path / "reproduction.md"
-    page.write_text(
-        f"# Reproduction\n\n## Before\n\nfirst\n\n{idp.HEADING}\n\nold\n\n## After\n\nlast\n",
-        encoding="utf-8",
-    )
-    for _ in range(2):
-        idp.written(tmp_path, f"{idp.HEADING}\n\n### New\n\nnew\n", {})
-    text = page.read_text(encoding="utf-8")
-    assert "old" not in text
-    assert [line for line in text.splitlines() if line.startswith("## ")] == [
-        "## Before",
-        "## After",
-        idp.HEADING,
-    ]
-    assert text.count("### New") == 1
