@@ -60,7 +60,7 @@ def missing(folder: Path, *names: str) -> str:
 
 
 def write(folder: Path, heading: str, text: str, plots: Mapping[str, Figure]) -> None:
-    """Put a section into `reproduction.md`, in place of an older one or at its end, and its plots into a folder.
+    """Put a section into `reproduction.md`, in place of an older one or at its end, and its plots beside it.
 
     Args:
         folder: of the page, such as `docs`; made if it is not there.
