@@ -107,7 +107,6 @@ class Table:
         kind: csv, csv.gz or parquet.
         delimiter: of CSV.
         encoding: of CSV.
-        tokens: whether cells stand for missing ones.
         damaged: whether bytes of the file were changed afterwards.
     """
 
@@ -116,7 +115,6 @@ class Table:
     kind: str = "csv"
     delimiter: str = ","
     encoding: str = "utf-8"
-    tokens: bool = False
     damaged: bool = False
 
     @property
@@ -133,6 +131,10 @@ class Table:
             made = {name: _column(random, cells) for name, cells in self.columns.items()} | self.typed
             pq.write_table(pa.table(made), self.name)
             return
+        self.columns = {
+            name: [cell.encode(self.encoding, "replace").decode(self.encoding) for cell in cells]
+            for name, cells in self.columns.items()
+        }
         text = io.StringIO(newline="")
         quoting = (
             csv.QUOTE_ALL
