@@ -267,7 +267,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commands", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=60, help="Seconds for a command.")
+    parser.add_argument("--limit", type=int, default=120, help="Seconds for a command.")
     parser.add_argument("--only", type=int, help="Run the case of this number alone.")
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
