@@ -47,7 +47,7 @@ class _WithInit(click.Command):
 @click.option("--target", help="For the report: measure how well models learn to predict this column.")
 @click.option(
     "--model",
-    type=click.Choice(["svm", "logistic", "forest", "boosting"]),
+    type=click.Choice(["svm", "logistic", "mlp", "forest", "boosting"]),
     default="logistic",
     show_default=True,
     help="The model for --target.",

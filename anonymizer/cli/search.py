@@ -39,7 +39,7 @@ def _risk(context: click.Context, option: click.Parameter, given: str) -> float:
 @click.option("--target", help="Utility is how well models learn to predict this column; else fidelity.")
 @click.option(
     "--model",
-    type=click.Choice(["svm", "logistic", "forest", "boosting"]),
+    type=click.Choice(["svm", "logistic", "mlp", "forest", "boosting"]),
     default="logistic",
     show_default=True,
     help="The model for --target.",

@@ -10,7 +10,7 @@ from anonymizer.utility.marginals import Marginal, marginal
 
 
 class Marginals(Measure[Mapping[str, Marginal]]):
-    """Distances of Hellinger and of Kullback and Leibler, column by column."""
+    """Total variation, and distances of Hellinger and of Kullback and Leibler, column by column."""
 
     word = "marginals"
     title = "Distributions of columns"
@@ -27,12 +27,18 @@ class Marginals(Measure[Mapping[str, Marginal]]):
     def describe(self, found: Mapping[str, Marginal]) -> Story:
         """A row for each column."""
         return Story(
-            values={n: {"kl": one.kl, "hellinger": one.hellinger} for n, one in found.items()},
+            values={
+                n: {"total_variation": one.total_variation, "kl": one.kl, "hellinger": one.hellinger}
+                for n, one in found.items()
+            },
             grids=[
                 Grid(
-                    "Hellinger and KL: distance of the distribution after from that before, 0 if alike.",
-                    ("Column", "Hellinger", "KL (nats)"),
-                    [(name, number(one.hellinger), number(one.kl)) for name, one in found.items()],
+                    "Distance of the distribution after from that before, 0 if alike.",
+                    ("Column", "Total variation", "Hellinger", "KL (nats)"),
+                    [
+                        (name, number(one.total_variation), number(one.hellinger), number(one.kl))
+                        for name, one in found.items()
+                    ],
                 )
             ],
         )

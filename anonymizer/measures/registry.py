@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from anonymizer.measures.accuracy import Accuracy
 from anonymizer.measures.attacks import Inference, Linkability, SinglingOut
 from anonymizer.measures.classes import Classes
 from anonymizer.measures.correlations import PairCorrelations
@@ -22,6 +23,8 @@ from anonymizer.measures.loss import InformationLoss
 from anonymizer.measures.marginals import Marginals
 from anonymizer.measures.measure import Measure
 from anonymizer.measures.members import ClosestRecordMeasure, MembershipMeasure
+from anonymizer.measures.moments import Moments
+from anonymizer.measures.pairs import PairMarginals
 from anonymizer.measures.persons import Journalist, Prosecutor
 from anonymizer.measures.population import IndividualRisk, PopulationUniqueness
 from anonymizer.measures.propensity import PropensityScore
@@ -51,8 +54,11 @@ MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
             Linkability,
             Inference,
             LearningUtility,
+            Accuracy,
             InformationLoss,
+            Moments,
             Marginals,
+            PairMarginals,
             PairCorrelations,
             PropensityScore,
         )

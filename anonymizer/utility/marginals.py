@@ -65,6 +65,13 @@ class Marginal:
         return max(0.0, float((before * np.log(before / after)).sum()))
 
     @property
+    def total_variation(self) -> float:
+        """Half the L1 distance of the distributions, in [0, 1]."""
+        before = self.original / max(1.0, self.original.sum())
+        after = self.release / max(1.0, self.release.sum())
+        return float(np.abs(before - after).sum()) / 2
+
+    @property
     def hellinger(self) -> float:
         """The distance of Hellinger, in [0, 1]."""
         before = self.original / max(1.0, self.original.sum())

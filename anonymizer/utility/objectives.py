@@ -37,6 +37,9 @@ class Learning:
         rows: train with at most so many; None is all.
         random_state: of the test rows, the draw and the model.
 
+    Attributes:
+        target: the column to predict.
+
     Raises:
         TableError: the table lacks the target or has fewer than two rows.
     """
@@ -51,7 +54,7 @@ class Learning:
         random_state: int | None = None,
     ) -> None:
         original.require(target)
-        self._target, self._model, self._rows, self._state = target, model, rows, random_state
+        self.target, self._model, self._rows, self._state = target, model, rows, random_state
         self._count = len(original)
         _, test = holdout(replace(original, origin=np.arange(self._count)), random_state=random_state)
         self._test = test.origin
@@ -67,7 +70,7 @@ class Learning:
             original.taken(np.flatnonzero(~held)),
             release.taken(kept),
             original.taken(self._test),
-            target=self._target,
+            target=self.target,
             model=self._model,
             recoding=pipeline,
             rows=self._rows,
