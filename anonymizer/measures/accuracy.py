@@ -27,6 +27,11 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
     kind = "utility"
     needs = (Need.UTILITY, Need.CONTROL)
 
+    def lacks(self, case: Case) -> str:
+        """It needs the column to predict, which not every utility has."""
+        found = super().lacks(case)
+        return found or ("" if isinstance(case.utility, Learning) else "no column to predict is named")
+
     def cost(self, rows: int, columns: int) -> float:
         """Six models of five thousand rows at most."""
         return 3e9 + 10.0 * rows * columns
@@ -62,7 +67,7 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
                 )
                 for model, one in found.items()
             ],
-            text="Part of the rows held out that a model predicts right, by the table that it was trained on.",
+            text="Part of the rows held out that a model predicts right, trained on either table.",
             grids=[
                 Grid(
                     "Accuracy on rows held out.",

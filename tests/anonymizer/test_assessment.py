@@ -39,7 +39,7 @@ from anonymizer.search.space import Space
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
-from anonymizer.utility.objectives import fidelity
+from anonymizer.utility.objectives import Learning, fidelity
 
 ROLES = Roles(identifiers=("name",), quasi_identifiers=("age", "town"), sensitive=("ill", "drug"))
 HIERARCHIES = {
@@ -78,7 +78,7 @@ def whole() -> tuple[Case, Question, tuple[Table, Table, Pipeline]]:
         fraction=0.5,
         attacks=True,
         control=people(100, 2),
-        utility=lambda *_: 0.9,
+        utility=Learning(original, target="ill", random_state=1),
         weights="weight",
         households="home",
         scale="original",

@@ -377,7 +377,7 @@ def test_what_to_measure_is_asked_by_words(run):
     assert set(told["risk"]) - {"distribution"} == {"suda", "classes"}
     assert told["utility"] == told["not_measured"] == {}
     told = json.loads(run(words, "--without propensity,correlations")[0])
-    assert {"information-loss", "marginals"} == set(told["utility"])
+    assert {"information-loss", "marginals", "moments", "pair-marginals"} == set(told["utility"])
     told = json.loads(run(words, "--measures journalist")[0])
     assert told["not_measured"] == {"journalist": "no population is given"}
     assert any("Journalist risk and k-map was not measured" in one for one in told["warnings"])
