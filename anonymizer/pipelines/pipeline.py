@@ -175,16 +175,18 @@ class Pipeline(Method):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the last release promises less than its steps, a sentence each."""
+        """What the steps say of the last release, and what it promises less than they; a sentence each."""
+        own = [note for _, method in self.steps if hasattr(method, "roles_") for note in method.notes]
         later = [(one, f"the later step {name!r} takes it away") for one, name in self._lost]
         earlier = [
             (one, f"by the earlier step {name!r} cells of it decide about other cells or rows")
             for one, name in self._mixed
         ]
-        return tuple(
+        lost = (
             f"Not promised of the release: {one.kind} in {', '.join(one.columns)} ({one.method}), as {why}."
             for one, why in (*later, *earlier)
         )
+        return (*own, *lost)
 
     @property
     def is_random(self) -> bool:

@@ -92,7 +92,8 @@ def reach(scores: Sequence[Float]) -> tuple[int, float]:
     """
     largest = np.array([np.abs(np.round(one * _STEPS)).max() for one in scores])
     products = np.outer(largest, largest)[np.triu_indices(len(largest), 1)]
-    return int(products.sum()), float(math.sqrt((products**2).sum())) * (1 + 1e-12)
+    # columns of one cell have score 0: then nothing changes, and some noise is needed all the same
+    return max(1, int(products.sum())), max(1.0, math.sqrt((products**2).sum()) * (1 + 1e-12))
 
 
 def _scores(chances: Float) -> Float:

@@ -68,7 +68,7 @@ class Domain(ABC):
             raise TableError(
                 f"Column {self.name!r} has {int(empty.sum())} missing cells, the first in row "
                 f"{int(np.flatnonzero(empty)[0]) + 1}.",
-                'Declare missing = "value" or missing = "drop" for it, or "impute" if it has bounds.',
+                'Declare missing = "value" for it, or "impute" if it has bounds.',
             )
         return self._codes(table, empty)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -465,3 +467,42 @@ def test_constant_and_single_columns_are_no_trouble(word, delta):
     assert (out.native["town"] == "a").mean() > 0.9
     one = METHODS[word](delta=delta, columns=("town",)).fit_transform_table(table(100))
     assert one.names == ("town",)
+
+
+@pytest.mark.parametrize("word", QUICK)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_domains_of_one_cell_are_no_trouble(word, delta):
+    schema = Schema({name: Column("category", categories=("a",)) for name in ("x", "y")})
+    frame = pd.DataFrame({"x": ["a"] * 20, "y": ["a"] * 20})
+    found = METHODS[word](delta=delta, rows=5).fit_transform_table(Table.of(frame, Roles(), {}, schema))
+    assert found.native.to_numpy().tolist() == [["a", "a"]] * 5
+
+
+@pytest.mark.parametrize(("missing", "promised"), [("value", True), ("impute", True), ("drop", False)])
+def test_missing_cells_as_declared(missing, promised):
+    """The middle of the bounds looks at no other row; a step that leaves rows out costs the promise."""
+    schema = Schema({**SCHEMA, "weight": Column("float", 0, 200, step=0.5, missing=missing)})
+    release = Pipeline(steps=[("one", SynthIndependent())]).release(table(300, schema=schema))
+    assert bool(release.native["weight"].isna().any()) == (missing == "value")
+    assert bool(release.guarantees) == promised
+    assert (release.manifest.epsilon is not None) == promised
+
+
+def test_warnings_of_a_step_reach_the_pipeline():
+    pipeline = Pipeline(steps=[("one", SynthIndependent(delta=0.05, columns=("town",)))])
+    assert any("above 1 / records" in note for note in pipeline.release(table(300)).notes)
+
+
+def test_the_registry_brings_no_heavy_library():
+    code = "import sys, anonymizer.models.registry; print([m for m in ('jax', 'mbi') if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_missing_library_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mbi", None)
+    with pytest.raises(ModuleNotFoundError) as error:
+        SynthMst(columns=("town", "ill")).fit_transform_table(table(50))
+    assert error.value.name == "mbi"
