@@ -6,6 +6,7 @@ Computers, Materials & Continua 68(1), 2021, footnote 1 and section 3.3.2.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -13,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -62,10 +64,12 @@ def health(rows: int, seed: int) -> Table:
     return Table.of(frame, Roles(quasi_identifiers=COLUMNS), None, schema)
 
 
-def released(table: Table, word: str, epsilon: float) -> Table:
-    """A release by a method, its other parameters as they are unless noise would leave the bounds."""
-    more: dict[str, Any] = {"clamped": True} if word == "dp-noise" else {}
-    made: Table = METHODS[word](epsilon=epsilon, **more).fit_transform_table(table)
+def released(table: Table, word: str, epsilon: float, seed: int | None = None) -> Table:
+    """A release by a method, of as many rows (erratum 42) and within the bounds; else by its defaults."""
+    known = METHODS[word]().get_params()
+    more: dict[str, Any] = {"rows": len(table), "clamped": True, "random_state": seed}
+    given = {name: value for name, value in more.items() if name in known}
+    made: Table = METHODS[word](epsilon=epsilon, **given).fit_transform_table(table)
     return made
 
 
@@ -134,7 +138,8 @@ def accuracies(training: Table, test: Table, seed: int) -> Mapping[str, float]:
         return {name: float((truth == answers[0]).mean()) for name in MODELS}
     models = (SVC(), LogisticRegression(max_iter=1000), MLPClassifier(max_iter=300, random_state=seed))
     found = {}
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # noise is not learned in any time
         for name, model in zip(MODELS, models, strict=True):
             fitted = make_pipeline(StandardScaler(), model).fit(features, answers)
             found[name] = float((fitted.predict(rest) == truth).mean())
