@@ -144,7 +144,8 @@ def tables_2_3(runs: Runs) -> str:
         "Recomputed: Eq. 13 and 15 by least squares through the printed real errors at 0.01, 0.5 and 10. "
         "Eq. 15 has three coefficients and so goes through these three: Table 3 agrees there by "
         "construction. The last column is the monotone, positive curve that `duetto epsilon` takes, learned "
-        f"from all epsilons. Eq. 14, 1 / (5 epsilon), misses the printed real errors by up to {100 * gap:.0f} %."
+        "from all epsilons. Eq. 14, 1 / (5 epsilon), misses the printed real errors by up to "
+        f"{100 * gap:.0f} %."
     )
     return f"### Tables 2 and 3: variance error in percent\n\n{markdown(heads, rows)}\n{said}\n"
 
