@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from anonymizer.choosing.curves import Curve, chosen, fitted
+from anonymizer.choosing.curves import Curve, chosen, fitted, mean_weights
 from anonymizer.choosing.figures import Figure
 from anonymizer.choosing.trials import Trials
 from anonymizer.errors import SpecError, UnreachableError
@@ -156,24 +156,47 @@ def fit(epsilons: Float, values: Float, figure: Figure, randomness: Randomness) 
     Raises:
         TableError: as `chosen`.
     """
-    curve, errors = chosen(epsilons, values, figure.direction)
+    curve, errors = chosen(epsilons, values, figure.direction, relative=True)
     grid = np.geomspace(*curve.ends, _GRID)
     places, which, counts = np.unique(epsilons, return_inverse=True, return_counts=True)
-    means = np.bincount(which, values) / counts
+    scale = _Scale(float(values.min()))
+    moved, seen = scale.to(values), scale.to(curve(epsilons))
+    means = np.bincount(which, moved) / counts
     # A few releases around their own mean scatter less than they do around the true one.
-    scatter = (values - means[which]) * np.sqrt(counts / np.maximum(counts - 1, 1))[which]
+    scatter = (moved - means[which]) * np.sqrt(counts / np.maximum(counts - 1, 1))[which]
     order = np.argsort(which, kind="stable")
     starts = np.cumsum(counts) - counts
     curves = np.empty((DRAWS, _GRID))
     for draw in range(DRAWS):
         drawn = order[starts[which] + (randomness.uniform(len(values)) * counts[which]).astype(np.int64)]
-        anew = np.maximum(means[which] + scatter[drawn], 0.0)
-        curves[draw] = fitted(curve.family, epsilons, anew, curve.ends, figure.direction)(grid)
-    squares = np.asarray(np.bincount(which, np.square(values - curve(epsilons))), dtype=np.float64)
+        anew = np.maximum(scale.back(means[which] + scatter[drawn]), 0.0)
+        weights = mean_weights(epsilons, anew)
+        curves[draw] = fitted(curve.family, epsilons, anew, curve.ends, figure.direction, weights)(grid)
+    squares = np.asarray(np.bincount(which, np.square(moved - seen)), dtype=np.float64)
     reach = _reach(squares, counts, places, grid)
-    middle = curve(grid)
-    half = np.sqrt(np.square(reach) + np.square(ndtri(CONFIDENCE)) * curves.var(axis=0))
-    return Fit(curve, dict(errors), grid, np.maximum(middle - half, 0.0), middle + half, curves)
+    middle = scale.to(curve(grid))
+    half = np.sqrt(np.square(reach) + np.square(ndtri(CONFIDENCE)) * scale.to(curves).var(axis=0))
+    low, high = scale.back(middle - half), scale.back(middle + half)
+    return Fit(curve, dict(errors), grid, np.maximum(low, 0.0), high, curves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Logarithms where all values are above 0, since scatter then goes with the value; else as they are.
+
+    Attributes:
+        least: of the values.
+    """
+
+    least: float
+
+    def to(self, values: Float) -> Float:
+        """A curve may touch 0 where no value does: it counts as a tenth of the least."""
+        return np.log(np.maximum(values, self.least / 10)) if self.least > 0 else values
+
+    def back(self, moved: Float) -> Float:
+        """The other way round."""
+        return np.exp(moved) if self.least > 0 else moved
 
 
 def _reach(squares: Float, counts: NDArray[Any], places: Float, grid: Float) -> Float:

@@ -113,6 +113,7 @@ def fitted(
     values: Float,
     ends: tuple[float, float],
     direction: Direction,
+    weights: Float | None = None,
 ) -> Curve:
     """Fit a curve by least squares.
 
@@ -122,15 +123,17 @@ def fitted(
         values: 0 or more, shape (n,).
         ends: the least and the largest epsilon of the domain.
         direction: whether values fall or rise with epsilon.
+        weights: of the errors, above 0, shape (n,); all 1 if None.
 
     Raises:
         TableError: there are no points, a value is negative or not finite, or the domain is empty.
     """
     _check(epsilons, values, ends)
+    scales = np.ones(len(values)) if weights is None else weights
     if family != "exponential":
         shapes = FAMILIES[family](ends)
-        base, weights, _ = _solved(shapes, epsilons, values, ends, direction)
-        return Curve(family, ends, direction, base, weights, shapes)
+        base, found, _ = _solved(shapes, epsilons, values, ends, direction, scales)
+        return Curve(family, ends, direction, base, found, shapes)
     width = ends[1] - ends[0]
 
     def of(power: float) -> Shapes:
@@ -138,7 +141,7 @@ def fitted(
         return lambda given: np.exp(-rate * (given - ends[0]))[:, None]
 
     def missed(power: float) -> float:
-        return _solved(of(power), epsilons, values, ends, direction)[2]
+        return _solved(of(power), epsilons, values, ends, direction, scales)[2]
 
     # The error has several valleys where few points lie in the steep part: look at a grid, then close by.
     grid = np.linspace(*_RATES, 25)
@@ -146,11 +149,13 @@ def fitted(
     step = grid[1] - grid[0]
     best = minimize_scalar(missed, bounds=(start - step, start + step), method="bounded")
     shapes = of(float(best.x))
-    base, weights, _ = _solved(shapes, epsilons, values, ends, direction)
-    return Curve(family, ends, direction, base, weights, shapes)
+    base, found, _ = _solved(shapes, epsilons, values, ends, direction, scales)
+    return Curve(family, ends, direction, base, found, shapes)
 
 
-def chosen(epsilons: Float, values: Float, direction: Direction) -> tuple[Curve, Mapping[str, float]]:
+def chosen(
+    epsilons: Float, values: Float, direction: Direction, *, relative: bool = False
+) -> tuple[Curve, Mapping[str, float]]:
     """Fit all families, and take the one that predicts best what it has not seen.
 
     Each epsilon but the least and the largest is left out in turn, with all its repetitions; the error is
@@ -160,6 +165,8 @@ def chosen(epsilons: Float, values: Float, direction: Direction) -> tuple[Curve,
         epsilons: at least `LEAST_POINTS` different ones, shape (n,).
         values: as `fitted`.
         direction: as `fitted`.
+        relative: whether errors count by the mean at their epsilon, where all values are above 0: figures
+            often go through several orders of magnitude.
 
     Returns:
         The curve through all points, and the error of each family.
@@ -173,25 +180,41 @@ def chosen(epsilons: Float, values: Float, direction: Direction) -> tuple[Curve,
             f"A curve needs {LEAST_POINTS} different epsilons; there are {len(places)}.", "Try more."
         )
     ends = (float(places[0]), float(places[-1]))
+    weights = mean_weights(epsilons, values) if relative else np.ones(len(values))
     errors = {}
     for family in WORDS:
         missed = []
         for place in places[1:-1]:
             kept = epsilons != place
-            curve = fitted(family, epsilons[kept], values[kept], ends, direction)
-            missed.append(float(curve(np.array([place]))[0] - values[~kept].mean()))
+            curve = fitted(family, epsilons[kept], values[kept], ends, direction, weights[kept])
+            gap = float(curve(np.array([place]))[0] - values[~kept].mean())
+            missed.append(gap * float(weights[~kept][0]))
         errors[family] = float(np.sqrt(np.mean(np.square(missed))))
     best = min(WORDS, key=lambda family: errors[family])
-    curve = fitted(best, epsilons, values, ends, direction)
+    curve = fitted(best, epsilons, values, ends, direction, weights)
     return Curve(best, ends, direction, curve.base, curve.weights, curve.shapes, errors[best]), errors
 
 
+def mean_weights(epsilons: Float, values: Float) -> Float:
+    """One by the mean of the values at each epsilon; all 1 where a value is 0."""
+    if not (values > 0).all():
+        return np.ones(len(values))
+    _, which, counts = np.unique(epsilons, return_inverse=True, return_counts=True)
+    return np.asarray((counts / np.bincount(which, values))[which], dtype=np.float64)
+
+
 def _solved(
-    shapes: Shapes, epsilons: Float, values: Float, ends: tuple[float, float], direction: Direction
+    shapes: Shapes,
+    epsilons: Float,
+    values: Float,
+    ends: tuple[float, float],
+    direction: Direction,
+    weights: Float,
 ) -> tuple[float, tuple[float, ...], float]:
     """The base, the weights, and the root of the squared error."""
     columns = _risen(shapes, epsilons, ends, direction)
-    found, missed = nnls(np.column_stack([np.ones(len(epsilons)), columns]), values)
+    matrix = np.column_stack([np.ones(len(epsilons)), columns])
+    found, missed = nnls(matrix * weights[:, None], values * weights)
     return float(found[0]), tuple(map(float, found[1:])), float(missed)
 
 

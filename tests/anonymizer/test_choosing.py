@@ -22,6 +22,7 @@ from anonymizer.choosing.trials import EPSILONS, Trial, Trials, stepped, tried
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.noise import Noise
+from anonymizer.models.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import THE_DATA, read
 from anonymizer.releases.manifest import Manifest
@@ -202,6 +203,34 @@ def test_trials_go_over_all_epsilons_and_risk_grows_with_epsilon():
     risk, utility = found.column("risk"), found.column("utility")
     assert risk[:4].mean() > 2 * risk[-4:].mean()
     assert utility[:4].mean() > 2 * utility[-4:].mean()
+
+
+def test_synthetic_tables_are_tried_as_any_method_with_an_epsilon():
+    found = tried(
+        people(200),
+        lambda: Pipeline(steps=[("made", METHODS["synth-copula"](delta=1e-6, columns=("cm", "kg")))]),
+        RISKS["voronoi"],
+        UTILITIES["variance-error"],
+        epsilons=(0.1, 0.5, 1, 5, 20, 90),
+        repeats=2,
+        scale="original",
+        seed=1,
+    )
+    assert {one.kind for one in found.promised} == {"dp"}
+    assert found.column("risk")[:2].mean() > found.column("risk")[-2:].mean()
+
+
+def test_figures_over_orders_of_magnitude_count_by_their_size():
+    random = np.random.default_rng(1)
+    made = tuple(
+        Trial(e, float(0.3 / e * np.exp(0.2 * random.normal())), 0.5 + 0.01 * random.normal())
+        for e in np.geomspace(0.01, 10, 8)
+        for _ in range(4)
+    )
+    found = choose(Trials(RISKS["voronoi"], UTILITIES["marginals"], made, (), {}), 0.1, seed=1)
+    assert found.crossing == pytest.approx(3, rel=0.3)
+    assert 1 < found.epsilon < found.crossing
+    assert found.risk_fit.low.min() > 0
 
 
 @pytest.mark.parametrize("word", RISKS)
