@@ -33,7 +33,8 @@ class Noise(NumericMethod):
     Args:
         law: `laplace` or `gaussian`.
         epsilon: Laplace noise of column j has scale unit_j / epsilon, as in the thesis; not with `scales`.
-        scales: of each column the scale of its noise: b of Laplace, the standard deviation of Gaussian.
+        scales: of each column the scale of its noise: b of Laplace, the standard deviation of Gaussian; one
+            number is the scale of all.
         columns: numeric columns; the numeric quasi-identifiers if None.
         units: of each column the smallest step between values; found in the data where it is missing.
         digits: digits after the point that released numbers are rounded to; None for the declared step of the
@@ -54,7 +55,7 @@ class Noise(NumericMethod):
         *,
         law: str = "laplace",
         epsilon: float | None = None,
-        scales: Mapping[str, float] | None = None,
+        scales: Mapping[str, float] | float | None = None,
         columns: tuple[str, ...] | None = None,
         units: Mapping[str, float] | None = None,
         digits: int | None = None,
@@ -92,6 +93,8 @@ class Noise(NumericMethod):
                 raise TableError(f"The noise of column {column!r} has no positive scale.", "State its scale.")
 
     def _scale(self, table: Table, column: str) -> float:
+        if isinstance(self.scales, int | float):
+            return float(self.scales)
         if self.epsilon is None:
             if column not in (self.scales or {}):
                 raise TableError(f"Column {column!r} has no scale.", "Add it to scales.")

@@ -40,6 +40,7 @@ ANONYMIZER = (
     ("anonymizer.releases.gate",),
     ("anonymizer.proposals",),
     ("anonymizer.utility",),
+    ("anonymizer.series",),
     ("anonymizer.measures",),
     ("anonymizer.search", "anonymizer.choosing"),
     ("anonymizer.report",),
