@@ -4,6 +4,9 @@ The method takes time with the cube of the rows (erratum 27). Up to `EXACT_ROWS`
 pairs are of samples of so many rows of either table, drawn `REPEATS` times. Records of a sample have fewer
 others around them than those of the whole, so that its pairs lie further apart than they would: the distances
 are an upper bound in expectation, those to the nearest neighbour a lower bound of every pair.
+
+Attacks need the pairs themselves: `assigned` is exact to `MOST_EXACT` rows, and beyond takes the nearest
+candidates of each row, with a bound on how far the pairing is from the cheapest.
 """
 
 from __future__ import annotations
@@ -12,12 +15,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from anonymizer.errors import TableError
 from anonymizer.risk.distance.space import Float
 from anonymizer.tables.randomness import Randomness
+
+Int = NDArray[np.int64]
+
+MOST_EXACT: Final = 10_000
+"""Rows to which an assignment is exact unless said otherwise: about a minute and a gigabyte."""
+
+CANDIDATES: Final = 20
 
 EXACT_ROWS: Final = 1000
 SAMPLE_ROWS: Final = 500
@@ -70,3 +85,90 @@ def _paired(points: Float, others: Float) -> Float:
     costs = cdist(points, others)
     rows, columns = linear_sum_assignment(costs)
     return np.asarray(costs[rows, columns], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """Partners of points, one to one.
+
+    Attributes:
+        partners: of each point the place of its partner, -1 where there are more points than others, (n,).
+        cost: the sum of the distances of the pairs.
+        least: no assignment has a smaller sum than this; equal to `cost` where it is exact.
+    """
+
+    partners: Int = field(repr=False)
+    cost: float
+    least: float
+
+    @property
+    def excess(self) -> float:
+        """How much dearer than the cheapest it is at most, as a part of `least`; 0 where it is exact."""
+        return (self.cost - self.least) / self.least if self.least > 0 else float(self.cost > 0)
+
+
+def assigned(
+    points: Float, others: Float, *, most_exact: int = MOST_EXACT, candidates: int = CANDIDATES
+) -> Assigned:
+    """Assign points to others so that the sum of the Euclidean distances is least (Hungarian method).
+
+    With more rows than `most_exact` a point may take one of its nearest candidates, or nobody at the distance
+    of the farthest of them. Since everybody else is at least as far, no assignment is cheaper than the best
+    one of these (`least`). Points that took nobody are then assigned among the others that are left, in
+    stretches of `most_exact`.
+
+    Args:
+        points: shape (n, d).
+        others: shape (m, d).
+        most_exact: rows of the larger table to which all pairs are looked at.
+        candidates: of each point, at least 1.
+
+    Raises:
+        TableError: a table has no rows, or there are no candidates.
+    """
+    if not len(points) or not len(others) or candidates < 1:
+        raise TableError("There is nobody to assign.", "Give at least one row of either table.")
+    if max(len(points), len(others)) <= most_exact:
+        partners, cost = _all_pairs(points, others)
+        return Assigned(partners, cost, cost)
+    if len(points) > len(others):
+        turned = assigned(others, points, most_exact=most_exact, candidates=candidates)
+        partners = np.full(len(points), -1, dtype=np.int64)
+        partners[turned.partners] = np.arange(len(others))
+        return Assigned(partners, turned.cost, turned.least)
+    return _nearest_pairs(points, others, most_exact, min(candidates, len(others)))
+
+
+def _all_pairs(points: Float, others: Float) -> tuple[Int, float]:
+    costs = cdist(points, others)
+    rows, columns = linear_sum_assignment(costs)
+    partners = np.full(len(points), -1, dtype=np.int64)
+    partners[rows] = columns
+    return partners, float(costs[rows, columns].sum())
+
+
+def _nearest_pairs(points: Float, others: Float, most_exact: int, candidates: int) -> Assigned:
+    n, m = len(points), len(others)
+    with threadpool_limits(limits=1):
+        near = NearestNeighbors(n_neighbors=candidates, algorithm="brute").fit(others)
+        distances, places = near.kneighbors(points)
+    nobody = m + np.arange(n)
+    columns = np.concatenate([places, nobody[:, None]], axis=1)
+    weights = np.concatenate([distances, distances[:, -1:]], axis=1)
+    # the sparse solver takes no weight of zero; every row has one partner, so that 1 more changes nothing
+    ends = np.arange(0, columns.size + 1, candidates + 1)
+    graph = csr_matrix((weights.ravel() + 1.0, columns.ravel(), ends), shape=(n, m + n))
+    rows, found = min_weight_full_bipartite_matching(graph)
+    partners = np.full(n, -1, dtype=np.int64)
+    partners[rows] = found
+    least = float(np.asarray(graph[rows, found]).sum()) - n
+    alone = np.flatnonzero(partners >= m)
+    free = np.setdiff1d(np.arange(m), partners)
+    for start in range(0, len(alone), most_exact):
+        part = alone[start : start + most_exact]
+        room = free[:most_exact]
+        chosen, _ = _all_pairs(points[part], others[room])
+        partners[part] = room[chosen]
+        free = np.setdiff1d(free, partners[part])
+    cost = float(np.linalg.norm(points - others[partners], axis=1).sum())
+    return Assigned(partners, cost, min(least, cost))
