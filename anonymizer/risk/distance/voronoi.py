@@ -13,6 +13,9 @@ D and D-hat are sets, whose rows have no partners (erratum 42). Three distances 
     earth mover  least mean way that the mass of D has to go to become D-hat; exact to a stated size, beyond
                  it the mean over random directions (sliced), which is smaller
 
+The paper does not say which it took. In the units of the columns, with a table rebuilt from its footnote, the
+assignment comes nearest to its Table 1 (`scripts/reproduce/rod`).
+
 Records that are equal have one region, and one midpoint: it counts as often as they do. A table whose records
 are all equal has no boundary.
 Reference: the RoD paper, section 3.2.3 and Algorithm 3.
