@@ -6,7 +6,6 @@ Reference: see `rod_health`.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from rod_health import COLUMNS, DISTANCES, MODELS, MOMENTS, Found, health, measured, released
+from rod_page import HEADING, markdown, written
 from rod_printed import EQUATION_14, LEARNED_FROM, REAL, TABLE_1, TABLE_2, TABLE_3
 from scipy.stats import spearmanr
 
@@ -26,7 +26,6 @@ from anonymizer.models.registry import METHODS
 
 Float = NDArray[np.float64]
 
-HEADING: Final = "## The risk of disclosure"
 EPSILONS: Final = (0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0)
 PREFERRED: Final = "synth-copula"
 """Of the kind of DPCopula, which the paper names among others; `dp-noise` where it is not installed."""
@@ -329,13 +328,6 @@ def _done(figure: Figure, axes: Any, *, logarithmic: bool = False) -> Figure:
     return figure
 
 
-def markdown(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table."""
-    cells = [[f"{one:.3g}" if isinstance(one, float) else str(one) for one in row] for row in rows]
-    lines = [list(heads), ["---"] * len(heads), *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
 def section(word: str, rows: int, repeats: int, seed: int) -> tuple[str, Mapping[str, Figure]]:
     """The whole section and its plots."""
     runs = run(word, rows, repeats, seed)
@@ -360,19 +352,6 @@ def section(word: str, rows: int, repeats: int, seed: int) -> tuple[str, Mapping
         "\n".join(f"![{name}]({name}.svg)" for name in drawn),
     ]
     return "\n".join(parts).rstrip() + "\n", drawn
-
-
-def written(folder: Path, text: str, drawn: Mapping[str, Figure]) -> None:
-    """Put the section into the page of reproductions, in place of an older one, and the plots beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    page = folder / "reproduction.md"
-    before = page.read_text(encoding="utf-8") if page.exists() else "# Reproduction\n"
-    kept = re.sub(
-        rf"\n*^{re.escape(HEADING)}\n.*?(?=^## |\Z)", "\n\n", before, flags=re.DOTALL | re.MULTILINE
-    )
-    page.write_text(f"{kept.rstrip()}\n\n{text}", encoding="utf-8")
-    for name, figure in drawn.items():
-        figure.savefig(folder / f"{name}.svg", format="svg", metadata={"Date": None, "Creator": None})
 
 
 def main() -> int:
