@@ -1,4 +1,4 @@
-"""Where the rebuilt tables and figures on the risk of disclosure are written: a section of one page, and plots."""
+"""Where the rebuilt tables and figures on the risk of disclosure go: a section of one page, and plots."""
 
 from __future__ import annotations
 
