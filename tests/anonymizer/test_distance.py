@@ -76,6 +76,17 @@ def test_distances_are_those_of_all_pairs(original: Points, release: Points) -> 
     assert (found.median, found.mean) == pytest.approx((np.median(least), least.mean()))
 
 
+def test_many_coordinates_have_the_distances_of_all_pairs_too() -> None:
+    one, two = np.round(cloud(1, 300, 40), 1), np.round(cloud(2, 200, 40), 1)
+    pairs = np.linalg.norm(two[:, None] - one[None], axis=2)
+    assert nearest(two, one) == pytest.approx(pairs.min(axis=1))
+    assert nearest(one[:50], one).max() == 0
+    middle = boundary_points(one)
+    own = np.linalg.norm(one[:, None] - one[None], axis=2)
+    np.fill_diagonal(own, np.inf)
+    assert np.linalg.norm(one - middle, axis=1) == pytest.approx(own.min(axis=1) / 2)
+
+
 @settings(max_examples=30)
 @given(points(5), points(5), st.integers(0, 4))
 def test_the_pairing_is_the_cheapest_of_all_and_coverage_counts_it(one: Points, two: Points, y: int) -> None:

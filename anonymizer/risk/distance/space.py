@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
-from sklearn.metrics import pairwise_distances_argmin
+from sklearn.neighbors import NearestNeighbors
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
@@ -101,9 +101,6 @@ def nearest(points: Float, others: Float) -> Float:
     if not len(others):
         raise TableError("There is no record to measure a distance to.", "Give at least one row.")
     different = np.unique(others + 0.0, axis=0)  # equal points would all lie in one leaf of the tree
-    if points.shape[1] > MOST_TREE:
-        best = pairwise_distances_argmin(points, different)
-        return np.asarray(np.linalg.norm(points - different[best], axis=1), dtype=np.float64)
     found, _ = neighbours(different, points, 1)
     return found[:, 0]
 
@@ -119,6 +116,12 @@ def neighbours(points: Float, queries: Float, count: int) -> tuple[Float, Int]:
     Returns:
         Distances and places among the points, both of shape (n, count).
     """
+    if points.shape[1] > MOST_TREE:
+        finder = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points)
+        found = np.asarray(finder.kneighbors(queries, return_distance=False), dtype=np.int64)
+        # Products of matrices round: the distances are measured again.
+        ways = [np.linalg.norm(queries - points[found[:, one]], axis=1) for one in range(count)]
+        return np.stack(ways, axis=1), found
     tree = cKDTree(points, balanced_tree=False)
     # Neighbouring queries look at the same leaves: asked in the order of a tree they are answered from cache.
     order = cKDTree(queries, leafsize=64, balanced_tree=False, compact_nodes=False).indices
