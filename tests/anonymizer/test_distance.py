@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats.contingency import association
 
 from anonymizer.errors import TableError
 from anonymizer.risk.distance.closest_record import closest_record, membership
@@ -17,7 +18,7 @@ from anonymizer.risk.distance.coverage import coverage
 from anonymizer.risk.distance.earth_mover import EXACT_ROWS, earth_mover
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import cheapest_matching
-from anonymizer.risk.distance.p_privacy import linked, p_privacy
+from anonymizer.risk.distance.p_privacy import cramers_v, linked, p_privacy
 from anonymizer.risk.distance.space import Space, nearest
 from anonymizer.risk.distance.voronoi import boundary_points, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import y_privacy
@@ -230,3 +231,14 @@ def test_equal_distances_count_as_chance_would_have_it() -> None:
 def test_membership_needs_enough_records_held_out() -> None:
     with pytest.raises(TableError, match="100 records held out"):
         membership(cloud(1, 50), cloud(2, 50), cloud(3, 99))
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 40)), min_size=2, max_size=60))
+def test_associations_are_those_of_scipy(pairs):
+    left, right = np.array(pairs, dtype=np.int64).T
+    found = cramers_v(left, right)
+    counts = np.zeros((left.max() + 1, right.max() + 1), dtype=np.int64)
+    np.add.at(counts, (left, right), 1)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    expected = float(association(counts, method="cramer", correction=False)) if min(counts.shape) > 1 else 0.0
+    assert found == pytest.approx(expected, abs=1e-9)

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.stats.contingency import association
 
 from anonymizer.errors import TableError
 from anonymizer.risk.classes import grouped
@@ -106,7 +105,7 @@ def linked(release: Table, columns: Sequence[str]) -> tuple[tuple[str, ...], ...
     edges = [
         (left, right)
         for left, right in combinations(range(len(columns)), 2)
-        if _association(binned[left], binned[right]) >= LINKED
+        if cramers_v(binned[left], binned[right]) >= LINKED
     ]
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(columns), len(columns)))
@@ -126,10 +125,23 @@ def _binned(table: Table, column: str) -> Int:
     return np.searchsorted(edges, numbers, side="right").astype(np.int64)
 
 
-def _association(left: Int, right: Int) -> float:
-    counts = np.zeros((left.max() + 1, right.max() + 1), dtype=np.int64)
-    np.add.at(counts, (left, right), 1)
-    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
-    if min(counts.shape) < 2:
+def cramers_v(left: Int, right: Int) -> float:
+    """Cramér's V of two columns of codes, in [0, 1], by the cells of their table that have rows.
+
+    With row sums r, column sums c and n rows, chi squared is n (sum of count^2 / (r c) over all cells - 1),
+    so that the empty cells of two columns of many values need not be made.
+    """
+    rows, columns = np.bincount(left), np.bincount(right)
+    smaller = min(np.count_nonzero(rows), np.count_nonzero(columns))
+    if smaller < 2:
         return 0.0
-    return float(association(counts, method="cramer"))
+    joined = left * len(columns) + right
+    if len(rows) * len(columns) <= 4 * len(left):
+        counts = np.bincount(joined)
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:
+        cells, counts = np.unique(joined, return_counts=True)
+    expected = rows[cells // len(columns)].astype(np.float64) * columns[cells % len(columns)]
+    squared = float((counts.astype(np.float64) ** 2 / expected).sum()) - 1
+    return float(np.sqrt(max(0.0, squared) / (smaller - 1)))
