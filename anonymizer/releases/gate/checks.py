@@ -92,13 +92,18 @@ def of_roles(original: Table) -> Iterator[Finding]:
         )
 
 
-def of_steps(release: Release) -> Iterator[Finding]:
-    """Steps that have done nothing and promised nothing that is measured, or more than they should."""
+def of_steps(release: Release, lost: int = 0) -> Iterator[Finding]:
+    """Steps that have done nothing and promised nothing that is measured, or more than they should.
+
+    Args:
+        release: with its steps.
+        lost: rows that were taken out and are not among what the steps have lost, of whole chunks.
+    """
     promised = {one.method for one in (*release.guarantees, *(one for one, _ in release.broken))}
     original = release.original or release.table
     named = set(original.roles.identifiers)
     idle = all(step.ensures and not step.lost and set(step.changed) <= named for step in release.steps)
-    if idle and not promised and original.roles.quasi_identifiers:
+    if idle and not lost and not promised and original.roles.quasi_identifiers:
         yield Finding(
             "unchanged",
             None,

@@ -174,7 +174,7 @@ def _findings(spec: Spec, place: Path, run: _Run, rows: int, *, ordered: bool) -
     if run.first is None or run.first.original is None:
         return
     yield from of_roles(run.first.original)
-    yield from of_steps(replace(run.first, steps=run.steps))
+    yield from of_steps(replace(run.first, steps=run.steps), run.read - run.released)
     yield from contained(place)
     start = 0
     pieces: list[list[Table]] = [[] for _ in run.looked]
