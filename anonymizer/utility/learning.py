@@ -103,6 +103,8 @@ def learning_utility(
         TableError: a table has no rows or lacks the target, the target has fewer than two classes, or the
             model is unknown.
     """
+    from sklearn.exceptions import ConvergenceWarning
+
     if model not in MODELS:
         raise TableError(f"There is no model {model!r}.", near(model, tuple(MODELS)))
     for table in (original, release, test):
@@ -128,7 +130,7 @@ def learning_utility(
             fitted = MODELS[model](int(randomness.words(1)[0] >> np.uint64(33)))
             with threadpool_limits(limits=1), warnings.catch_warnings():
                 # a perceptron that is stopped before it converges is a model too: both tables have the same
-                warnings.simplefilter("ignore", _not_converged())
+                warnings.simplefilter("ignore", ConvergenceWarning)
                 guesses = fitted.fit(features.of(chosen), answers).predict(features.of(rest))
         found.append(_f_measure(truth, guesses, counted))
         right.append(float((truth == guesses).mean()))
@@ -178,12 +180,6 @@ def _f_measure(truth: NDArray[Any], guesses: NDArray[Any], classes: Sequence[str
         named = int((truth == one).sum() + (guesses == one).sum())
         scores.append(2 * right / named if named else 0.0)
     return float(np.mean(scores))
-
-
-def _not_converged() -> type[Warning]:
-    from sklearn.exceptions import ConvergenceWarning
-
-    return ConvergenceWarning
 
 
 def _svm(seed: int) -> Any:
