@@ -77,10 +77,7 @@ class Spec:
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON of the document, in hexadecimal."""
-        text = json.dumps(
-            self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_dated
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest_of(self.document)
 
     @property
     def choice(self) -> str:
@@ -214,6 +211,12 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
             raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
     whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
     return Spec(roles, hierarchies, schema, whole, title, dialect, accepted)
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON of a parsed specification, in hexadecimal."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_dated)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:

@@ -38,7 +38,7 @@ class Log:
         time: of each event, shape (e,): microseconds since 1970 in UTC, times without a zone taken as UTC; or
             the numbers of a column of numbers, such as weeks.
         numbered: whether times are numbers and not dates.
-        amount: of each event what it counts, not negative, shape (e,).
+        amount: of each event what it counts, shape (e,); returns may be negative.
     """
 
     users: tuple[str, ...] = field(repr=False)
@@ -65,7 +65,7 @@ class Log:
 
         Raises:
             TableError: the table has no rows or lacks a column, a cell is missing, a time cannot be read, or
-                an amount is not a number or negative where that is not allowed.
+                an amount is not a number.
         """
         return cls._made(table, user, time, cls._texts(table, item), amount)
 

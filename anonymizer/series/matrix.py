@@ -116,7 +116,8 @@ def matrices(
 ) -> tuple[Matrix, ...]:
     """The matrices of several windows, all over the same items.
 
-    Users are those with an event of such an item in the window.
+    Users are those with an event of such an item in the window. Amounts that add up to nothing, such as a
+    purchase and its return, are none.
 
     Args:
         log: the events.
@@ -126,8 +127,8 @@ def matrices(
             occur in every window.
 
     Raises:
-        TableError: the log is empty, a window ends before it begins or holds no user, two overlap, no item is
-            left, or an amount is negative in binary cells.
+        TableError: the log is empty, a window ends before it begins or holds no user, two overlap, or no
+            item is left.
     """
     if cells not in get_args(Cells):
         raise TableError(f"There are no cells {cells!r}.", near(cells, get_args(Cells)))

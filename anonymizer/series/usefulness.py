@@ -54,7 +54,8 @@ class Usefulness:
     Attributes:
         original: of models trained on the original.
         release: of models trained on the release.
-        ratio: mean over items of the ratio of both F-measures, of items that the original predicts at all.
+        ratio: of the two mean F-measures. The text speaks of the mean of ratios; the tables print the ratio
+            of means (0.717 / 0.763 = 0.940), which an item that is hardly predicted at all does not move.
         items: that were predicted.
     """
 
@@ -108,13 +109,11 @@ def usefulness(original: Float, release: Float, rest: Float, items: Sequence[int
             found.append(
                 [_scored(matrix, item, others, rest[:, others], truth) for matrix in (original, release)]
             )
-    scores = np.array(found)
-    known = scores[:, 0, 2] > 0
-    if not known.any():
+    means = np.array(found).mean(axis=0)
+    if not means[0, 2]:
         raise TableError("No item can be predicted from the original.", "Give more users or items.")
-    means = scores.mean(axis=0)
-    ratio = float((scores[known, 1, 2] / scores[known, 0, 2]).mean())
-    return Usefulness(Scores(*means[0].tolist()), Scores(*means[1].tolist()), ratio, np.asarray(items))
+    original_, release_ = (Scores(*each) for each in means.tolist())
+    return Usefulness(original_, release_, release_.f / original_.f, np.asarray(items))
 
 
 def _scored(matrix: Float, item: int, others: Int, rest: Float, truth: NDArray[np.bool_]) -> list[float]:

@@ -30,6 +30,7 @@ MODULES: Final = {
     "search": "anonymizer.cli.search",
     "query": "anonymizer.cli.query",
     "epsilon": "anonymizer.cli.epsilon",
+    "series": "anonymizer.cli.series",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

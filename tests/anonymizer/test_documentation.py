@@ -47,7 +47,7 @@ def test_all_measures_are_named():
 
 
 def test_all_options_are_named():
-    for name in ("anonymize", "risk", "search", "query", "epsilon"):
+    for name in ("anonymize", "risk", "search", "query", "epsilon", "series"):
         command = duetto.get_command(None, name)
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| `duetto {name}"))
         for option in command.params:
