@@ -9,15 +9,14 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from page import Statement, drawn, judged, markdown, write
 from rod_health import COLUMNS, DISTANCES, MODELS, MOMENTS, Found, health, measured, released
-from rod_page import HEADING, markdown, written
 from rod_printed import EQUATION_14, LEARNED_FROM, REAL, TABLE_1, TABLE_2, TABLE_3
 from scipy.stats import spearmanr
 
@@ -46,15 +45,7 @@ The distance to the nearest of many points is small in a dense table, whatever e
 so of y): how many rows Table 1 was made of decides more than epsilon, and the paper does not say it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """Something that the paper says, and whether it is so here."""
-
-    says: str
-    found: str
-    holds: bool
-
-
+HEADING: Final = "## The risk of disclosure"
 Runs = Mapping[float, Sequence[Found]]
 """What was measured, by epsilon."""
 
@@ -230,25 +221,25 @@ def statements(runs: Runs) -> list[Statement]:
     _, errors = fits(runs, Found.error)
     _, of_risk = fits(runs, lambda one: one.raw.nearest)
     told = []
-    for says, one, other, sign in (
-        ("The risk distance falls with epsilon (Table 1)", epsilons, ours, -1),
-        ("The error of variance falls with epsilon (figure 2)", epsilons, variance, -1),
-        ("Accuracy falls as the Voronoi distance grows (figure 6)", list(ours.values()), accuracy, -1),
-        ("Accuracy falls as y grows (figure 7)", list(means(runs, _median).values()), accuracy, -1),
-        ("Accuracy grows with p (figure 8)", list(means(runs, lambda one: one.p).values()), accuracy, 1),
+    for table, says, one, other, sign in (
+        ("Table 1", "the risk distance falls with epsilon", epsilons, ours, -1),
+        ("Figure 2", "the error of variance falls with epsilon", epsilons, variance, -1),
+        ("Figure 6", "accuracy falls as the Voronoi distance grows", list(ours.values()), accuracy, -1),
+        ("Figure 7", "accuracy falls as y grows", list(means(runs, _median).values()), accuracy, -1),
+        ("Figure 8", "accuracy grows with p", list(means(runs, lambda one: one.p).values()), accuracy, 1),
     ):
         rank = _rank(one, list(other.values()))
-        told.append(Statement(says, f"rank correlation {rank:.2f}", sign * rank >= 0.7))
-    for says, found in (
-        ("A reciprocal of degree 2 fits the risk best (figure 1)", of_risk),
-        ("A reciprocal curve fits the error of variance best (section 3.3.2)", errors),
+        told.append(Statement(table, says, f"rank correlation {rank:.2f}", sign * rank >= 0.7))
+    for table, says, found, start in (
+        ("Figure 1", "a reciprocal of degree 2 fits the risk best", of_risk, "reciprocal-2"),
+        ("Section 3.3.2", "a reciprocal curve fits the error of variance best", errors, "reciprocal"),
     ):
         best = min(found, key=lambda word: found[word])
-        right = best == "reciprocal-2" if "degree 2" in says else best.startswith("reciprocal")
-        told.append(Statement(says, f"best: {best}", right))
+        told.append(Statement(table, says, f"best: {best}", best.startswith(start)))
     told.append(
         Statement(
-            "Degree 2 fits the error of variance better than degree 1 (Table 3)",
+            "Table 3",
+            "degree 2 fits the error of variance better than degree 1",
             f"{errors['reciprocal-2']:.3g} and {errors['reciprocal-1']:.3g}",
             errors["reciprocal-2"] < errors["reciprocal-1"],
         )
@@ -337,8 +328,7 @@ def section(word: str, rows: int, repeats: int, seed: int) -> tuple[str, Mapping
         "`--repeats` say how large, `--method` by which method, `--write docs` wrote this section. This run: "
         f"{rows:,} rows x 5, `{word}`, releases at each epsilon: {repeats}.\n\n{OPEN}\n"
     )
-    drawn = plots(runs)
-    told = [(one.says, one.found, "yes" if one.holds else "**no**") for one in statements(runs)]
+    figures = plots(runs)
     parts = [
         f"{HEADING}\n\n{intro}",
         table_1(runs, rows),
@@ -348,10 +338,10 @@ def section(word: str, rows: int, repeats: int, seed: int) -> tuple[str, Mapping
         figures_1_3_5(runs),
         figure_2(runs),
         figures_6_8(runs),
-        "### What the paper says\n\n" + markdown(("statement", "here", "holds"), told),
-        "\n".join(f"![{name}]({name}.svg)" for name in drawn),
+        f"### What the paper says\n\n{judged(statements(runs), 'where')}",
+        "\n".join(drawn(name, name) for name in figures),
     ]
-    return "\n".join(parts).rstrip() + "\n", drawn
+    return "\n".join(parts).rstrip() + "\n", figures
 
 
 def main() -> int:
@@ -369,10 +359,10 @@ def main() -> int:
     given = parser.parse_args()
     if given.rows < 100 or given.repeats < 1:
         parser.error("give at least 100 rows and one release")
-    text, drawn = section(given.method, given.rows, given.repeats, given.seed)
+    text, figures = section(given.method, given.rows, given.repeats, given.seed)
     print(text)
     if given.write is not None:
-        written(given.write, text, drawn)
+        write(given.write, HEADING, text, figures)
     return 0
 
 
