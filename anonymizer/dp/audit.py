@@ -11,6 +11,8 @@ of the outputs and counted on the other).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, log
 
 import numpy as np
@@ -63,6 +65,76 @@ def event_loss(first: int, second: int, runs: tuple[int, int], delta: float, wro
     return max(0.0, log(low / high)) if low > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What an attacker looks for in an output: a number that is at least a threshold, or less.
+
+    Attributes:
+        threshold: of the number.
+        above: whether it is to be at least the threshold.
+        swapped: whether outputs on the second table show it more often.
+    """
+
+    threshold: float
+    above: bool
+    swapped: bool
+
+    def hits(self, values: Float) -> int:
+        """How many of the numbers, shape (r,), it is true of."""
+        reached = int((values >= self.threshold).sum())
+        return reached if self.above else len(values) - reached
+
+    def counts(self, first: Float, second: Float) -> tuple[int, int]:
+        """The hits where it is commoner and where it is rarer."""
+        one, two = (second, first) if self.swapped else (first, second)
+        return self.hits(one), self.hits(two)
+
+    def loss(self, first: Float, second: Float, delta: float, wrong: float) -> float:
+        """The least epsilon that it proves, counted on outputs by which it was not chosen."""
+        runs = (len(second), len(first)) if self.swapped else (len(first), len(second))
+        return event_loss(*self.counts(first, second), runs, delta, wrong)
+
+
+def best_event(first: Float, second: Float, delta: float, wrong: float) -> tuple[float, Event]:
+    """The event that proves most of outputs on two tables.
+
+    Args:
+        first: one finite number of each output on one table, shape (r,), r at least 1.
+        second: the same on its neighbour, shape (s,).
+        delta: the probability that the claim leaves out.
+        wrong: as in `event_loss`, for a single event: the choice is not counted.
+
+    Returns:
+        What it seems to prove, -inf for less than nothing; and the event.
+    """
+    both = np.concatenate([first, second])
+    thresholds = np.unique(np.quantile(both, np.linspace(0, 1, 51), method="lower"))
+    reached = [len(one) - np.searchsorted(np.sort(one), thresholds) for one in (first, second)]
+    best, chosen = -inf, Event(float(thresholds[0]), True, False)
+    for swapped in (False, True):
+        one, two = (1, 0) if swapped else (0, 1)
+        sizes = [len(first), len(second)]
+        lows, highs = _bounds(sizes[one], wrong / 2)[0], _bounds(sizes[two], wrong / 2)[1]
+        for above in (True, False):
+            hits = [count if above else size - count for count, size in zip(reached, sizes, strict=True)]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = np.log(np.maximum(lows[hits[one]] - delta, 0.0) / highs[hits[two]])
+            place = int(found.argmax())
+            if found[place] > best:
+                best, chosen = float(found[place]), Event(float(thresholds[place]), above, swapped)
+    return best, chosen
+
+
+@lru_cache(maxsize=64)
+def _bounds(runs: int, wrong: float) -> tuple[Float, Float]:
+    """`clopper_pearson` of all numbers of hits, shapes (runs + 1,)."""
+    hits = np.arange(runs + 1)
+    low, high = np.zeros(runs + 1), np.ones(runs + 1)
+    low[1:] = beta.ppf(wrong, hits[1:], runs - hits[1:] + 1)
+    high[:-1] = beta.isf(wrong, hits[:-1] + 1, runs - hits[:-1])
+    return low, high
+
+
 def loss_at_least(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, wrong: float = 1e-6) -> float:
     """The least epsilon that a statistic of outputs on two neighbouring tables proves.
 
@@ -86,25 +158,6 @@ def loss_at_least(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, wr
     samples = [np.asarray(one, dtype=np.float64) for one in (first, second)]
     if min(len(one) for one in samples) < 4 or any(np.isnan(one).any() for one in samples):
         raise SpecError("An audit needs four numbers or more of each table.", "Run it more often.")
-    chosen = _best([one[::2] for one in samples], delta, wrong)
-    if chosen is None:
-        return 0.0
-    threshold, above, swapped = chosen
-    held = [one[1::2] for one in (samples[::-1] if swapped else samples)]
-    hits = [int((one >= threshold).sum() if above else (one < threshold).sum()) for one in held]
-    return event_loss(hits[0], hits[1], (len(held[0]), len(held[1])), delta, wrong)
-
-
-def _best(samples: list[Float], delta: float, wrong: float) -> tuple[float, bool, bool] | None:
-    """The threshold, whether the event lies above it, and whether the second table comes first."""
-    thresholds = np.unique(np.quantile(np.concatenate(samples), np.linspace(0, 1, 51)))
-    best, chosen = -inf, None
-    for swapped in (False, True):
-        one, two = samples[::-1] if swapped else samples
-        for threshold in thresholds.tolist():
-            for above in (True, False):
-                hits = [int((x >= threshold).sum() if above else (x < threshold).sum()) for x in (one, two)]
-                found = event_loss(hits[0], hits[1], (len(one), len(two)), delta, wrong)
-                if found > best:
-                    best, chosen = found, (threshold, above, swapped)
-    return chosen
+    one, two = samples
+    _, event = best_event(one[::2], two[::2], delta, wrong)
+    return event.loss(one[1::2], two[1::2], delta, wrong)

@@ -8,6 +8,7 @@ References: Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity in 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import opendp.prelude as dp
@@ -18,10 +19,13 @@ _SCALES: Final = (0.07, 1e10)
 """Of Gaussian noise, by the width of the bounds: the least has an epsilon of more than 100."""
 _ROUNDING: Final = 1e-9
 _WHOLE: Final = "i64"
+# the search for a scale takes longer than all draws for a small table; its result depends on the arguments
+# alone, where an int asks for the discrete noise
 
 dp.enable_features("contrib")
 
 
+@lru_cache(maxsize=1024, typed=True)
 def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
     """The least scale of Laplace noise.
 
@@ -41,6 +45,7 @@ def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[fl
     return scale, (mechanism("laplace", scale, whole=whole).map(width), 0.0)
 
 
+@lru_cache(maxsize=1024, typed=True)
 def gaussian(width: float, epsilon: float, delta: float) -> tuple[float, tuple[float, float]]:
     """The least scale of Gaussian noise, as `laplace`; through zero-concentrated differential privacy.
 

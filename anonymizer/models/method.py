@@ -327,6 +327,14 @@ class Method(BaseEstimator):  # type: ignore[misc]
             return False
         return not changed or (self.keeps_classes and guarantee.kind in ABOUT_CLASSES)
 
+    @property
+    def condition_(self) -> Any:
+        """What the condition of its guarantees holds fast, after a transformation.
+
+        Two tables for which it is equal are neighbours within the condition; None where there is none.
+        """
+        return None
+
     @abstractmethod
     def _fit(self, table: Table) -> None:
         """Learn; what is learned goes into attributes that end in `_`."""

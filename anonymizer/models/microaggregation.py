@@ -79,6 +79,7 @@ class Microaggregation(Method):
         budgets_: of each column the part of epsilon that it has.
         scales_: of each column of numbers the scale of the noise of each cluster, shape (p,), as the column
             is declared.
+        groups_: of each column the cluster of each record, shape (n,).
         exact_: of each column how many clusters of equal values were released without noise.
     """
 
@@ -165,9 +166,11 @@ class Microaggregation(Method):
         self.scales_: dict[str, Float] = {}
         self.exact_: dict[str, int] = {}
         self.known_: dict[str, Numbers | Categories] = {}
+        self.groups_: dict[str, Int] = {}
         released: dict[str, Any] = {}
         for column, (domain, values) in cells.items():
             groups = ranked(values, self.k) if together is None else together
+            self.groups_[column] = groups
             if isinstance(domain, Domain):
                 released[column] = self._numbers(column, domain, Clusters.of(values, groups), values)
             else:
@@ -235,6 +238,13 @@ class Microaggregation(Method):
         one = Guarantee("idp", numbers, "record", columns, "replace", said, self.word)
         floor = k_anonymity(self.k, columns, self.word) if self.clusters == "records" else ()
         return (one, *floor)
+
+    @property
+    def condition_(self) -> Any:
+        """The clusters of the records, and the sizes of the noise where they depend on the values."""
+        scales = self.scales_ if self.follows_data else {}
+        held = (*self.groups_.items(), *scales.items())
+        return tuple((column, found.tobytes()) for column, found in held)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -189,6 +189,12 @@ class Pipeline(Method):
         return (*own, *lost)
 
     @property
+    def condition_(self) -> Any:
+        """Those of the steps; None where none has one."""
+        found = tuple(method.condition_ for _, method in self.steps)
+        return None if all(one is None for one in found) else found
+
+    @property
     def is_random(self) -> bool:
         """Whether another run may make another release."""
         return any(method.random for _, method in self.steps)

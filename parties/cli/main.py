@@ -31,6 +31,7 @@ MODULES: Final = {
     "query": "anonymizer.cli.query",
     "epsilon": "anonymizer.cli.epsilon",
     "series": "anonymizer.cli.series",
+    "audit": "anonymizer.cli.audit",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

@@ -1,0 +1,1 @@
+"""Audits of whole commands: what files that leave prove about epsilon, whatever was claimed."""
