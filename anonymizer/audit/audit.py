@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from pathlib import Path
 from typing import Final
 
@@ -32,13 +32,15 @@ CLAIMS: Final = ("local-dp", "dp", "idp")
 
 Told = Callable[[int, int, str], None]
 
-_FINALISTS: Final = 6
+_FINALISTS: Final = 4
 _USUAL: Final = 30
 """About so many pairs are looked at for one claim."""
-_MORE: Final = 4
+_MORE: Final = 2
 """So many times more runs have the pairs that were told apart best at the first look."""
+_SURE: Final = 8
+"""So many runs on each table are not all told apart by chance."""
 _ROUGHLY: Final = 0.1
-"""The probability of error by which events are compared where nothing is claimed yet."""
+"""The probability of error with which pairs are compared, of which nothing is said."""
 _ROUNDING: Final = 1e-6
 """Epsilons of claims are rounded up by less."""
 
@@ -58,7 +60,7 @@ class Plan:
     """
 
     runs: int = 2000
-    search: int = 16
+    search: int = 24
     pairs: int | None = None
     wrong: float = 1e-3
 
@@ -187,17 +189,28 @@ class Auditor:
             if self._fulfils(claim, pair) is within:
                 known = self._known(claim, pair)
                 guess = self._guess(claim, pair, known, self._plan.search)
-                if guess is not None:
-                    candidates.append((guess, pair, known))
+                if guess is None:
+                    continue
+                candidates.append((guess, pair, known))
+                if guess >= self._apart(claim):
+                    break
         self._pairs += len(candidates)
         if not candidates:
             return None
-        best = sorted(candidates, key=lambda one: -one[0])[:_FINALISTS]
-        if len(best) > 1:
+        # the first pair has the widest difference: a look at few runs does not put it aside
+        best = [candidates[0], *sorted(candidates[1:], key=lambda one: -one[0])[: _FINALISTS - 1]]
+        if candidates[-1][0] >= self._apart(claim):
+            best = candidates[-1:]
+        elif len(best) > 1:
             again = _MORE * self._plan.search
             best = [(self._guess(claim, pair, known, again) or 0.0, pair, known) for _, pair, known in best]
         _, pair, known = max(best, key=lambda one: one[0])
         return self._measured(claim, within, pair, known, self._plan.wrong / claims)
+
+    def _apart(self, claim: Guarantee) -> float:
+        """The guess of a pair that was told apart in every run, which no other pair can be better at."""
+        count = self._plan.search - self._plan.search // 2
+        return most_shown(count, claim.number("delta"), _ROUGHLY) if count >= _SURE else inf
 
     def _for_a_claim(self) -> int:
         """The runs for one claim, if all pairs are looked at."""
@@ -234,19 +247,22 @@ class Auditor:
 
     def _guess(self, claim: Guarantee, pair: Pair, known: Known, runs: int) -> float | None:
         """How well a pair is told apart, roughly; None if the command always refuses one of the tables."""
-        looks = [self._looks(table, known, runs, pair.story) for table in (pair.first, pair.second)]
+        tables = (pair.first, pair.second)
+        looks = [self._looks(table, known, FEWEST, pair.story) for table in tables]
         always = [all(look["refused"] for look in one) for one in looks]
         if any(always):
-            if not all(always) and not any(look["refused"] for look in looks[always.index(False)]):
+            if not all(always):
                 why = next(name for name in looks[always.index(True)][0] if name != "refused")
                 self._refused[f"{pair.story}: {why}"] = None
             return None
+        more = [self._looks(table, known, runs - FEWEST, pair.story) for table in tables]
+        looks = [[*one, *two] for one, two in zip(looks, more, strict=True)]
         names = names_of([*looks[0], *looks[1]])
         cut = runs // 2
         first, second = (matrix(one, names) for one in looks)
         delta = claim.number("delta")
         learned = Distinguisher.trained(first[:cut], second[:cut], names, delta, _ROUGHLY)
-        return learned.guess(first[cut:], second[cut:])
+        return learned.loss(first[cut:], second[cut:], delta, _ROUGHLY)
 
     def _looks(self, table: Table, known: Known, runs: int, story: str) -> list[dict[str, float]]:
         found = []

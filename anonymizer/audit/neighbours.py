@@ -192,8 +192,8 @@ class Neighbours:
         """What a cell can be, by what it is called."""
         declared = self.spec.schema.of(column)
         if declared.is_number or self._is_numeric(column):
-            found: dict[str, str | None] = {k: self._number(n) for k, n in self._numbers(declared, column)}
-            return found | {"a text": _UNKNOWN, "nothing": None}
+            numbers = [(label, self._number(number)) for label, number in self._numbers(declared, column)]
+            return dict((*numbers[:3], ("nothing", None), ("a text", _UNKNOWN), *numbers[3:]))
         known = declared.categories or tuple(sorted(filter(None, map(_text, self.base[column].unique()))))
         known = known or (_UNKNOWN,)
         shown = dict.fromkeys((*known[: _CATEGORIES // 2], *known[-_CATEGORIES // 2 :]))

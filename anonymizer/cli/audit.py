@@ -25,7 +25,7 @@ FILE = click.Path(path_type=Path)
 @click.option("--spec", "spec_path", type=FILE, required=True, help="The specification, a TOML file.")
 @click.option("--runs", type=int, default=2000, show_default=True, help="On each of two neighbouring tables.")
 @click.option(
-    "--search", type=int, default=16, show_default=True, help="Runs on each table of all pairs of neighbours."
+    "--search", type=int, default=24, show_default=True, help="Runs on each table of all pairs of neighbours."
 )
 @click.option("--pairs", type=click.IntRange(min=1), help="Look at so many pairs only, for each claim.")
 @click.option(

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Final, Self
 
 import numpy as np
@@ -96,12 +95,6 @@ class Distinguisher:
     def loss(self, first: Float, second: Float, delta: float, wrong: float) -> float:
         """The least epsilon that outputs which it has not seen prove, as `event_loss`."""
         return self.event.loss(self.numbers(first), self.numbers(second), delta, wrong)
-
-    def guess(self, first: Float, second: Float) -> float:
-        """A rough log ratio of how often the event is seen, without confidence, to compare pairs by."""
-        common, rare = self.event.counts(self.numbers(first), self.numbers(second))
-        sizes = (len(second), len(first)) if self.event.swapped else (len(first), len(second))
-        return log((common + 0.5) / (sizes[0] + 1)) - log((rare + 0.5) / (sizes[1] + 1))
 
 
 def _ranks(outputs: Float, ordered: Float) -> Float:

@@ -1,0 +1,326 @@
+"""Audits of the whole command: planted faults are exposed, and methods that claim epsilon keep it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anonymizer.audit.audit import CLAIMS, Auditor, Plan, most_shown
+from anonymizer.audit.command import Command, Output, workplace
+from anonymizer.audit.neighbours import Neighbours
+from anonymizer.dp.distinguisher import SCORE, Distinguisher
+from anonymizer.errors import AnonymizerError, SpecError
+from anonymizer.models.dp_noise import DpNoise
+from anonymizer.models.registry import METHODS
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.pipelines.spec import Spec, parse
+from anonymizer.tables.declared import declared_numbers
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+from tests.anonymizer.settings import SETTINGS
+
+ALARM = 1e-6
+"""Of the sound methods. Faults are looked for with less confidence, since a miss is what may not happen."""
+AGE = {"type": "integer", "bounds": [0, 100], "missing": "impute"}
+COLOURS = ["blue", "green", "red", "white"]
+
+
+def spec_of(step: dict, columns: dict | None = None) -> Spec:
+    columns = columns or {"age": AGE}
+    roles = {"quasi_identifiers": list(columns)}
+    return parse({"roles": roles, "columns": columns, "steps": [step]}, Path())
+
+
+def people(rows: int = 9) -> pl.DataFrame:
+    number = range(rows)
+    return pl.DataFrame(
+        {
+            "age": [str(10 + 10 * n) for n in number],
+            "pay": [str(n / 2) for n in number],
+            "colour": [COLOURS[n % 4] for n in number],
+            "town": [f"town {n}" for n in number],
+        }
+    )
+
+
+def audited(spec: Spec, plan: Plan, method: type[DpNoise] | None = None, *, keep_order: bool = False, **args):
+    """The audit of a specification, or of another method in its place."""
+    command = Command.of(spec, keep_order=keep_order)
+    if method is not None:
+
+        def planted() -> Pipeline:
+            return Pipeline(
+                steps=[("planted", method(columns=("age",), **args))], roles=spec.roles, schema=spec.schema
+            )
+
+        command = Command(planted, spec.accept, spec.dialect, keep_order)
+    with workplace() as folder:
+        return Auditor(command, Neighbours(spec, people(), folder), folder, plan).audit()
+
+
+class HalfTheNoise(DpNoise):
+    """Noise half as large as epsilon needs."""
+
+    def _fit(self, table: Table) -> None:
+        super()._fit(table)
+        self.scales_ = {column: scale / 2 for column, scale in self.scales_.items()}
+
+
+class LawByTheData(DpNoise):
+    """Noise of another size, as soon as one cell is not whole."""
+
+    def _fit(self, table: Table) -> None:
+        super()._fit(table)
+        given = declared_numbers(table, "age")
+        if (given != np.round(given)).any():
+            self.scales_ = {column: 100 * scale for column, scale in self.scales_.items()}
+
+
+class BoundsByTheData(DpNoise):
+    """Bounds that the largest cell decides."""
+
+    def _fit(self, table: Table) -> None:
+        self.bounds = {"age": (0, max(1.0, float(np.nanmax(declared_numbers(table, "age")))))}
+        super()._fit(table)
+
+
+class OrderByTheData(DpNoise):
+    """Sound noise; the rows leave in the order of the true cells."""
+
+    def _transform(self, table: Table) -> Table:
+        order = np.argsort(declared_numbers(table, "age"), kind="stable")
+        return super()._transform(table).taken(order)
+
+
+@pytest.mark.parametrize(
+    ("fault", "claimed", "runs", "pairs"),
+    [
+        pytest.param(HalfTheNoise, 1.0, 3000, 1, marks=pytest.mark.slow),
+        (LawByTheData, 0.5, 40, 3),
+        (BoundsByTheData, 0.5, 40, 2),
+        (OrderByTheData, 0.5, 40, 1),
+    ],
+)
+def test_planted_faults_are_exposed(fault, claimed, runs, pairs):
+    plan = Plan(runs=runs, search=16, pairs=pairs, wrong=0.01)
+    keep = fault is OrderByTheData
+    found = audited(spec_of({"method": "dp-noise"}), plan, fault, keep_order=keep, epsilon=claimed)
+    (finding,) = found.findings
+    assert finding.claim.number("epsilon") == pytest.approx(claimed)
+    assert finding.refuted, finding
+    assert found.refuted == (finding,)
+
+
+class Quick(Command):
+    """Only the noise of the record, written to a file: thousands of runs in a second."""
+
+    noise = Randomness(17)
+    scale = 1.0
+
+    def run(self, table: Table, folder: Path) -> Output:
+        del folder
+        if np.isnan(declared_numbers(table, "age")).any():
+            return Output(refusal="a gap")
+        cell = declared_numbers(table, "age")[4] + 100 * self.scale * self.noise.laplace(1)[0]
+        return Output({"release.csv": f"age\n{cell}\n".encode()})
+
+
+@pytest.mark.parametrize(("scale", "refuted"), [(1.0, False), (0.5, True)])
+def test_noise_half_as_large_is_exposed(scale, refuted):
+    spec = spec_of({"method": "dp-noise", "epsilon": 1.0})
+    command = Quick.of(spec)
+    object.__setattr__(command, "scale", scale)
+    with workplace() as folder:
+        auditor = Auditor(command, Neighbours(spec, people(), folder), folder, Plan(4000, 16, 1, ALARM))
+        (finding,) = auditor.audit().findings
+    assert bool(finding.refuted) is refuted
+    assert 0.4 < finding.loss * scale < 1
+
+
+NUMBERS = {"age": AGE, "pay": {"type": "float", "bounds": [0, 5], "missing": "impute"}}
+COLOUR = {"colour": {"type": "category", "categories": COLOURS, "missing": "value"}}
+SOUND = [
+    ({"method": "dp-noise", "epsilon": 0.5}, {"age": AGE}),
+    ({"method": "dp-noise", "epsilon": 0.5, "clamped": True, "digits": 1}, NUMBERS),
+    ({"method": "dp-noise", "epsilon": 0.5, "law": "gaussian", "delta": 1e-3}, {"age": AGE}),
+    ({"method": "pram", "retention": 0.4}, COLOUR),
+    ({"method": "exponential-mechanism", "epsilon": 0.5}, COLOUR),
+    ({"method": "dp-um", "epsilon": 0.5, "k": 3}, {"age": AGE}),
+    ({"method": "idp-ls", "epsilon": 0.5, "k": 3}, {"age": AGE}),
+    ({"method": "idp-cbls", "epsilon": 0.5, "k": 4, "least": 0.01}, {"age": AGE}),
+]
+"""A specification of every method that claims differential privacy, of a record or under a condition."""
+
+
+def sound(step: dict, columns: dict) -> Spec:
+    spec = spec_of(step, columns)
+    if "colour" not in columns:
+        return spec
+    hierarchy = {"rows": [[one, "*"] for one in COLOURS]}
+    document = {**spec.document, "hierarchies": {"colour": hierarchy}}
+    unchanged = {"finding": "unchanged", "why": "a short table may stay as it is"}
+    document["accept"] = [{**unchanged, "column": f"1-{step['method']}"}, unchanged]
+    return parse(document, Path())
+
+
+def names(step: dict) -> str:
+    return "-".join(str(value) for value in step.values())
+
+
+@pytest.mark.parametrize(("step", "columns"), SOUND, ids=[names(step) for step, _ in SOUND])
+def test_methods_keep_what_they_claim(step, columns):
+    found = audited(sound(step, columns), Plan(runs=16, search=8, pairs=1, wrong=ALARM))
+    assert found.findings
+    assert not found.refuted, found.refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("step", "columns"), SOUND, ids=[names(step) for step, _ in SOUND])
+def test_methods_keep_what_they_claim_whatever_the_neighbours(step, columns):
+    found = audited(sound(step, columns), Plan(runs=3000, search=16, wrong=ALARM))
+    assert not found.refuted, found.refuted
+    within = [one for one in found.findings if one.within]
+    assert all(one.most > one.claim.number("epsilon") for one in within)
+    assert found.pairs >= 10
+
+
+def test_every_method_that_claims_epsilon_is_audited():
+    """A new method with such a claim needs a line in `SOUND`."""
+    declared = {**NUMBERS, **COLOUR}
+    audited_words = {step["method"] for step, _ in SOUND}
+    for word, method in METHODS.items():
+        given = {
+            key: value for key, value in SETTINGS.get(word, {}).items() if key not in ("columns", "levels")
+        }
+        spec = spec_of({"method": "drop-identifiers"}, declared)
+        with workplace() as folder:
+            table = Neighbours(spec, people(30), folder).table(people(30))
+        try:
+            made = Pipeline(steps=[("one", method(**given))], roles=spec.roles, schema=spec.schema).release(
+                table
+            )
+        except AnonymizerError:
+            continue
+        if any(one.kind in CLAIMS for one in made.guarantees):
+            assert word in audited_words, word
+
+
+def test_a_record_that_changes_cluster_is_told_apart_and_refutes_nothing():
+    step = {"method": "idp-cbls", "epsilon": 1.0, "k": 4, "least": 0.01}
+    found = audited(spec_of(step), Plan(runs=60, search=8, pairs=1, wrong=0.01))
+    within, beyond = found.findings
+    assert within.within
+    assert not beyond.within
+    assert beyond.loss > 1 >= within.loss
+    assert not found.refuted
+
+
+def test_neighbours_that_are_refused_are_told():
+    """Without `missing = "impute"` a gap is refused: who learns of the refusal learns of the gap."""
+    spec = spec_of({"method": "dp-noise", "epsilon": 1.0}, {"age": {**AGE, "missing": "refuse"}})
+    with workplace() as folder:
+        auditor = Auditor(Quick.of(spec), Neighbours(spec, people(), folder), folder, Plan(8, 8, None, ALARM))
+        found = auditor.audit()
+    assert not found.refuted
+    assert found.pairs > 10
+    assert len(found.refused) == 8
+    assert all("nothing" in one or "a text" in one for one in found.refused)
+    assert all("a gap" in one for one in found.refused)
+
+
+def test_what_cannot_be_audited_says_why():
+    spec = spec_of({"method": "noise", "epsilon": 1.0, "random_state": 3})
+    with pytest.raises(SpecError, match="draws from a seed") as caught:
+        audited(spec, Plan(runs=8, search=8))
+    assert "random_state" in caught.value.mend
+    with pytest.raises(SpecError, match="promises no differential privacy"):
+        audited(spec_of({"method": "noise", "epsilon": 1.0}), Plan(runs=8, search=8))
+    with pytest.raises(SpecError, match="too few to learn"):
+        Plan(runs=3)
+    with pytest.raises(SpecError, match="probability of error"):
+        Plan(wrong=0.7)
+
+
+def test_a_trained_distinguisher_adds_up_what_single_numbers_say():
+    draw = Randomness(11)
+    first, second = (np.stack([draw.normal(4000) + shift for _ in range(8)], axis=1) for shift in (0.0, 0.5))
+    cut = 2000
+    learned = Distinguisher.trained(first[:cut], second[:cut], [f"x{n}" for n in range(8)], 0.0, ALARM)
+    assert learned.name == SCORE
+    assert learned.loss(first[cut:], second[cut:], 0.0, ALARM) > 1
+    alone = Distinguisher.trained(first[:cut, :1], second[:cut, :1], ["x0"], 0.0, ALARM)
+    assert alone.loss(first[cut:, :1], second[cut:, :1], 0.0, ALARM) < 1
+    same = Distinguisher.trained(first[:cut], first[cut:], [f"x{n}" for n in range(8)], 0.0, ALARM)
+    assert same.loss(first[:cut], first[cut:], 0.0, ALARM) < 1
+    with pytest.raises(SpecError):
+        Distinguisher.trained(first[:2], second[:2], ["x"] * 8, 0.0, ALARM)
+
+
+def test_no_more_can_be_shown_than_runs_allow():
+    assert most_shown(50, 0.0, 1e-3) == pytest.approx(np.log((5e-4 ** (1 / 50)) / (1 - 5e-4 ** (1 / 50))))
+    assert most_shown(50, 0.0, 1e-3) < most_shown(1000, 0.0, 1e-3) < most_shown(1000, 0.0, 1e-1)
+
+
+SPEC = """[roles]
+quasi_identifiers = ["age"]
+[columns]
+age = { type = "integer", bounds = [0, 100], missing = "impute" }
+[[steps]]
+method = "dp-noise"
+epsilon = 1.0
+"""
+
+
+def test_the_command(run):
+    people().write_csv("data.csv")
+    people().with_columns(pl.col("age").cast(pl.Int64)).write_parquet("data.parquet")
+    Path("spec.toml").write_text(SPEC)
+    for data in ("data.csv", "data.parquet"):
+        words = f"audit {data} --spec spec.toml --runs 8 --search 8 --pairs 1"
+        told = json.loads(run(f"{words} --json")[0])
+        assert told["success"] is True
+        assert told["refuted"] is False
+        assert told["claims"][0]["epsilon"] == 1.0
+        assert told["runs"] == 2 * (8 + 8)
+    out, err = run(words)
+    assert "claimed epsilon 1; at least" in out
+    assert "raise --runs" in err
+    assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "data.parquet", "spec.toml"]
+
+
+def test_the_command_ends_with_65_if_a_claim_is_refuted(run, monkeypatch):
+    monkeypatch.setattr("anonymizer.pipelines.spec.METHODS", {**METHODS, "dp-noise": OrderByTheData})
+    people().write_csv("data.csv")
+    Path("spec.toml").write_text(SPEC.replace("1.0", "0.5"))
+    words = "audit data.csv --spec spec.toml --runs 40 --search 16 --keep-order --confidence 0.99"
+    told = json.loads(run(f"{words} --json", status=65)[0])
+    assert told["refuted"] is True
+    assert told["claims"][0]["at_least"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "part"),
+    [
+        ("audit data.csv --spec spec.toml --seed 3", 2, "leave --seed out"),
+        ("audit data.csv --spec seeded.toml", 78, "random_state"),
+        ("audit data.csv --spec plain.toml", 78, "no differential privacy"),
+        ("audit data.csv --spec spec.toml --runs 2", 78, "too few"),
+        ("audit none.csv --spec spec.toml", 65, "none.csv"),
+        ("audit data.csv --spec none.toml", 65, "none.toml"),
+        ("audit data.csv --spec spec.toml --confidence 1", 2, "confidence"),
+    ],
+)
+def test_bad_input(run, words, status, part):
+    people().write_csv("data.csv")
+    Path("spec.toml").write_text(SPEC)
+    plain = SPEC.replace("dp-noise", "noise")
+    Path("plain.toml").write_text(plain)
+    Path("seeded.toml").write_text(f"{plain}random_state = 1\n")
+    out, err = run(words, status=status)
+    assert part in err
+    assert out == ""
+    assert "Traceback" not in err
