@@ -24,7 +24,7 @@ COMMANDS = re.findall(r"^duetto (.+)$", TEXT, re.MULTILINE)
 def test_the_commands_run(tmp_path, monkeypatch):
     shutil.copytree(DOCS / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path / "examples")
-    assert len(COMMANDS) >= 11
+    assert len(COMMANDS) >= 12
     for words in COMMANDS:
         with pytest.raises(SystemExit) as ended:
             main(shlex.split(words))
@@ -47,7 +47,7 @@ def test_all_measures_are_named():
 
 
 def test_all_options_are_named():
-    for name in ("anonymize", "risk", "search", "query", "epsilon", "series"):
+    for name in ("anonymize", "risk", "search", "query", "epsilon", "series", "audit"):
         command = duetto.get_command(None, name)
         row = next(line for line in TEXT.splitlines() if line.startswith(f"| `duetto {name}"))
         for option in command.params:
