@@ -17,7 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import ClassVar, Final
+
+_NAMED: Final = 12
+_FIRST: Final = 5
+"""So many columns a sentence names, and so many of more than these."""
 
 
 class AnonymizerError(Exception):
@@ -98,3 +102,10 @@ def near(name: str, known: Sequence[str]) -> str:
     """The mend for a name that does not exist."""
     close = get_close_matches(name, known, n=1)
     return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."
+
+
+def gathered(names: Sequence[str]) -> str:
+    """Names for a sentence: all of a few, else how many there are and the first ones."""
+    if len(names) <= _NAMED:
+        return ", ".join(names)
+    return f"{len(names):,} columns ({', '.join(names[:_FIRST])} and so on)"

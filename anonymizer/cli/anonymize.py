@@ -198,6 +198,7 @@ def _by_chunks(
     from anonymizer.pipelines.spec import read as read_spec
     from anonymizer.releases.gate.gate import Gate, manifest_path
     from anonymizer.releases.gate.streaming import stream
+    from anonymizer.report.cautions import of_names
 
     spec = read_spec(spec_path)
     apart(data, spec_path, output_path, manifest_path(output_path))
@@ -205,6 +206,7 @@ def _by_chunks(
     done = stream(spec, data, output_path, rows, gate)
     warnings = (
         *done.warnings,
+        *of_names(spec.roles, spec.hierarchies, done.names, done.columns),
         "By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",
         "Rows are shuffled within chunks only: in which part of the file a person is stays visible.",
     )

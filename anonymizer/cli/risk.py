@@ -71,6 +71,7 @@ def risk(
             apart(report_path, path)
 
     from anonymizer.releases.gate.container import contained
+    from anonymizer.releases.gate.finding import sentences
     from anonymizer.releases.gate.looks import look
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
@@ -96,7 +97,7 @@ def risk(
     with measuring(as_json=as_json) as told:
         assessment = assess(before, after, None, question, told)
     findings = (*contained(release), *look(before, after))
-    warnings = (*map(str, findings), *cautions(before, after, assessment))
+    warnings = (*sentences(findings), *cautions(before, after, assessment))
     missing = [name for name in spec.roles.quasi_identifiers if name not in after.names]
     if missing:
         warnings = (f"The release lacks the quasi-identifiers {', '.join(missing)}.", *warnings)

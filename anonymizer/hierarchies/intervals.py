@@ -247,6 +247,16 @@ def _numbers(values: NDArray[Any], column: str) -> Float:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):
+        found = next((value for value in values.tolist() if not _is_number(value)), "")
         raise HierarchyError(
-            f"Column {column!r} holds no numbers, its hierarchy has intervals.", "Convert the column."
+            f"Column {column!r} holds {text_of(found)!r}, which is not a number as its hierarchy needs.",
+            "Correct the cell, or declare such cells missing by missing_tokens below [csv].",
         ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

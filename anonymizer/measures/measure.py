@@ -16,7 +16,6 @@ from anonymizer.models.method import Method
 from anonymizer.risk.attacks.rows import shared_columns
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
-from anonymizer.utility.learning import recoded
 from anonymizer.utility.objectives import Utility
 
 Int = NDArray[np.int64]
@@ -78,8 +77,8 @@ class Case:
         """Original and control group as an attacker sees them who knows which steps work row by row."""
         if self.pipeline is None:
             return self.original, self.control
-        control = None if self.control is None else recoded(self.pipeline, self.control)
-        return recoded(self.pipeline, self.original), control
+        control = None if self.control is None else self.pipeline.recoded(self.control)
+        return self.pipeline.recoded(self.original), control
 
     def randomness(self, purpose: str) -> Randomness:
         """A stream of one purpose, independent of all others, those of the release among them."""

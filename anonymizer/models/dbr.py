@@ -37,9 +37,9 @@ class DistributionRandomization(Method):
         self.columns = columns
         self.random_state = random_state
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
+    def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
-        return table.roles.sensitive if self.columns is None else tuple(self.columns)
+        return table.roles.sensitive
 
     def _fit(self, table: Table) -> None:
         self._checked(table)

@@ -102,10 +102,8 @@ class DpNoise(NumericMethod):
         if self.law == "gaussian" and not self.delta:
             raise TableError("delta is 0, and Gaussian noise needs one.", "Choose one below 1 / records.")
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers that are declared as numbers."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers that are declared as numbers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.schema.of(name).is_number)
 
     def _fit(self, table: Table) -> None:

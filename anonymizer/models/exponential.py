@@ -68,10 +68,8 @@ class ExponentialMechanism(Method):
         self.confidence = confidence
         self.random_state = random_state
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers with a hierarchy that hold categories."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers with a hierarchy that hold categories."""
         return tuple(
             name
             for name in table.roles.quasi_identifiers

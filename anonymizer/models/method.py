@@ -41,6 +41,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
         extra_: after a transformation, further tables of the release, by a short word.
     """
 
+    columns: tuple[str, ...] | None = None
+    """The columns named to it; a parameter of the methods that let them be named."""
     word: ClassVar[str]
     """The name in specifications."""
     row_wise: ClassVar[bool] = False
@@ -225,6 +227,14 @@ class Method(BaseEstimator):  # type: ignore[misc]
         self._note(table, released)
         return released
 
+    def recoded(self, table: Table) -> Table:
+        """Another table in the form of the release, as who knows the hierarchies would bring it there.
+
+        Args:
+            table: of the same columns as the one that was learned from.
+        """
+        return self.transform_table(table)
+
     def _note(self, table: Table, released: Table) -> None:
         self.origin_: Int | None = places(table, released)
         self.changed_: Mapping[str, int] = changed_cells(table, released, self.origin_)
@@ -252,9 +262,12 @@ class Method(BaseEstimator):  # type: ignore[misc]
             raise TableError(f"The confidence {confidence} lies outside (0, 1].", "Write such as 0.9.")
 
     def columns_of(self, table: Table) -> tuple[str, ...]:
-        """The columns that the method works on: its parameter `columns`, or the quasi-identifiers."""
-        named = getattr(self, "columns", None)
-        return table.roles.quasi_identifiers if named is None else tuple(named)
+        """The columns that the method works on: those named, or else those that it usually takes."""
+        return self._usual(table) if self.columns is None else tuple(self.columns)
+
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The columns that it takes where none are named: the quasi-identifiers."""
+        return table.roles.quasi_identifiers
 
     @property
     def adds(self) -> tuple[str, ...]:

@@ -109,10 +109,8 @@ class Microaggregation(Method):
         if self.clusters not in CLUSTERS:
             raise SpecError(f"There are no clusters of {self.clusters!r}.", near(self.clusters, CLUSTERS))
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers that are declared so that they can be put into clusters."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers that are declared so that they can be put into clusters."""
         return tuple(name for name in table.roles.quasi_identifiers if self._fits(table, name))
 
     def _fits(self, table: Table, column: str) -> bool:

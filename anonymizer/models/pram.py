@@ -66,10 +66,8 @@ class PRAM(Method):
         self.confidence = confidence
         self.random_state = random_state
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the quasi-identifiers that hold categories, which codes of whole numbers are."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers that hold categories, which codes of whole numbers are."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_categorical(name))
 
     def reads(self, table: Table) -> tuple[str, ...]:

@@ -53,10 +53,8 @@ class RankSwapping(Method):
         self.confidence = confidence
         self.random_state = random_state
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or the numeric quasi-identifiers."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The numeric quasi-identifiers."""
         return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
 
     def reads(self, table: Table) -> tuple[str, ...]:

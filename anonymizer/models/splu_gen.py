@@ -65,9 +65,9 @@ class SpluGen(Method):
         check_gamma(self.gamma)
         guarantees.small_sum(self.gamma, self.e, self.alpha)
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
+    def _usual(self, table: Table) -> tuple[str, ...]:
         """The sensitive columns."""
-        return table.roles.sensitive if self.columns is None else tuple(self.columns)
+        return table.roles.sensitive
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Small-sum privacy: T_P by Lemma 2 and Theorem 4 of the paper."""

@@ -86,10 +86,8 @@ class Synthesis(Method):
         if self.rows is not None and not 1 <= self.rows <= MOST_ROWS:
             raise TableError(f"rows is {self.rows}, outside [1, {MOST_ROWS:,}].", "Leave it out.")
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """Those named, or all but the identifiers."""
-        if self.columns is not None:
-            return tuple(self.columns)
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """All but the identifiers."""
         return tuple(name for name in table.names if name not in table.roles.identifiers)
 
     def reads(self, table: Table) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from anonymizer.errors import SpecError, TableError
+from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.models.method import Method
 from anonymizer.models.suppression import DropIdentifiers
@@ -93,10 +94,6 @@ class Pipeline(Method):
             frame, roles or self.roles, hierarchies or self.hierarchies, schema or self.schema
         )
 
-    def columns_of(self, table: Table) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return table.roles.quasi_identifiers
-
     def fit_transform_table(self, table: Table) -> Table:
         """`fit_transform` of a table, each step once."""
         self._check(table)
@@ -104,6 +101,13 @@ class Pipeline(Method):
         released = self._run(table, fresh=True)
         self._note(table, released)
         return released
+
+    def recoded(self, table: Table) -> Table:
+        """As `Method.recoded`, by the steps that work row by row and keep all rows."""
+        for _, step in self.steps:
+            if step.works_by_rows and step.keeps_rows:
+                table = step.recoded(table)
+        return table
 
     def _note(self, table: Table, released: Table) -> None:
         super()._note(table, released)
@@ -148,7 +152,8 @@ class Pipeline(Method):
         mixed: dict[str, str] = {}
         for name, method in self.methods:
             before = table
-            table = method.fit_transform_table(before) if fresh else method.transform_table(before)
+            with self._naming_earlier():
+                table = method.fit_transform_table(before) if fresh else method.transform_table(before)
             self.extra_ = {**self.extra_, **method.extra_}
             self._steps += [replace(one, name=name) for one in method.done_]
             self._lost += [(one, name) for one in held if not method.keeps(one, before, table)]
@@ -161,6 +166,21 @@ class Pipeline(Method):
                 mixed |= dict.fromkeys(method.reads(before), name)
         self.guarantees_ = tuple(held)
         return table
+
+    @contextmanager
+    def _naming_earlier(self) -> Iterator[None]:
+        """Say of a column that does not fit a step which step before has changed it."""
+        try:
+            yield
+        except (HierarchyError, TableError) as problem:
+            changed = {column: step.name for step in self._steps for column in step.changed}
+            for column, step in changed.items():
+                if repr(column) in problem.what:
+                    raise type(problem)(
+                        f"{problem.what} The step {step!r} before has changed this column.",
+                        f"Leave the column to one of the two steps by their parameters. {problem.mend}",
+                    ) from None
+            raise
 
     @property
     def methods(self) -> list[tuple[str, Method]]:

@@ -51,17 +51,22 @@ def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialec
             f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}.", "Check the file."
         ) from None
     names = (encoding,) if encoding else (csvs.guessed_encoding(start), "cp1252", "latin-1")
-    for number, name in enumerate(names, 1):
+    for name in names:
         form = Dialect(delimiter or _delimiter(start, name), name)
         try:
             frame = csvs.read(path, form)
         except FileError as problem:
-            if number == len(names) or "is not in" not in problem.what:
+            if "is not in" not in problem.what:
                 raise
             continue
         form = _numbers(form, frame)
         return form, files.table(path, form)
-    raise FileError(f"{path} is in no encoding that was tried.", "Name it with --encoding.")
+    likely = csvs.guessed_encoding(start)
+    other = f"such as --encoding {likely}" if likely not in names else "if you know it"
+    raise FileError(
+        f"{path} is not in {', '.join(dict.fromkeys(names))}.",
+        f"Name the encoding that it is in, {other}; a damaged file is in none.",
+    )
 
 
 def _delimiter(start: bytes, encoding: str) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from anonymizer.errors import gathered
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Assessment
+from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 _NEARLY_ALL: Final = 0.9
 _MANY_LOST: Final = 0.1
+_FEW: Final = 10
+"""Rows up to which values may well differ by chance."""
 
 
 def cautions(
@@ -32,7 +36,10 @@ def cautions(
     Returns:
         Sentences; empty if there is nothing to say.
     """
-    found = [*_of_roles(original, release), *_of_cells(original, release)]
+    found = [
+        *of_names(original.roles, original.hierarchies, original.names, release.names),
+        *_of_cells(original, release),
+    ]
     if pipeline is not None:
         found += [pipeline.choice_] if pipeline.choice_ else []
         found += _of_methods(pipeline, seed)
@@ -41,40 +48,57 @@ def cautions(
     return tuple(found)
 
 
-def _of_roles(original: Table, release: Table) -> Iterator[str]:
-    roles = original.roles
+def of_names(
+    roles: Roles, hierarchies: Iterable[str], names: Sequence[str], released: Sequence[str]
+) -> Iterator[str]:
+    """What the names and roles of columns tell.
+
+    Args:
+        roles: of the columns.
+        hierarchies: the columns that one is given for.
+        names: the columns of the original.
+        released: the columns of the release.
+    """
     if not roles.sensitive:
         yield "No sensitive column is declared, so that nothing is said of what an attacker may learn."
-    for name in roles.identifiers:
-        if name in release.names:
-            yield f"The release has the column {name}, which is declared to be an identifier. Take it out."
-    for name in original.hierarchies:
-        if name not in original.names:
-            yield f"There is a hierarchy for {name}, which is no column of the table."
-    known = {*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive}
-    others = [name for name in original.names if name in release.names and name not in known]
+    out = [name for name in roles.identifiers if name in released]
+    if out:
+        yield f"The release has columns that are declared to be identifiers: {gathered(out)}. Take them out."
+    strange = [name for name in hierarchies if name not in names]
+    if strange:
+        yield f"There are hierarchies for what is no column of the table: {gathered(strange)}."
+    others = _without_role(roles, names, released)
     if others:
         yield (
-            f"Released with no role, and so left out of the risk figures: {', '.join(others)}. Make sure "
+            f"Released with no role, and so left out of the risk figures: {gathered(others)}. Make sure "
             "that no attacker knows them of a person."
         )
-    for name in release.names:
-        if name in others or name in roles.sensitive:
-            codes = release.codes(name)
-            if len(release) > 10 and len(codes.values) > _NEARLY_ALL * len(release):
-                yield (
-                    f"Column {name} differs for nearly every row: who knows it finds the person by it alone."
-                )
+
+
+def _without_role(roles: Roles, names: Sequence[str], released: Sequence[str]) -> list[str]:
+    known = {*roles.identifiers, *roles.quasi_identifiers, *roles.sensitive}
+    there = set(released)
+    return [name for name in names if name in there and name not in known]
 
 
 def _of_cells(original: Table, release: Table) -> Iterator[str]:
-    for name in original.roles.quasi_identifiers:
-        gaps = int(original.missing(name).sum())
-        if gaps:
+    roles = original.roles
+    others = {*_without_role(roles, original.names, release.names), *roles.sensitive}
+    if len(release) > _FEW:
+        least = _NEARLY_ALL * len(release)
+        alone = [name for name in release.names if name in others and len(release.codes(name).values) > least]
+        if alone:
             yield (
-                f"Column {name} of the original has {gaps:,} missing cells. A missing cell counts as a value "
-                "of its own, and may make a person stand out."
+                f"Nearly every row has a value of its own in {gathered(alone)}: who knows it of a person "
+                "finds the person by it alone."
             )
+    gaps = {name: int(original.missing(name).sum()) for name in roles.quasi_identifiers}
+    missing = [name for name, count in gaps.items() if count]
+    if missing:
+        yield (
+            f"The original has {sum(gaps.values()):,} missing cells in {gathered(missing)}. A missing cell "
+            "counts as a value of its own, and may make a person stand out."
+        )
     lost = 1 - len(release) / max(1, len(original))
     if lost > _MANY_LOST:
         yield f"{lost:.0%} of the original rows are not released; those that are may not stand for all."

@@ -285,12 +285,16 @@ def _wrong_encoding(path: Path, dialect: Dialect) -> FileError:
 
 
 def guessed_encoding(start: bytes) -> str:
-    """The likeliest encoding of a file: by its mark, by zeros at every other place, else by trial."""
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """The likeliest encoding of a file: by its mark, by where zeros stand, else by trial."""
+    if start[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):  # the first begins like a mark of UTF-16
+        return "utf-32"
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
-    even, odd = start[::2].count(0), start[1::2].count(0)
-    if max(even, odd) > len(start) / 8:
-        return "utf-16-le" if odd > even else "utf-16-be"
+    first, second, third, fourth = (start[place::4].count(0) for place in range(4))
+    if max(first + second, third + fourth) > 0.45 * len(start):  # characters beyond U+FFFF are rare
+        return "utf-32-le" if third + fourth > first + second else "utf-32-be"
+    if max(first + third, second + fourth) > len(start) / 8:
+        return "utf-16-le" if second + fourth > first + third else "utf-16-be"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:

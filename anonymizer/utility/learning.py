@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.models.method import Method
-from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.features import Features
@@ -117,7 +116,7 @@ def learning_utility(
     truth = _answers(test, target)
     classes = np.unique(_answers(original, target))
     counted = _counted(classes, _answers(original, target), positive, target)
-    trials = ((original, test), (release, test if recoding is None else recoded(recoding, test)))
+    trials = ((original, test), (release, test if recoding is None else recoding.recoded(test)))
     found, right = [], []
     for training, rest in trials:
         kept = randomness.sample(len(training), len(training) if rows is None else rows)
@@ -135,21 +134,6 @@ def learning_utility(
         found.append(_f_measure(truth, guesses, counted))
         right.append(float((truth == guesses).mean()))
     return LearningUtility(*found, *right)
-
-
-def recoded(method: Method, table: Table) -> Table:
-    """A table in the form of a release.
-
-    Args:
-        method: fitted; of a pipeline the steps are applied that work row by row and keep all rows.
-        table: of the same columns as the original.
-    """
-    if not isinstance(method, Pipeline):
-        return method.transform_table(table)
-    for _, step in method.steps:
-        if step.works_by_rows and step.keeps_rows:
-            table = step.transform_table(table)
-    return table
 
 
 def _answers(table: Table, target: str) -> NDArray[Any]:

@@ -187,6 +187,17 @@ def test_rows_are_shuffled_within_chunks(run, ending):
         assert weights[0] != weights[1]
 
 
+def test_chunks_warn_of_columns_as_the_whole_table_does(run):
+    many().to_csv("data.csv", index=False)
+    words = "anonymize data.csv --spec rows.toml --json -o"
+    whole = json.loads(run(words, "whole.csv")[0])["warnings"]
+    parts = json.loads(run(words, "parts.csv", "--chunk-rows", "100")[0])["warnings"]
+    about = [one for one in whole if "no role" in one]
+    assert about
+    assert "weight" in about[0]
+    assert set(about) <= set(parts)
+
+
 def test_chunks_pass_the_gate(run):
     frame = many()
     frame["pid"] = frame["name"].str.upper()

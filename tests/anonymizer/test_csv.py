@@ -128,7 +128,10 @@ def test_a_dialect_is_read_and_written(tmp_path, run):
     assert not table.is_numeric("town")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"])
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "utf-32-be", "cp1252", "latin-1"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
 def test_encodings_come_back(tmp_path, encoding, ending):
     path = tmp_path / f"t.{ending}"
@@ -153,6 +156,10 @@ NOT_WHAT_THEY_SEEM = [
     ("age,town\n1,Köln\n".encode("cp1252"), FileError, 'encoding = "cp1252"'),
     ("age,town\n1,Köln\n".encode("utf-16"), FileError, 'encoding = "utf-16"'),
     ("age,town\n1,Köln\n".encode("utf-16-le"), FileError, 'encoding = "utf-16-le"'),
+    ("age,town\n1,Köln\n".encode("utf-16-be"), FileError, 'encoding = "utf-16-be"'),
+    ("age,town\n1,Köln\n".encode("utf-32"), FileError, 'encoding = "utf-32"'),
+    ("age,town\n1,京都\n".encode("utf-32-le"), FileError, 'encoding = "utf-32-le"'),
+    ("age,town\n1,京都\n".encode("utf-32-be"), FileError, 'encoding = "utf-32-be"'),
     (b"a,,b\n1,2,3\n", TableError, "column 2 has no name"),
     (b",a\n0,1\n", TableError, "column 1 has no name"),
     (b"a,b\n1,2\n3\n", TableError, "row 2: 1 cells"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import resource
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -474,3 +476,25 @@ for ending in ("csv", "csv.gz", "parquet"):
     told = [json.loads(line)["error"]["code"] for line in done.stdout.splitlines()]
     assert told == ["file"] * 3
     assert sorted(path.name for path in Path().iterdir()) == ["data.csv", "spec.toml"]
+
+
+@contextmanager
+def full_at(size: int):
+    """Files cannot grow beyond so many bytes, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_a_full_disk_is_told_of_the_wanted_file(tmp_path, ending):
+    release = pipeline(LocalRecoding(k=3)).release(table(3000))
+    wanted = tmp_path / f"out.{ending}"
+    with full_at(1000), pytest.raises(FileError) as error:
+        Gate().write(release, wanted)
+    assert error.value.what.startswith(f"{wanted} cannot be written: ")
+    assert error.value.what.endswith("File too large.")
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,8 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.models.exponential import ExponentialMechanism
 from anonymizer.models.generalization import Generalization
+from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.models.mondrian import Mondrian
 from anonymizer.models.noise import Noise
 from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import SuppressRecords
@@ -190,3 +192,23 @@ def test_columns_that_no_step_touches_stay_exact():
     pipeline.fit(people())
     sets = exactly(np.array(["a", "b"], dtype=object), numeric=False)
     assert pipeline.spread("illness", sets) is sets
+
+
+@pytest.mark.parametrize("method", [LocalRecoding, Mondrian])
+def test_a_column_that_two_steps_recode_is_told_with_the_first(method):
+    steps = [("first", method(k=3)), ("second", method(k=5))]
+    with pytest.raises(HierarchyError) as error:
+        Pipeline(steps=steps, roles=ROLES, hierarchies=HIERARCHIES).fit_transform(people())
+    assert "'age'" in error.value.what
+    assert "The step 'first' before has changed this column." in error.value.what
+    assert "one of the two steps" in error.value.mend
+
+
+def test_a_column_that_one_step_cannot_read_is_told_without_another():
+    frame = people().assign(age=["old", *["young"] * 59])
+    with pytest.raises(HierarchyError) as error:
+        Pipeline(steps=[("only", LocalRecoding(k=3))], roles=ROLES, hierarchies=HIERARCHIES).fit_transform(
+            frame
+        )
+    assert "'old', which is not a number" in error.value.what
+    assert "step" not in str(error.value)

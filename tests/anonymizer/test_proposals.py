@@ -241,3 +241,17 @@ def test_a_proposal_of_what_tells_an_identifier_is_corrected():
     assert roles["copy"] == "quasi_identifiers"
     with pytest.raises(AnonymizerError):
         propose(Table.of(frame.head(1)), Dialect())
+
+
+@pytest.mark.parametrize(
+    ("encoding", "given"), [("utf-32", "utf-8"), ("utf-32-le", "cp1252"), ("utf-16", "latin-1")]
+)
+def test_a_wrong_encoding_is_answered_by_the_option(tmp_path, run, encoding, given):
+    text = "age,town\n" + "".join(f"{20 + i % 9},Köln\n" for i in range(40))
+    (tmp_path / "data.csv").write_bytes(text.encode(encoding))
+    _, err = run(f"anonymize init data.csv --encoding {given}", 65)
+    assert f"not in {given}" in err
+    assert f"--encoding {encoding}" in err
+    assert "[csv]" not in err
+    out, _ = run("anonymize init data.csv")
+    assert f'encoding = "{encoding}"' in out

@@ -18,6 +18,7 @@ from anonymizer.models.generalization import Generalization
 from anonymizer.models.noise import Noise
 from anonymizer.models.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.releases.gate.finding import Finding, sentences
 from anonymizer.report.assessment import Question, assess, worst_records
 from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page
@@ -179,6 +180,30 @@ def test_missing_cells_are_told():
     told = " ".join(cautions(table, release, found, pipeline))
     assert "1 missing cells" in told
     assert found.values["risk"]["simulator"]["found"] == 1
+
+
+def test_a_wide_table_is_told_of_in_few_sentences():
+    numbers = np.random.default_rng(5).normal(size=(40, 400))
+    frame = pd.DataFrame(numbers, columns=[f"x{i}" for i in range(400)])
+    frame = frame.assign(**{f"q{i}": [None, *["a"] * 39] for i in range(100)}, age=range(40))
+    roles = Roles(quasi_identifiers=("age", *(f"q{i}" for i in range(100))))
+    table = Table.of(frame, roles)
+    told = cautions(table, table)
+    assert len(told) == 4
+    text = " ".join(told)
+    assert "no role, and so left out of the risk figures: 400 columns (x0, x1, x2, x3, x4 and so on)" in text
+    assert "value of its own in 400 columns (x0," in text
+    assert "100 missing cells in 100 columns (q0, q1," in text
+    few = Table.of(frame[["x0", "x1", "age"]], Roles(quasi_identifiers=("age",)))
+    assert "left out of the risk figures: x0, x1. " in " ".join(cautions(few, few))
+
+
+def test_many_findings_of_one_rule_are_gathered():
+    found = [Finding("image", f"c{i}", f"Column c{i} is an image.", "Take it out.") for i in range(30)]
+    told = sentences([*found, Finding("order", None, "Rows are in order.", "Shuffle them.")])
+    assert told[:3] == [f"Column c{i} is an image. Take it out." for i in range(3)]
+    assert told[3] == "The same (image) was found of 27 columns (c3, c4, c5, c6, c7 and so on)."
+    assert told[4:] == ["Rows are in order. Shuffle them."]
 
 
 def test_what_is_claimed_and_what_not():

@@ -23,7 +23,7 @@ from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.correlations import correlations
 from anonymizer.utility.features import Features
-from anonymizer.utility.learning import MODELS, holdout, learning_utility, recoded
+from anonymizer.utility.learning import MODELS, holdout, learning_utility
 from anonymizer.utility.loss import average_class_size, discernibility
 from anonymizer.utility.marginals import marginal
 from anonymizer.utility.penalty import column_penalty
@@ -241,7 +241,7 @@ def test_test_rows_are_generalized_but_get_no_noise():
         ]
     )
     release = pipeline.fit_transform_table(train)
-    seen = recoded(pipeline, test)
+    seen = pipeline.recoded(test)
     assert len(seen) == len(test)
     assert seen.numbers("age").tolist() == test.numbers("age").tolist()
     assert set(seen.codes("town").values) == {"north", "south"}

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
+
+from anonymizer.errors import gathered
+
+_EACH: Final = 3
+"""Findings of one rule that are said one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +34,17 @@ class Finding:
     def to_json(self) -> dict[str, str | None]:
         """As plain JSON values."""
         return {"rule": self.rule, "column": self.column, "what": self.what, "mend": self.mend}
+
+
+def sentences(findings: Iterable[Finding]) -> list[str]:
+    """Findings for people: of a rule that finds much, the first ones and the columns of the others."""
+    by_rule: dict[str, list[Finding]] = {}
+    for one in findings:
+        by_rule.setdefault(one.rule, []).append(one)
+    said: list[str] = []
+    for rule, found in by_rule.items():
+        said += map(str, found[:_EACH])
+        others = [one.column or "the release" for one in found[_EACH:]]
+        if others:
+            said.append(f"The same ({rule}) was found of {gathered(others)}.")
+    return said

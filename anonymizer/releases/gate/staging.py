@@ -36,6 +36,12 @@ class Staging:
         self._wanted[path] = folder / path.name
         return self._wanted[path]
 
+    def wanted(self, text: str) -> str:
+        """A text with the wanted files in place of those that are being made."""
+        for path, place in self._wanted.items():
+            text = text.replace(str(place), str(path))
+        return text
+
     def clear(self) -> None:
         """Take away all that was not published."""
         for place in self._wanted.values():
@@ -80,6 +86,8 @@ def staging() -> Iterator[Staging]:
     staged = Staging()
     try:
         yield staged
+    except FileError as problem:
+        raise FileError(staged.wanted(problem.what), problem.mend) from None
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
         raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None

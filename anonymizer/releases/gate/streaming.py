@@ -36,6 +36,7 @@ class Streamed:
         rows: that were read.
         released: rows that were written.
         columns: that were written.
+        names: of the columns that were read.
         manifest: as written.
         warnings: a sentence each.
     """
@@ -43,6 +44,7 @@ class Streamed:
     rows: int
     released: int
     columns: tuple[str, ...]
+    names: tuple[str, ...]
     manifest: Manifest
     warnings: tuple[str, ...] = ()
 
@@ -115,7 +117,9 @@ def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Str
         gate.judge(_findings(spec, place, run, rows, ordered=gate.keep_order))
         manifest = publish(staged, {target: place}, manifest, target)
     columns = () if run.first is None else run.first.table.names
-    return Streamed(run.read, run.released, columns, manifest, (KEPT,) if gate.keep_order else ())
+    names = () if run.first is None or run.first.original is None else run.first.original.names
+    warnings = (KEPT,) if gate.keep_order else ()
+    return Streamed(run.read, run.released, columns, names, manifest, warnings)
 
 
 def _by_rows(spec: Spec, pipeline: Pipeline) -> None:
