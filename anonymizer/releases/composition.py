@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import expm1, log1p
 
-from anonymizer.releases.guarantee import Guarantee
+from anonymizer.errors import SpecError
+from anonymizer.releases.guarantee import Guarantee, checked_budget
+
+Budget = tuple[float, float]
+"""Epsilon and delta."""
 
 
 def composed(guarantees: Iterable[Guarantee]) -> tuple[Guarantee, ...]:
@@ -56,3 +61,63 @@ def budget(guarantees: Iterable[Guarantee]) -> tuple[float | None, float | None]
         if one.kind in ("local-dp", "dp") and one.unit != "cell":
             return one.number("epsilon"), one.number("delta")
     return None, None
+
+
+def sequential(budgets: Iterable[Budget]) -> Budget:
+    """What mechanisms on the same records come to together (thesis, Theorem 2.3).
+
+    Args:
+        budgets: epsilon and delta of each, one or more.
+
+    Raises:
+        SpecError: there are none, or one is out of range.
+    """
+    epsilons, deltas = zip(*_checked(budgets), strict=True)
+    return sum(epsilons), sum(deltas)
+
+
+def parallel(budgets: Iterable[Budget]) -> Budget:
+    """What mechanisms on disjoint parts of the records come to together (thesis, Theorem 2.4).
+
+    The part in which a record lies must not depend on other records. Where a record is replaced, rather than
+    added or removed, it may leave one part for another: then the two largest add up, see `sequential`.
+
+    Args:
+        budgets: epsilon and delta of each, one or more.
+
+    Raises:
+        SpecError: as `sequential`.
+    """
+    epsilons, deltas = zip(*_checked(budgets), strict=True)
+    return max(epsilons), max(deltas)
+
+
+def sampled(epsilon: float, delta: float, rate: float) -> Budget:
+    """What a mechanism comes to that is given a random sample nobody knows (thesis, Theorem 2.5).
+
+    It holds where each record is drawn by itself and neighbours have a record more or less, and where a fixed
+    number is drawn without replacement and neighbours have a record replaced.
+
+    Args:
+        epsilon: of the mechanism on what was drawn.
+        delta: of the same.
+        rate: the probability with which a record is drawn, in (0, 1].
+
+    Raises:
+        SpecError: an argument is out of range.
+
+    Reference: Balle, Barthe and Gaboardi, Privacy amplification by subsampling, NeurIPS 2018, Theorems 8, 9.
+    """
+    checked_budget(epsilon, delta)
+    if not 0 < rate <= 1:
+        raise SpecError(f"The rate of sampling is {rate}.", "Choose one in (0, 1].")
+    return log1p(rate * expm1(epsilon)), rate * delta
+
+
+def _checked(budgets: Iterable[Budget]) -> list[Budget]:
+    given = list(budgets)
+    for epsilon, delta in given:
+        checked_budget(epsilon, delta)
+    if not given:
+        raise SpecError("Nothing was given to compose.", "Give one budget or more.")
+    return given

@@ -22,12 +22,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from anonymizer.dp.ttest import SmoothTTest
 from smc.analyses.base import Schema
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import Rows
-from smc.analyses.statistics.ttest_smooth import SmoothTTest
 from smc.analyses.statistics.ttest_student import Sample, Welch, critical
 from smc.errors import UsageError
 from smc.numeric.random import Randomness

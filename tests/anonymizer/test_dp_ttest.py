@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.ttest_smooth import SmoothTTest, _Shrinking
-from smc.errors import UsageError
-from smc.numeric.random import Randomness
+from anonymizer.dp.ttest import SmoothTTest, _Shrinking
+from anonymizer.errors import SpecError
+from anonymizer.tables.randomness import Randomness
 
 VALUES = (0.0, 1.0, 2.0, 4.0)
 MOST = 4.0
@@ -90,6 +90,30 @@ def test_equation_7_8_bounds_the_local_sensitivity_on_every_table(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_local_sensitivity_is_exact(mechanism):
+    """Not less than over all neighbours with these values, and no more than over a fine grid of values."""
+    found = on_all_tables(mechanism, "local")
+    assert np.all(found >= local(mechanism.dummies) * (1 - 1e-9))
+    for table in [(0, 1, 2, 3), (0, 5, 2, 7), (4, 4, 4, 4), (3, 3, 4, 0)]:
+        a, b = groups(table)
+        here, largest = mechanism.exact(a, b).t, 0.0
+        for value in np.linspace(0, mechanism.most, 401):
+            for place in range(RECORDS):
+                rest = [CHOICES[one] for number, one in enumerate(table) if number != place]
+                for group in (0, 1):
+                    records = [*rest, (group, value)]
+                    new = [np.array([v for g, v in records if g == wanted]) for wanted in (0, 1)]
+                    largest = max(largest, abs(_statistic(*new, mechanism.dummies) - here))
+        assert found[table] == pytest.approx(largest, rel=1e-3)
+        assert found[table] >= largest * (1 - 1e-9)
+
+
+def _statistic(a, b, dummies):
+    a, b = (np.concatenate([group, dummies]) for group in (a, b))
+    return (a.mean() - b.mean()) / sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_smooth_bound_is_above_the_smooth_sensitivity_on_every_table(mechanism):
     assert np.all(on_all_tables(mechanism, "smooth") >= smooth(mechanism) * (1 - 1e-9))
 
@@ -131,7 +155,7 @@ def test_no_change_leaves_less_variance_than_theorem_7_4_says(values, dummies):
 def test_both_terms_of_equation_7_19():
     """The second term never exceeds the first, with the printed sign or the right one (erratum)."""
     for _ in range(200):
-        a = np.array(Randomness().below(1000, 2 + Randomness().below(9, 1)[0]), dtype=float)
+        a = Randomness().integers(1000, 2 + int(Randomness().integers(9, 1)[0])).astype(float)
         n, distances = len(a), np.abs(a - a.mean())
         if n < 3:
             continue
@@ -148,7 +172,7 @@ def test_the_noise_has_the_stated_scale():
     a, b = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0])
     mechanism = MECHANISMS[0]
     t, scale = mechanism.exact(a, b).t, mechanism.smooth(a, b) / mechanism.alpha
-    drawn = np.array([mechanism.released(a, b, Randomness()) for _ in range(300)])
+    drawn = np.array([mechanism.released(a, b) for _ in range(300)])
     assert 180 < (((drawn - t) / scale) ** 2).sum() < 440
     assert abs((drawn - t).mean()) < 5 * scale / sqrt(300)
 
@@ -171,11 +195,11 @@ def test_the_parameters_of_theorem_7_2():
     ],
 )
 def test_impossible_mechanisms(fields):
-    with pytest.raises(UsageError):
+    with pytest.raises(SpecError):
         SmoothTTest(*fields)
 
 
 def test_many_records_bring_the_noise_down():
-    rows = [np.array(Randomness().below(201, count), dtype=float) for count in (50, 50, 2000, 2000)]
+    rows = [np.linspace(0, 200, count) for count in (50, 50, 2000, 2000)]
     mechanism = SmoothTTest(5.0, 1e-3, 200.0, (0.0, 200.0))
     assert mechanism.smooth(*rows[2:]) < mechanism.smooth(*rows[:2])

@@ -1,9 +1,9 @@
 """The thesis's t-test with dummy records: t with normal noise scaled to its smooth sensitivity.
 
-This is a mechanism for one table in the clear, for study; joint jobs use `ttest.py`. By itself t has no
-bounded sensitivity, as a group may not vary. Two different dummy records r_1, r_2 in both groups, which
-nobody changes, keep the variances above 0. Values are in [0, m]; the distance H(D, D') of tables of records
-(group, value) is the number of records that differ.
+This is a mechanism for one table in the clear, for study; joint jobs have a test of their own. By itself t
+has no bounded sensitivity, as a group may not vary. Two different dummy records r_1, r_2 in both groups,
+which nobody changes, keep the variances above 0. Values are in [0, m]; the distance H(D, D') of tables of
+records (group, value) is the number of records that differ.
 
 With a beta-smooth bound S on the sensitivity of t(D + r), the release t(D + r) + S(D) / alpha * N(0, 1) is
 (epsilon, delta)-differentially private for alpha = epsilon / (5 sqrt(2 ln(2/delta))) and
@@ -29,6 +29,9 @@ farthest value by the mean of the others always leaves less than removing it, so
 misprinted sign or not, never decides. A record that comes (7.20) leaves less than both only where the dummies
 are farther from the mean than all values; the path itself replaces values.
 
+`smooth` takes O(n log n) for sorting, and O(k) for each of K distances k until nothing farther can decide: K
+is at most n, and about the logarithm of n by beta.
+
 References: thesis, chapter 7; Nissim, Raskhodnikova and Smith, Smooth sensitivity and sampling in private
 data analysis, STOC 2007, definition 2.2 and lemma 2.9.
 """
@@ -36,15 +39,34 @@ data analysis, STOC 2007, definition 2.2 and lemma 2.9.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, sqrt
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind_from_stats
 
-from smc.analyses.statistics.draws import Floats, normals
-from smc.analyses.statistics.rows import Ints
-from smc.analyses.statistics.ttest_student import Sample, Welch
-from smc.errors import UsageError
-from smc.numeric.random import Randomness
+from anonymizer.dp.smooth import Smooth
+from anonymizer.errors import SpecError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Sample(NamedTuple):
+    """What a test needs of one group: its size, its mean, and its variance with size - 1 below."""
+
+    size: int
+    mean: float
+    variance: float
+
+
+class Welch(NamedTuple):
+    """Welch's test: t, its degrees of freedom, and the two-sided p-value."""
+
+    t: float
+    freedom: float
+    p_value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +86,26 @@ class SmoothTTest:
     dummies: tuple[float, float]
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0 or not 0 < self.delta < 1:
-            raise UsageError("The t-test needs epsilon above 0 and delta between 0 and 1.")
+        self._budget  # noqa: B018 - refuses an impossible one
         if self.dummies[0] == self.dummies[1] or not all(0 <= dummy <= self.most for dummy in self.dummies):
-            raise UsageError("The dummy records are not two different values from 0 to the largest value.")
+            raise SpecError(
+                "The dummy records are not two different values from 0 to the largest value.",
+                "Choose two that the attacker does not know.",
+            )
+
+    @property
+    def _budget(self) -> Smooth:
+        return Smooth(self.epsilon, self.delta)
 
     @property
     def alpha(self) -> float:
         """What the smooth bound is divided by."""
-        return self.epsilon / (5 * sqrt(2 * log(2 / self.delta)))
+        return self._budget.alpha
 
     @property
     def beta(self) -> float:
         """The smoothness."""
-        return self.epsilon / (4 * (1 + log(2 / self.delta)))
+        return self._budget.beta
 
     def exact(self, a: Floats, b: Floats) -> Welch:
         """Welch's test of both groups with the dummy records.
@@ -86,18 +114,40 @@ class SmoothTTest:
             a: values of the first group, shape (n_A,).
             b: values of the second group, shape (n_B,).
         """
-        tested = Welch.of([_sample(np.concatenate([group, self.dummies])) for group in (a, b)])
-        if tested is None:
-            raise UsageError("The dummy records are too alike for the precision of floats.")
-        return tested
+        one, two = (_sample(np.concatenate([group, self.dummies])) for group in (a, b))
+        tested = ttest_ind_from_stats(
+            one.mean, sqrt(one.variance), one.size, two.mean, sqrt(two.variance), two.size, equal_var=False
+        )
+        below = sum((g.variance / g.size) ** 2 / (g.size - 1) for g in (one, two))
+        above = (one.variance / one.size + two.variance / two.size) ** 2
+        return Welch(float(tested.statistic), above / below, float(tested.pvalue))
 
-    def released(self, a: Floats, b: Floats, random: Randomness) -> float:
-        """The statistic with noise; see the module for what is guaranteed.
+    def released(self, a: Floats, b: Floats) -> float:
+        """The statistic with noise drawn by OpenDP; see the module for what is guaranteed.
 
-        Floating-point noise is not exact: this is for studies, and no job offers it.
+        The statistic and the bound are computed in double precision, of whose rounding the theorem does not
+        speak: this is for studies, and no method of a release offers it.
         """
-        scale = self.smooth(a, b) / self.alpha
-        return self.exact(a, b).t + scale * float(normals(1, random)[0])
+        return float(self._budget.released([self.exact(a, b).t], self.smooth(a, b))[0])
+
+    def local(self, a: Floats, b: Floats) -> float:
+        """The local sensitivity of t with dummy data, exactly (Definition 7.3); O(n).
+
+        A record leaves one group and comes into the same or the other, with any value in [0, m]. As a
+        function of that value t is a line divided by the root of a parabola: it is largest and least at 0, at
+        m, or where its only derivative is zero.
+        """
+        groups = [np.concatenate([group, self.dummies]) for group in (a, b)]
+        here = self.exact(a, b).t
+        worst = 0.0
+        for left, values in enumerate((a, b)):
+            if not len(values):
+                continue
+            for into in (0, 1):
+                found = [_without(groups[left], values), _constant(groups[1 - left], len(values))]
+                parts = found if left == 0 else found[::-1]
+                worst = max(worst, float(np.abs(_reached(parts, into, self.most) - here).max()))
+        return worst
 
     def smooth(self, a: Floats, b: Floats) -> float:
         """The smooth bound on the sensitivity of t."""
@@ -144,6 +194,39 @@ def local_bound(first: int, second: int, gap: float, variance: float, most: floa
         moved = sqrt((fewer - 1) * (more + 1) / (first + second))
         bound = max(bound, (here + moved) * (gap + 2 * reach))
     return bound / sqrt(variance)
+
+
+Sums = tuple[int, Floats, Floats]
+"""Of a group in several cases its size, its sums and the sums of squares about its means."""
+
+
+def _constant(values: Floats, cases: int) -> Sums:
+    mean = values.mean()
+    squares = ((values - mean) ** 2).sum()
+    return len(values), np.full(cases, mean), np.full(cases, squares)
+
+
+def _without(values: Floats, leaving: Floats) -> Sums:
+    """The group without each of the values that may leave."""
+    size, (mean, *_), (squares, *_) = _constant(values, 1)
+    means = mean + (mean - leaving) / (size - 1)
+    return size - 1, means, np.maximum(squares - (leaving - mean) ** 2 * size / (size - 1), 0.0)
+
+
+def _reached(parts: list[Sums], into: int, most: float) -> Floats:
+    """The largest and least t when a value comes into a group, and those at 0 and m, shape (3, cases)."""
+    size, means, squares = parts[into]
+    other_size, other_means, other_squares = parts[1 - into]
+    sign = 1.0 if into == 0 else -1.0
+    # with v the distance of the value from the mean, t = (p + q v) / sqrt(r + u v**2)
+    p, q = sign * (means - other_means), sign / (size + 1)
+    r = squares / ((size + 1) * size) + other_squares / (other_size * (other_size - 1))
+    u = (size / (size + 1)) / ((size + 1) * size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        vertex = np.where(p == 0, 0.0, q * r / (p * u))
+    ends = np.stack([-means, most - means, np.clip(vertex, -means, most - means)])
+    reached: Floats = (p + q * ends) / np.sqrt(r + u * ends**2)
+    return reached
 
 
 def _sample(values: Floats) -> Sample:
