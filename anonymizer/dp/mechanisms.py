@@ -103,7 +103,7 @@ def chosen_exponentially(
     checked_budget(epsilon)
     scale = (1 if monotone else 2) * _positive(sensitivity) / epsilon
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
-    # for this divergence the noise is Gumbel's: the largest score with it is that of the exponential mechanism
+    # for this divergence the noise is Gumbel's, which makes the largest score the exponential mechanism's
     noisy = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale)
     return int(noisy(given.tolist()))
 
