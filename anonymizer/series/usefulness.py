@@ -65,7 +65,9 @@ class Usefulness:
     items: Int
 
 
-def predictable(cells: Float, rest: Float, most: int = ITEMS, seed: int | None = None) -> Int:
+def predictable(
+    cells: Float, rest: Float, most: int = ITEMS, seed: int | None = None, *, share: float = 0.0
+) -> Int:
     """Items to predict, drawn at random of those with enough users with and without them, in order.
 
     Args:
@@ -73,16 +75,20 @@ def predictable(cells: Float, rest: Float, most: int = ITEMS, seed: int | None =
         rest: of other users, shape (p, m).
         most: items.
         seed: of the draw; None is the operating system's randomness.
+        share: of users that have the item at least, and lack it at least, in [0, 0.5). Rare items are hardly
+            predicted from the original, and any release that has them more often does better.
 
     Raises:
         TableError: there is none.
     """
     with_item = (cells > 0).sum(axis=0)
+    least = max(LEAST, share * len(cells))
     some = (rest > 0).any(axis=0) & ~(rest > 0).all(axis=0)
-    fit = np.flatnonzero((with_item >= LEAST) & (len(cells) - with_item >= LEAST) & some)
+    fit = np.flatnonzero((with_item >= least) & (len(cells) - with_item >= least) & some)
     if not len(fit):
         raise TableError(
-            f"No item has {LEAST} users with and {LEAST} without it.", "Give more users or longer windows."
+            f"No item has {least:g} users with and {least:g} without it.",
+            "Give more users or longer windows.",
         )
     return fit[Randomness(seed, "items to predict").sample(len(fit), most)]
 
