@@ -95,6 +95,7 @@ class Constraint(ABC):
             columns=(*columns, self.column),
             condition=" ".join(filter(None, (told, self._condition()))),
             method=method,
+            known=self.known,
         )
 
     def _condition(self) -> str:

@@ -325,8 +325,9 @@ class Method(BaseEstimator):  # type: ignore[misc]
     def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
         """Whether an earlier step's guarantee holds after this one's last transformation.
 
-        Promises about classes end where rows were lost, where the sensitive column changed, or where cells
-        that were alike may differ. Differential privacy survives whatever is done to what it has released.
+        Promises about classes end where rows were lost, where the sensitive column or one that an attacker
+        may know changed, or where cells that were alike may differ. Differential privacy survives whatever is
+        done to what it has released.
 
         Args:
             guarantee: of a step before.
@@ -336,7 +337,10 @@ class Method(BaseEstimator):  # type: ignore[misc]
         if guarantee.kind not in ABOUT_CLASSES | {"anatomy"}:
             return True
         changed = set(self.changed_) & set(guarantee.columns)
+        aware = set(guarantee.known) - set(guarantee.columns)
         if len(after) < len(before) or self.origin_ is None or guarantee.sensitive in changed:
+            return False
+        if aware & set(self.changed_):
             return False
         return not changed or (self.keeps_classes and guarantee.kind in ABOUT_CLASSES)
 

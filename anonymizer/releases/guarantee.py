@@ -48,6 +48,8 @@ class Guarantee:
         neighbours: of differential privacy, whether a record is replaced or added and removed; else None.
         condition: a sentence, where more must be true than can be seen; or "".
         method: the word of the step that gives it, or "".
+        known: of diversity and closeness, other columns that an attacker may know: it holds as well among the
+            rows of a class that agree in them.
 
     Raises:
         SpecError: the kind is unknown, or a parameter is out of range.
@@ -60,6 +62,7 @@ class Guarantee:
     neighbours: Neighbours | None = None
     condition: str = ""
     method: str = ""
+    known: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -98,6 +101,7 @@ class Guarantee:
             "neighbours": self.neighbours,
             "condition": self.condition,
             "method": self.method,
+            "known": list(self.known),
         }
 
     @classmethod
@@ -107,16 +111,18 @@ class Guarantee:
         Raises:
             FileError: a key is unknown or missing, or a value is of the wrong type.
         """
+        if isinstance(document, dict):
+            document = {"known": [], **document}
         strict(document, _TYPES, "guarantee")
-        parameters, columns = document["parameters"], document["columns"]
+        parameters, columns, aware = document["parameters"], document["columns"], document["known"]
         plain = all(isinstance(v, int | float | str) and not isinstance(v, bool) for v in parameters.values())
-        if not plain or not all(isinstance(name, str) for name in columns):
+        if not plain or not all(isinstance(name, str) for name in (*columns, *aware)):
             raise FileError("A guarantee of the manifest has an entry of the wrong type.", _MADE)
         for key, known in (("unit", get_args(Unit)), ("neighbours", (*get_args(Neighbours), None))):
             if document[key] not in known:
                 raise FileError(f"A guarantee of the manifest has the {key} {document[key]!r}.", _MADE)
         try:
-            return cls(**{**document, "columns": tuple(columns)})
+            return cls(**{**document, "columns": tuple(columns), "known": tuple(aware)})
         except SpecError as problem:
             raise FileError(f"The manifest is wrong: {problem.what}", problem.mend) from None
 
@@ -130,6 +136,7 @@ _TYPES: Final[Mapping[str, Any]] = {
     "neighbours": str | None,
     "condition": str,
     "method": str,
+    "known": list,
 }
 
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
+from anonymizer.measures.attacks import Linkability
 from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
 from anonymizer.risk.attacks.outcome import Attack, Rate
@@ -104,6 +105,34 @@ def test_a_perfect_attack_divides_by_nothing():
             assert found.main.value == 1
             assert found.risk == (0 if control else 1)
             assert 0 <= found.interval[0] <= found.risk <= found.interval[1] <= 1
+
+
+def test_a_link_to_m_people_alike_counts_one_in_m():
+    original = Table.of(pd.DataFrame({"age": np.repeat([20, 30, 40], [2, 3, 5]), "town": list("aabbbccccc")}))
+    found = linkability(original, original, random_state=1)
+    assert found.main.successes == pytest.approx(3)
+    assert found.main.value == pytest.approx(0.3)  # a row of m has 1 / m: three classes, one hit each
+
+
+def test_an_attack_that_hits_the_control_group_too_is_inconclusive():
+    frame = people(400, 8)
+    control = Table.of(frame.sample(frac=0.7, random_state=1).reset_index(drop=True), ROLES)
+    found = linkability(Table.of(frame, ROLES), Table.of(frame.drop(columns="name")), control, random_state=1)
+    assert found.control.value > 0.5
+    assert not found.conclusive
+    assert "100% of the people who are not in the release" in found.objection
+    told = Linkability().describe(found)
+    assert "linkability (inconclusive)" in str(told.grids)
+    assert any("says nothing of the release" in one for one in told.cautions)
+
+
+def test_an_attack_of_few_attempts_is_inconclusive():
+    original, release, control = tables(0.6)
+    found = linkability(original, release, control, attempts=8, random_state=1)
+    low, high = found.interval
+    assert high - low > 0.5
+    assert not found.conclusive
+    assert "leaves the risk anywhere from" in found.objection
 
 
 def test_duplicates_single_nobody_out():

@@ -21,9 +21,11 @@ from anonymizer.errors import FileError, GateError, SpecError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.models.anatomy import Anatomy
+from anonymizer.models.constraints import DistinctDiversity
 from anonymizer.models.dp_noise import DpNoise
 from anonymizer.models.local_recoding import LocalRecoding
 from anonymizer.models.method import Method
+from anonymizer.models.pram import PRAM
 from anonymizer.models.registry import METHODS
 from anonymizer.models.sampling import Sampling
 from anonymizer.models.suppression import SuppressRecords
@@ -498,3 +500,50 @@ def test_a_full_disk_is_told_of_the_wanted_file(tmp_path, ending):
     assert error.value.what.startswith(f"{wanted} cannot be written: ")
     assert error.value.what.endswith("File too large.")
     assert not list(tmp_path.iterdir())
+
+
+AWARE = DistinctDiversity("illness", 2, known=("drug",))
+
+
+def with_drugs(told: bool) -> Table:
+    """Two sensitive columns; with `told` everybody who takes p has illness u."""
+    frame = people(400)
+    drug = RANDOM.choice(list("pq"), len(frame))
+    frame["drug"] = np.where(frame["illness"] == "u", drug, "q") if told else drug
+    return Table.of(frame, replace(WITH_NAMES, sensitive=("illness", "drug")), HIERARCHIES)
+
+
+def test_what_holds_for_who_knows_another_column_is_measured_for_them():
+    alone = DistinctDiversity("illness", 2)
+    claim = AWARE.guarantee(ROLES.quasi_identifiers, "rogue")
+    rogue = Rogue(k=20, constraints=(alone,), claim=(claim,))
+    with pytest.raises(GateError) as error:
+        written(pipeline(rogue).release(with_drugs(told=True)), "out.csv")
+    assert rules(error) == ["guarantee"]
+    assert "a class does not fulfil it for illness" in error.value.findings[0]["what"]
+    honest = Rogue(k=20, constraints=(alone,), claim=(alone.guarantee(ROLES.quasi_identifiers, "rogue"),))
+    written(pipeline(honest).release(with_drugs(told=True)), "out.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_what_is_kept_for_who_knows_another_column_passes(ending):
+    made = pipeline(LocalRecoding(k=3, constraints=(AWARE,))).release(with_drugs(told=False))
+    manifest = written(made, f"out.{ending}")
+    assert manifest.guarantees[-1].known == ("drug",)
+    assert Manifest.from_json(manifest.to_json()) == manifest
+    document = json.loads(manifest.to_json())
+    del document["guarantees"][-1]["known"]
+    assert Manifest.from_json(json.dumps(document)).guarantees[-1].known == ()
+    document["guarantees"][-1]["known"] = [1]
+    with pytest.raises(FileError, match="wrong type"):
+        Manifest.from_json(json.dumps(document))
+
+
+def test_a_step_that_changes_what_others_know_takes_the_promise_away():
+    steps = (LocalRecoding(k=3, constraints=(AWARE,)), PRAM(columns=("drug",), retention=0.2, random_state=1))
+    release = pipeline(*steps).release(with_drugs(told=False))
+    assert AWARE.word not in {one.kind for one in release.guarantees}
+    with pytest.raises(GateError) as error:
+        written(release, "out.csv")
+    assert rules(error) == ["guarantee"]
+    assert "cells of drug are others" in error.value.findings[0]["what"]

@@ -203,3 +203,56 @@ def test_too_many_combinations_are_refused(tmp_path):
 def test_ends_that_are_no_numbers_are_refused(tmp_path, end):
     with pytest.raises(SpecError, match="end is no number"):
         Space.of({"steps": [{"method": "noise", "epsilon": {"from": 0, "to": end}}]}, tmp_path)
+
+
+WEIGHED = """
+[roles]
+quasi_identifiers = ["age", "town"]
+sensitive = ["ill"]
+
+[hierarchies]
+age = { widths = [10, 50], lower = 0, upper = 100 }
+town = { rows = [["a", "n", "*"], ["b", "n", "*"], ["c", "s", "*"], ["d", "s", "*"]] }
+
+[[steps]]
+method = "local-recoding"
+k = 4
+weights = { age = { from = 0.01, to = 100.0, points = 2, scale = "log" }, town = 1.0 }
+limits = { age = { choices = [[0, 3], [1, 2]] }, town = [{ choices = [0, 1] }, 2] }
+"""
+
+
+def test_weights_and_limits_are_searched_for():
+    names = ["weights.age", "limits.age", "limits.town.0"]
+    free = space(WEIGHED)
+    assert set(free.free) == {f"local-recoding.{name}" for name in names}
+    assert len(free.grid) == 8
+    original = people(200)
+    r = Randomness(2)
+    original = Table.of(original.native.assign(town=np.array(list("abcd"))[r.integers(4, 200)]))
+    changed = {}
+    for point in free.grid:
+        spec = free.spec(point)
+        release = spec.pipeline().release(original.declared(spec.roles, spec.hierarchies, spec.schema))
+        frame = release.table.native
+        weight, limits, least = (point[f"local-recoding.{name}"] for name in names)
+        assert spec.steps[0]["weights"] == {"age": weight, "town": 1.0}
+        if limits == [1, 2]:
+            assert set(frame["age"]) <= {
+                *(f"[{a}, {a + 10})" for a in range(0, 100, 10)),
+                "[0, 50)",
+                "[50, 100]",
+            } | {"[90, 100]"}
+        if least:
+            assert not set(frame["town"]) & set("abcd")
+        changed[weight, tuple(limits), least] = int((frame["town"].isin(list("abcd"))).sum())
+    assert changed[0.01, (0, 3), 0] > changed[100.0, (0, 3), 0]
+    measured = ReleaseMeasure(free, original, fidelity)(free.grid[0])
+    assert 0 < measured[0] <= 1
+
+
+def test_limits_that_cannot_be_are_named_at_the_point():
+    wrong = space(WEIGHED.replace("[1, 2]]", "[1, 7]]"))
+    bad = [point for point in wrong.grid if point["local-recoding.limits.age"] == [1, 7]]
+    with pytest.raises(SpecError, match="limits of 'age'"):
+        ReleaseMeasure(wrong, people(40).replaced({"town": np.array(["a", "c"] * 20)}), fidelity)(bad[0])

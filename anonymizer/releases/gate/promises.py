@@ -135,12 +135,13 @@ def _contents(
     named = {one.name for one in fields(kind)}
     given: dict[str, Any] = {key: value for key, value in guarantee.parameters.items() if key in named}
     sensitive = guarantee.columns[-1]
-    if sensitive in read.names and differing(original, read, origin, sensitive).any():
-        return f"cells of {sensitive} are others than those it was measured on"
+    for name in (sensitive, *guarantee.known):  # what is recoded makes the classes, in which rows agree in it
+        if name in read.names and name not in columns and differing(original, read, origin, name).any():
+            return f"cells of {name} are others than those it was measured on"
     classes, count = classes_of(read, columns)
     rows = np.arange(len(read), dtype=np.int64)
     try:
-        asked = (kind(sensitive, **given),)
+        asked = (kind(sensitive, known=guarantee.known, **given),)
         judges = (Allowed(original, 1, asked).of(origin), Allowed(original.taken(origin), 1, asked))
         if any(judge(rows, classes, count).all() for judge in judges):
             return None
