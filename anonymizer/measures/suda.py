@@ -25,7 +25,7 @@ class Suda(Measure[SpecialUniques]):
 
     def measure(self, case: Case) -> SpecialUniques:
         """As `special_uniques`."""
-        return special_uniques(case.release)
+        return special_uniques(case.release, fraction=case.fraction)
 
     def describe(self, found: SpecialUniques) -> Story:
         """How many rows, by how few columns, and the part of each column."""
@@ -37,6 +37,14 @@ class Suda(Measure[SpecialUniques]):
             if least is None
             else f"{found.unique:.2%} of the rows, the worst by {least}"
         )
+        dis = None
+        dis_facts = []
+        if found.dis is not None:
+            dis = {"mean": float(found.dis.mean()), "highest": float(found.dis.max())}
+            said = f"mean {number(dis['mean'])}, highest {number(dis['highest'])}"
+            dis_facts.append(
+                ("DIS-SUDA scores", f"{said}; they rank rows, and are no calibrated probabilities")
+            )
         return Story(
             values={
                 "rows": found.unique,
@@ -44,6 +52,7 @@ class Suda(Measure[SpecialUniques]):
                 "sets": {str(size): count for size, count in found.sizes.items()},
                 "columns": dict(found.columns),
                 "highest_score": float(found.scores.max()),
+                "dis": dis,
             },
             lines=[("special uniques", f"{told}{'' if least is None else ' columns'}")],
             text="A set of columns singles a row out if no other row has the same cells in them, and would "
@@ -52,6 +61,7 @@ class Suda(Measure[SpecialUniques]):
             facts=[
                 ("Rows singled out", percent(found.unique)),
                 ("Smallest sets, by their number of columns", by_size or "none"),
+                *dis_facts,
             ],
             grids=[
                 Grid(

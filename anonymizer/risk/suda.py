@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.risk.classes import grouped
+from anonymizer.risk.measures import class_sizes
+from anonymizer.risk.uniqueness import match_probability
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -39,6 +41,8 @@ class SpecialUniques:
         scores: of each row the sum over its sets of s columns of the product of (d - i) for i from s to
             d - 1, d being all columns: (d - s)!. Shape (n,).
         columns: by column, the part of all scores that comes from sets with it: which column makes the risk.
+        dis: of each row its DIS-SUDA score in [0, 1], see `dis_scores`, shape (n,); None where no sampling
+            fraction was given.
     """
 
     largest: int
@@ -46,6 +50,7 @@ class SpecialUniques:
     smallest: Int = field(repr=False)
     scores: Float = field(repr=False)
     columns: Mapping[str, float]
+    dis: Float | None = field(default=None, repr=False)
 
     @property
     def unique(self) -> float:
@@ -53,15 +58,18 @@ class SpecialUniques:
         return float((self.smallest > 0).mean())
 
 
-def special_uniques(release: Table, largest: int | None = None) -> SpecialUniques:
+def special_uniques(
+    release: Table, largest: int | None = None, fraction: float | None = None
+) -> SpecialUniques:
     """Look for them.
 
     Args:
         release: at least one row and one quasi-identifier.
         largest: columns of the largest sets to look at, at least 1; None is all quasi-identifiers.
+        fraction: released rows by people of the population, in (0, 1], if it is known.
 
     Raises:
-        TableError: there are no rows or no quasi-identifiers.
+        TableError: there are no rows or no quasi-identifiers, or the fraction is impossible.
     """
     names = release.roles.quasi_identifiers
     if not len(release) or not names:
@@ -93,7 +101,44 @@ def special_uniques(release: Table, largest: int | None = None) -> SpecialUnique
         smallest=smallest,
         scores=scores,
         columns={name: part / total if total else 0.0 for name, part in by_column.items()},
+        dis=None if fraction is None else dis_scores(scores, len(names), class_sizes(release), fraction),
     )
+
+
+def dis_scores(scores: Float, columns: int, classes: Int, fraction: float) -> Float:
+    """DIS-SUDA: scores as if they were probabilities that a match is right.
+
+    The odds against a right match are, in the mean over the rows with a score S, those of data intrusion
+    simulation, and are shared out in proportion to S^-Q with Q = 1 + (8 - d) / 20 of d columns. They rank
+    rows on a scale that depends on the sample; no single one is a calibrated probability.
+
+    Args:
+        scores: of each row, shape (n,).
+        columns: d.
+        classes: of each row, how many have its quasi-identifiers, shape (n,).
+        fraction: released rows by people of the population, in (0, 1].
+
+    Returns:
+        In [0, 1], shape (n,); 0 for rows without a score.
+
+    Raises:
+        TableError: the fraction is impossible.
+
+    Reference: Elliot, Integrating file and record level disclosure risk assessment, Inference Control in
+        Statistical Databases, LNCS 2316, 2002; the exponent is that of `suda2` in sdcMicro.
+    """
+    if not 0 < fraction <= 1:
+        raise TableError(
+            f"The sampling fraction is {fraction}.", "Give released rows by population, up to 1."
+        )
+    scored = scores > 0
+    found = np.zeros(len(scores))
+    if scored.any():
+        sizes, rows = np.unique(classes, return_counts=True)
+        match = match_probability(sizes, rows // sizes, fraction)
+        strength = scores[scored] ** (1 + (8 - columns) / 20)
+        found[scored] = 1 / (1 + (1 / match - 1) / (strength * (1 / strength).mean()))
+    return found
 
 
 def sets_to_search(columns: int, largest: int | None = None) -> int:

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
+from anonymizer.measures.measure import Case
+from anonymizer.measures.registry import MEASURES
 from anonymizer.risk.individual import household_risk, person_risk
 from anonymizer.risk.joint import joint_risk
 from anonymizer.risk.measures import journalist_risk
 from anonymizer.risk.suda import sets_to_search, special_uniques
+from anonymizer.risk.uniqueness import uniqueness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -59,6 +62,38 @@ def test_special_uniques_are_those_of_all_sets(frame):
     assert some.sizes == {n: found.sizes[n] for n in (1, 2)}
     assert sets_to_search(4) == 15
     assert sets_to_search(4, 2) == 10
+
+
+def test_dis_scores_by_hand():
+    frame = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [1, 2, 2, 2, 3]})
+    table = Table.of(frame, Roles(quasi_identifiers=("a", "b")))
+    found = special_uniques(table, fraction=0.2)
+    # b alone singles out the first row, a with b the second, each of them the last; two rows are a pair
+    assert found.scores.tolist() == [1, 1, 0, 0, 2]
+    # three uniques and one pair: 0.2 * 3 / (0.2 * 3 + 2 * 0.8 * 1) = 3 / 11, so that odds against are 8 / 3;
+    # 2 ** 1.3 = 2.462289, the mean of 1, 1 and 1 / 2.462289 is 0.802042, and 8 / 3 / 0.802042 = 3.324847
+    assert found.dis == pytest.approx([0.231222, 0.231222, 0, 0, 0.425476], abs=1e-6)
+    assert special_uniques(table).dis is None
+    assert special_uniques(table, fraction=1.0).dis == pytest.approx([1, 1, 0, 0, 1])
+    nobody = Table.of(frame.iloc[[2, 3]].reset_index(drop=True), Roles(quasi_identifiers=("a", "b")))
+    assert special_uniques(nobody, fraction=0.2).dis.tolist() == [0, 0]
+    with pytest.raises(TableError, match=r"sampling fraction is 1\.5"):
+        special_uniques(table, fraction=1.5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(cells(), st.floats(0.01, 1))
+def test_dis_scores_rank_as_scores_do_and_keep_the_odds_of_a_match(frame, fraction):
+    table = Table.of(frame, Roles(quasi_identifiers=KEYS))
+    found = special_uniques(table, fraction=fraction)
+    scored = found.scores > 0
+    if scored.any():
+        odds = (1 / found.dis[scored] - 1).mean()
+        match = uniqueness(table, fraction).match
+        assert odds == pytest.approx(1 / match - 1)
+        order = np.argsort(found.scores[scored], kind="stable")
+        assert (np.diff(found.dis[scored][order]) >= -1e-12).all()
+    assert (found.dis[~scored] == 0).all()
 
 
 def test_individual_risk_follows_the_weights():
@@ -108,3 +143,15 @@ def test_a_population_as_it_was_collected_is_counted_by_what_labels_cover():
     with pytest.raises(TableError, match=r"0 people like the one in row 1 of the release") as caught:
         journalist_risk(release, people.taken(np.array([2, 3, 5])), original)
     assert "north" not in str(caught.value)
+
+
+def test_dis_scores_are_in_the_report_where_the_fraction_is_known():
+    frame = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [1, 2, 2, 2, 3]})
+    table = Table.of(frame, Roles(quasi_identifiers=("a", "b")))
+    suda = MEASURES["suda"]
+    told = suda.describe(suda.measure(Case(table, table, fraction=0.2)))
+    assert told.values["dis"]["highest"] == pytest.approx(0.425476, abs=1e-6)
+    assert any("highest 0.425" in text for name, text in told.facts if name == "DIS-SUDA scores")
+    bare = suda.describe(suda.measure(Case(table, table)))
+    assert bare.values["dis"] is None
+    assert all(name != "DIS-SUDA scores" for name, _ in bare.facts)
