@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +32,7 @@ from typing import Any, Final
 
 import tomli_w
 
-from anonymizer.errors import AnonymizerError, FileError, SpecError, near
+from anonymizer.errors import AnonymizerError, SpecError, near
 from anonymizer.hierarchies.declared import built, resolved
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.models.method import Method
@@ -42,6 +41,7 @@ from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.columns import Schema
+from anonymizer.schema.documents import document_of, only, section
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 
@@ -153,12 +153,7 @@ def read(path: str | Path) -> Spec:
         HierarchyError: a hierarchy is malformed.
     """
     place = Path(path)
-    try:
-        document = tomllib.loads(place.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(f"{place} cannot be read: {type(problem).__name__}.", "Check the path.") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise SpecError(f"{place.name} is no TOML: {problem}.", "Correct the named place.") from None
+    document = document_of(place)
     return parse(document, place.parent, place.name)
 
 
@@ -173,17 +168,17 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     Raises:
         SpecError: as `read`.
     """
-    _known(
+    only(
         document,
         ("title", "csv", "release_as_is", "chosen_on", *_SECTIONS),
         place,
     )
     dialect = dialect_of(document, place)
-    roles = Roles.from_mapping(_table(document, "roles", place), f"{place}, roles")
-    schema = Schema.from_mapping(_table(document, "columns", place), f"{place}, columns")
+    roles = Roles.from_mapping(section(document, "roles", place), f"{place}, roles")
+    schema = Schema.from_mapping(section(document, "columns", place), f"{place}, columns")
     declared = {
         column: resolved(column, given, folder, f"{place}, hierarchy of {column!r}")
-        for column, given in _table(document, "hierarchies", place).items()
+        for column, given in section(document, "hierarchies", place).items()
     }
     hierarchies = {
         column: built(column, given, place, dialect.date_format) for column, given in declared.items()
@@ -225,7 +220,7 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
     Raises:
         SpecError: an entry is impossible.
     """
-    return Dialect.from_mapping(_table(document, "csv", place), f"{place}, csv")
+    return Dialect.from_mapping(section(document, "csv", place), f"{place}, csv")
 
 
 def made(step: Any, place: str) -> Method:
@@ -247,7 +242,7 @@ def made(step: Any, place: str) -> Method:
         raise SpecError(f"{place}: there is no method {word!r}.", near(word, sorted(METHODS)))
     parameters = {key: _plain(value) for key, value in step.items() if key not in _ABOUT}
     known = METHODS[word]().get_params()
-    _known(parameters, tuple(known), f"{place} ({word})")
+    only(parameters, tuple(known), f"{place} ({word})")
     check(METHODS[word], parameters, f"{place} ({word})")
     method = METHODS[word](**parameters)
     try:
@@ -269,7 +264,7 @@ def _name(step: Mapping[str, Any], number: int) -> str:
 def _as_is(document: Mapping[str, Any], roles: Roles, place: str) -> tuple[Acceptance, ...]:
     """What `release_as_is` says: that a table without quasi-identifiers is meant."""
     said = document.get("release_as_is", False)
-    stated = "quasi_identifiers" in _table(document, "roles", place)
+    stated = "quasi_identifiers" in section(document, "roles", place)
     if not isinstance(said, bool) or (said and (roles.quasi_identifiers or not stated)):
         raise SpecError(
             f"{place}: release_as_is is for tables without quasi-identifiers, and says that this is meant.",
@@ -290,16 +285,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     return value
-
-
-def _known(given: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
-
-
-def _table(document: Mapping[str, Any], key: str, place: str) -> Mapping[str, Any]:
-    found = document.get(key, {})
-    if not isinstance(found, Mapping):
-        raise SpecError(f"{place}: {key} is no table.", f"Write it below [{key}].")
-    return found

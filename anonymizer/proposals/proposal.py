@@ -48,15 +48,15 @@ class Proposal:
 
     def names(self, role: Role) -> list[str]:
         """The columns of a role."""
-        return [one.profile.name for one in self.columns if one.role == role]
+        return [one.name for one in _profiles(self.columns, role)]
 
     @property
     def document(self) -> dict[str, Any]:
         """The specification as plain values."""
         roles = {role: self.names(role) for role in ROLES if self.names(role)}
-        gaps = [one for one in self.columns if one.role == "quasi_identifiers" and one.profile.missing]
+        gaps = [one for one in _profiles(self.columns, "quasi_identifiers") if one.missing]
         found: dict[str, Any] = {"csv": declared(self.dialect), "roles": roles}
-        found["columns"] = {one.profile.name: {"missing": "value"} for one in gaps}
+        found["columns"] = {one.name: {"missing": "value"} for one in gaps}
         found["hierarchies"] = {name: dict(one.declared) for name, one in self.hierarchies.items()}
         found["steps"] = [{"method": self.method, "k": self.k}]
         return {key: value for key, value in found.items() if value}
@@ -88,8 +88,12 @@ def propose(table: Table, dialect: Dialect) -> Proposal:
         columns = better
 
 
+def _profiles(columns: Sequence[Proposed], role: Role) -> list[Profile]:
+    return [one.profile for one in columns if one.role == role]
+
+
 def _proposal(table: Table, dialect: Dialect, columns: tuple[Proposed, ...]) -> Proposal:
-    quasi = [one.profile for one in columns if one.role == "quasi_identifiers"]
+    quasi = _profiles(columns, "quasi_identifiers")
     if not quasi:
         raise TableError(
             "No column could be proposed as a quasi-identifier.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from anonymizer.proposals.profiles import Profile
@@ -58,14 +58,16 @@ def proposed(profiles: Sequence[Profile]) -> list[Proposed]:
     left.sort(key=lambda one: -one.profile.separation)
     for place, one in enumerate(left[: max(0, MOST - count)]):
         if place < LEAST - count or one.profile.distinction > _DISTINCT:
-            why = "tells rows apart better than others"
-            found[one.profile.name] = Proposed(one.profile, "quasi_identifiers", why)
+            found[one.profile.name] = replace(
+                one, role="quasi_identifiers", why="tells rows apart better than others"
+            )
     if not any(one.role == "quasi_identifiers" for one in found.values()):
         given = [one for one in found.values() if one.profile.look != "nested"]
         least = min(given, key=lambda one: (one.profile.distinction, one.role == "sensitive"), default=None)
         if least is not None:
-            why = "no other column can be kept and protected"
-            found[least.profile.name] = Proposed(least.profile, "quasi_identifiers", why)
+            found[least.profile.name] = replace(
+                least, role="quasi_identifiers", why="no other column can be kept and protected"
+            )
     return list(found.values())
 
 

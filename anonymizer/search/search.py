@@ -94,13 +94,10 @@ class SearchResult:
         return found
 
     @property
-    def frame(self) -> Any:
-        """The trials as a pandas data frame: parameters, risk, utility, allowed, front, problem."""
-        import pandas as pd
-
-        rows = [
+    def figures(self) -> tuple[Mapping[str, Any], ...]:
+        """Of each trial risk, utility, allowed, front and problem."""
+        return tuple(
             {
-                **one.point,
                 "risk": one.risk,
                 "utility": one.utility,
                 "allowed": not one.problem and one.risk <= self.limit,
@@ -108,8 +105,16 @@ class SearchResult:
                 "problem": one.problem,
             }
             for one, front in zip(self.trials, self.front, strict=True)
-        ]
-        return pd.DataFrame(rows)
+        )
+
+    @property
+    def frame(self) -> Any:
+        """The trials as a pandas data frame: parameters, risk, utility, allowed, front, problem."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [{**one.point, **figures} for one, figures in zip(self.trials, self.figures, strict=True)]
+        )
 
 
 def search(

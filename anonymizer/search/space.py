@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,8 +20,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from anonymizer.errors import FileError, SpecError, near
+from anonymizer.errors import SpecError, near
 from anonymizer.pipelines.spec import Spec, dialect_of, parse
+from anonymizer.schema.documents import document_of
 from anonymizer.tables.dialect import Dialect
 
 _RANGE: Final = ("from", "to", "points", "scale")
@@ -126,12 +126,7 @@ class Space:
             SpecError: it is no TOML, or as `of`.
         """
         file = Path(path)
-        try:
-            document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-        except (OSError, UnicodeDecodeError) as problem:
-            raise FileError(f"{file} cannot be read: {type(problem).__name__}.", "Check the path.") from None
-        except tomllib.TOMLDecodeError as problem:
-            raise SpecError(f"{file.name} is no TOML: {problem}.", "Correct the named place.") from None
+        document = document_of(file)
         return cls.of(document, file.parent, file.name)
 
     @property

@@ -19,18 +19,18 @@ k = 5
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
-from anonymizer.errors import AnonymizerError, FileError, SpecError, near
+from anonymizer.errors import AnonymizerError, SpecError
 from anonymizer.models.method import Method
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import dialect_of, digest_of, made
 from anonymizer.releases.acceptance import Acceptance
+from anonymizer.schema.documents import document_of, only, section
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import LEAST_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
@@ -122,12 +122,7 @@ def read_series(path: str | Path) -> SeriesSpec:
         SpecError: it is not TOML, or has an unknown, missing or impossible entry.
     """
     place = Path(path)
-    try:
-        document = tomllib.loads(place.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(f"{place} cannot be read: {type(problem).__name__}.", "Check the path.") from None
-    except tomllib.TOMLDecodeError as problem:
-        raise SpecError(f"{place.name} is not TOML: {problem}.", "Correct the named place.") from None
+    document = document_of(place)
     return parse_series(document, place.name)
 
 
@@ -137,11 +132,11 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     Raises:
         SpecError: as `read_series`.
     """
-    _known(document, _KEYS, place)
+    only(document, _KEYS, place)
     steps = _list(document, "steps", place)
     for number, step in enumerate(steps, 1):
         made(step, f"{place}, step {number}")
-    factorization = _section(document, "factorization", place) if "factorization" in document else None
+    factorization = section(document, "factorization", place) if "factorization" in document else None
     if factorization is not None:
         _recombined(factorization, f"{place}, factorization")
     elif not steps:
@@ -155,8 +150,8 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     )
     if not windows:
         raise SpecError(f"{place} has no windows.", "Write start and end of each below [[windows]].")
-    matrix = _section(document, "matrix", place)
-    _known(matrix, ("cells", "least_users"), f"{place}, matrix")
+    matrix = section(document, "matrix", place)
+    only(matrix, ("cells", "least_users"), f"{place}, matrix")
     cells, least = matrix.get("cells", "binary"), matrix.get("least_users", LEAST_USERS)
     if cells not in get_args(Cells) or not isinstance(least, int) or isinstance(least, bool) or least < 1:
         raise SpecError(
@@ -171,7 +166,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
         for number, one in enumerate(_list(document, "accept", place), 1)
     )
     return SeriesSpec(
-        _columns(_section(document, "log", place), f"{place}, log"),
+        _columns(section(document, "log", place), f"{place}, log"),
         windows,
         cells,
         least,
@@ -185,7 +180,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
 
 
 def _columns(given: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    _known(given, _LOG, place)
+    only(given, _LOG, place)
     for key in ("user", "time"):
         if key not in given:
             raise SpecError(f"{place} lacks {key}.", f'Name the column, such as {key} = "{key}".')
@@ -213,7 +208,7 @@ def _columns(given: Mapping[str, Any], place: str) -> Mapping[str, Any]:
 def _window(given: Any, place: str) -> Window:
     if not isinstance(given, Mapping):
         raise SpecError(f"{place} is not a table.", "Write { start = 2025-01-01, end = 2025-04-01 }.")
-    _known(given, ("start", "end"), place)
+    only(given, ("start", "end"), place)
     if "start" not in given or "end" not in given:
         raise SpecError(f"{place} lacks its start or end.", "Write start = 2025-01-01, end = 2025-04-01.")
     return Window(given["start"], given["end"])
@@ -222,7 +217,7 @@ def _window(given: Any, place: str) -> Window:
 def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
     known = tuple(name for name in Recombined().get_params(deep=False) if name not in _HIDDEN)
     named = {"kind" if key == "factorization" else key for key in known}
-    _known(given, tuple(sorted(named)), place)
+    only(given, tuple(sorted(named)), place)
     parameters: dict[str, Any] = {
         "factorization" if key == "kind" else key: tuple(value) if isinstance(value, list) else value
         for key, value in given.items()
@@ -234,19 +229,6 @@ def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
     except AnonymizerError as problem:
         raise SpecError(f"{place}: {problem.what}", problem.mend) from None
     return method
-
-
-def _known(given: Mapping[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in given:
-        if key not in known:
-            raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
-
-
-def _section(document: Mapping[str, Any], key: str, place: str) -> Mapping[str, Any]:
-    found = document.get(key, {})
-    if not isinstance(found, Mapping):
-        raise SpecError(f"{place}: {key} is not a table.", f"Write it below [{key}].")
-    return found
 
 
 def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:

@@ -187,7 +187,7 @@ def test_what_is_wrong_is_named(folder, old, new, kind, words):
 def test_no_steps_and_no_file_are_refused(folder, tmp_path):
     with pytest.raises(SpecError, match="no steps"):
         spec.parse({"roles": {}}, tmp_path)
-    with pytest.raises(SpecError, match="no table"):
+    with pytest.raises(SpecError, match="not a table"):
         spec.parse({"roles": 3, "steps": [{"method": "sampling"}]}, tmp_path)
     with pytest.raises(FileError, match=r"missing\.toml"):
         spec.read(folder / "missing.toml")
