@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.risk.association import cramers_v
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -116,7 +117,7 @@ def _strength(one: Float | Int, two: Float | Int) -> float:
     if all(numeric):
         return _pearson(one, two)
     if not any(numeric):
-        return _cramer(one, two)
+        return cramers_v(one.astype(np.int64), two.astype(np.int64))
     return _eta(two, one) if numeric[0] else _eta(one, two)
 
 
@@ -128,24 +129,6 @@ def _pearson(one: Float | Int, two: Float | Int) -> float:
     x, y = one - one.mean(), two - two.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip((x @ y) / scale, -1, 1)) if scale > 0 else 0.0
-
-
-def _cramer(one: Float | Int, two: Float | Int) -> float:
-    first, second = one.astype(np.int64), two.astype(np.int64)
-    rows, cols = np.bincount(first), np.bincount(second)
-    least = min(np.count_nonzero(rows), np.count_nonzero(cols))
-    if least < 2:
-        return 0.0
-    pairs = first * len(cols) + second
-    if len(rows) * len(cols) <= 4 * len(pairs):
-        counts = np.bincount(pairs)
-        cells = np.flatnonzero(counts)
-        counts = counts[cells]
-    else:
-        cells, counts = np.unique(pairs, return_counts=True)
-    expected = rows[cells // len(cols)] * (cols[cells % len(cols)] / len(pairs))
-    chi_square = float((counts**2 / expected).sum()) - len(pairs)
-    return float(np.sqrt(max(0.0, chi_square) / (len(pairs) * (least - 1))))
 
 
 def _eta(groups: Float | Int, numbers: Float | Int) -> float:

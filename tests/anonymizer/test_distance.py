@@ -13,12 +13,13 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats.contingency import association
 
 from anonymizer.errors import TableError
+from anonymizer.risk.association import cramers_v
 from anonymizer.risk.distance.closest_record import closest_record, membership
 from anonymizer.risk.distance.coverage import coverage
 from anonymizer.risk.distance.earth_mover import EXACT_ROWS, earth_mover
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import cheapest_matching
-from anonymizer.risk.distance.p_privacy import cramers_v, linked, p_privacy
+from anonymizer.risk.distance.p_privacy import linked, p_privacy
 from anonymizer.risk.distance.space import Space, nearest
 from anonymizer.risk.distance.voronoi import boundary_points, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import y_privacy
