@@ -12,6 +12,7 @@ import pytest
 
 from parties.jobs.state import State
 from parties.ledger.entries import SPENT
+from smc.errors import DisclosureRefused
 from tests.parties.jobs.institutions import job
 
 LABELS = {"type": "category", "values": ["control", "treated", "other"]}
@@ -194,9 +195,13 @@ def test_over_matched_rows(split):
     assert abs(noisy["value"][6] - plain["value"][6]) < 0.5
 
 
-@pytest.mark.parametrize(
-    "limit", [{"minimum_set": 301}, {"maximum_ratio": "1.3"}, {"minimum_intersection": 250}]
-)
+def test_a_limit_that_the_proposer_knows_it_breaks_ends_the_job_before_it_is_signed(split):
+    split.allow("south", minimum_set=301)
+    with pytest.raises(DisclosureRefused, match="301 rows on each side"):
+        split.submit(MATCHED)
+
+
+@pytest.mark.parametrize("limit", [{"maximum_ratio": "1.3"}, {"minimum_intersection": 250}])
 def test_limits_of_matchings_hold_for_statistics_over_matched_rows(split, limit):
     split.allow("south", **limit)
     assert split.failed(MATCHED) == dict.fromkeys(("north", "south"), (State.FAILED, "disclosure"))
