@@ -25,7 +25,7 @@ from anonymizer.errors import AnonymizerError, FileError, GateError, HierarchyEr
 
 P = ParamSpec("P")
 
-_OF_SYNTHETIC: Final = frozenset({"mbi", "jax", "jaxlib", "networkx", "ot"})
+_OF_SYNTHETIC: Final = frozenset({"mbi", "jax", "jaxlib", "networkx"})
 """Libraries that only the extra `synthetic` brings."""
 
 DEBUG_VARIABLE: Final = "DUETTO_DEBUG"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import ot
 from scipy.spatial.distance import cdist
 from scipy.stats import wasserstein_distance
 
@@ -52,6 +51,8 @@ def earth_mover(points: Float, others: Float, seed: int | None = None) -> Moved:
     if not len(points) or not len(others):
         raise TableError("There is no record to move.", "Give at least one row of either table.")
     if max(len(points), len(others)) <= EXACT_ROWS:
+        import ot  # takes a second, and with it what is installed of the array libraries that it serves
+
         return Moved(float(ot.emd2([], [], cdist(points, others), numItermax=_STEPS)), True)
     dimension = points.shape[1]
     drawn = Randomness(seed, "directions").normal(DIRECTIONS * dimension).reshape(DIRECTIONS, dimension)
