@@ -108,8 +108,8 @@ class OrderByTheData(DpNoise):
     ("fault", "claimed", "runs", "pairs"),
     [
         pytest.param(HalfTheNoise, 1.0, 3000, 1, marks=pytest.mark.slow),
-        (LawByTheData, 0.5, 40, 3),
-        (BoundsByTheData, 0.5, 40, 2),
+        (LawByTheData, 0.5, 80, 3),
+        (BoundsByTheData, 0.5, 160, 2),
         (OrderByTheData, 0.5, 40, 1),
     ],
 )
@@ -236,9 +236,10 @@ def test_every_method_that_claims_epsilon_is_audited():
     assert {"dp-noise", "dp-um", "idp-ls"} <= claiming <= audited_words
 
 
+@pytest.mark.slow
 def test_a_record_that_changes_cluster_is_told_apart_and_refutes_nothing():
     step = {"method": "idp-cbls", "epsilon": 1.0, "k": 4, "least": 0.01}
-    found = audited(spec_of(step), Plan(runs=60, search=8, pairs=1, wrong=0.01))
+    found = audited(spec_of(step), Plan(runs=200, search=8, pairs=1, wrong=0.01))
     within, beyond = found.findings
     assert within.within
     assert not beyond.within
