@@ -162,7 +162,7 @@ class Auditor:
         """Audit every claim of differential privacy that the release makes.
 
         Raises:
-            SpecError: a step draws from a seed, or there is no such claim.
+            SpecError: a step draws from a seed, or the claim does not exist.
             AnonymizerError: the table itself is refused.
         """
         check_random(self._command.pipeline())

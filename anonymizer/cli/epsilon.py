@@ -129,7 +129,7 @@ def epsilon(
     for word, known, option in ((risk, RISKS, "--risk"), (utility, UTILITIES, "--utility")):
         if word not in known:
             raise click.BadParameter(
-                f"there is no figure {word!r}; choose one of {', '.join(known)}.", param_hint=option
+                f"{word!r} is not a valid figure; choose one of {', '.join(known)}.", param_hint=option
             )
     spec = read_spec(spec_path)
     source = data if on_path is None else on_path

@@ -75,7 +75,7 @@ def _words(context: click.Context, option: click.Parameter, given: str | None) -
     for word in words:
         if word not in MEASURES:
             raise click.BadParameter(
-                f"there is no measure {word!r}. {near(word, tuple(MEASURES))}", context, option
+                f"{word!r} is not a valid measure. {near(word, tuple(MEASURES))}", context, option
             )
     if not words:
         raise click.BadParameter(f"name at least one of {', '.join(MEASURES)}", context, option)

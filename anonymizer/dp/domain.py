@@ -99,7 +99,7 @@ class Domain:
         """The cells of a column in units of `ends`, rounded to the grid and clamped, shape (n,).
 
         Raises:
-            TableError: a cell is missing or no number, and the column is not declared to be imputed.
+            TableError: a cell is missing or not a number, and the column is not declared to be imputed.
         """
         numbers = declared_numbers(table, column)
         gaps = np.isnan(numbers)

@@ -30,11 +30,13 @@ def resolved(column: str, given: Any, folder: Path, place: str) -> Mapping[str, 
 
     Raises:
         FileError: a file cannot be read.
-        HierarchyError: a file is malformed, or there is no such built-in hierarchy.
+        HierarchyError: a file is malformed, or the built-in hierarchy does not exist.
         SpecError: it is not a table, or has an unknown key.
     """
     if not isinstance(given, Mapping):
-        raise SpecError(f"{place} is no table.", 'Write { file = "age.csv" } or { widths = [10, 20], ... }.')
+        raise SpecError(
+            f"{place} is not a table.", 'Write { file = "age.csv" } or { widths = [10, 20], ... }.'
+        )
     if "file" in given:
         _known(given, ("file",), place)
         if not isinstance(given["file"], str):
@@ -44,7 +46,7 @@ def resolved(column: str, given: Any, folder: Path, place: str) -> Mapping[str, 
         _known(given, ("builtin",), place)
         if given["builtin"] != _BUILTIN or column not in adult.DECLARED:
             raise HierarchyError(
-                f"There is no built-in hierarchy {given['builtin']!r} for column {column!r}.",
+                f"{given['builtin']!r} is not a built-in hierarchy; column {column!r} names it.",
                 f"{_BUILTIN} has {', '.join(adult.DECLARED)}.",
             )
         return dict(adult.DECLARED[column])

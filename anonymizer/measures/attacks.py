@@ -29,7 +29,7 @@ def told(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) -> Sto
     """
     found = list(attacks)
     cautions = [
-        f"The attack {one.name} {one.objection}, and so says nothing of the release: this is no proof of "
+        f"The attack {one.name} {one.objection}, and so says nothing of the release: this is not a proof of "
         "safety."
         for one in found
         if not one.conclusive

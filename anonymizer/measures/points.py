@@ -103,7 +103,7 @@ def points(case: Case) -> Points:
         try:
             placed = [axis.points(table) for table in tables]
         except TableError:
-            left_out[name] = "some cells are missing, or no number and no category of the column"
+            left_out[name] = "some cells are missing, or neither numbers nor categories of the column"
             continue
         columns.append(name)
         measured += [] if declared else [name]

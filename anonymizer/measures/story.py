@@ -62,7 +62,7 @@ class Story:
 
 
 def number(value: float | None) -> str:
-    """Three digits, or more before the point; a dash for what is no number."""
+    """Three digits, or more before the point; a dash for what is not a number."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):

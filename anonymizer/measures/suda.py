@@ -43,7 +43,7 @@ class Suda(Measure[SpecialUniques]):
             dis = {"mean": float(found.dis.mean()), "highest": float(found.dis.max())}
             said = f"mean {number(dis['mean'])}, highest {number(dis['highest'])}"
             dis_facts.append(
-                ("DIS-SUDA scores", f"{said}; they rank rows, and are no calibrated probabilities")
+                ("DIS-SUDA scores", f"{said}; they rank rows, and are not calibrated probabilities")
             )
         return Story(
             values={

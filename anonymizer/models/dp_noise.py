@@ -38,9 +38,9 @@ class DpNoise(NumericMethod):
     """Laplace or Gaussian noise by OpenDP; on a grid the discrete law (Laplace: two-sided geometric).
 
     The columns are declared below `[columns]` as integers or floats with bounds; a cell is rounded to the
-    declared step and clamped to the bounds before noise is put on it. A cell that is missing or no number is
-    treated as declared: with "impute" it is the middle of the bounds, else the table is refused, which tells
-    that there is one.
+    declared step and clamped to the bounds before noise is put on it. A cell that is missing or not a number
+    is treated as declared: with "impute" it is the middle of the bounds, else the table is refused, which
+    tells that there is one.
 
     The budget is that of one record, shared by its columns (sequential composition, Theorem 2.3), equally
     without `weights`; of columns that are not named nothing is claimed.
@@ -147,7 +147,7 @@ class DpNoise(NumericMethod):
                 "cell",
                 (column,),
                 "replace",
-                "A cell that is missing or no number is treated as declared; a refusal tells of one.",
+                "A cell that is missing or not a number is treated as declared; a refusal tells of one.",
                 self.word,
             )
             for column, (epsilon, delta) in self.spent_.items()

@@ -21,7 +21,7 @@ def groups_of(table: Table, column: str | None) -> tuple[Int, int]:
         From 0, shape (n,); the number.
 
     Raises:
-        TableError: there is no such column.
+        TableError: the column does not exist.
     """
     if column is None:
         return np.arange(len(table)), len(table)

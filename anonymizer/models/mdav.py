@@ -66,7 +66,7 @@ class MDAV(NumericMethod):
         if self.k < 2:
             raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 every row stands alone.")
         if self.distance not in DISTANCES:
-            raise SpecError(f"There is no distance {self.distance!r}.", near(self.distance, DISTANCES))
+            raise SpecError(f"{self.distance!r} is not a valid distance.", near(self.distance, DISTANCES))
 
     def _fit(self, table: Table) -> None:
         self._numbers(table)

@@ -107,7 +107,9 @@ class Microaggregation(Method):
                 f"Choose {self.least_k} or more.",
             )
         if self.clusters not in CLUSTERS:
-            raise SpecError(f"There are no clusters of {self.clusters!r}.", near(self.clusters, CLUSTERS))
+            raise SpecError(
+                f"{self.clusters!r} is not a valid kind of clusters.", near(self.clusters, CLUSTERS)
+            )
 
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The quasi-identifiers that are declared so that they can be put into clusters."""

@@ -40,7 +40,7 @@ class NumericMethod(Method):
         """`fit` of a table.
 
         Raises:
-            TableError: as `Method.fit_table`; or bounds are of no column, or the wrong way round.
+            TableError: as `Method.fit_table`; or bounds name an unknown column, or are the wrong way round.
         """
         for column, (lower, upper) in (self.bounds or {}).items():
             table.require(column)

@@ -28,8 +28,8 @@ class SpluGen(Method):
     released; where n is not a multiple of gamma, the last rows, fewer than gamma, are left out. In a pipeline
     it comes last: counts are estimated from its release (`duetto query`) as it made it.
 
-    It keeps small counts from being estimated well. That is no membership or attribute guarantee for a
-    person, see `anonymizer.splu.guarantees.NOT_PROMISED`.
+    It keeps small counts from being estimated well. That is neither a membership nor an attribute guarantee
+    for a person, see `anonymizer.splu.guarantees.NOT_PROMISED`.
 
     Args:
         gamma: the size of decoy groups, 2 or more; the paper advises 5 to 10. No value may be in more than

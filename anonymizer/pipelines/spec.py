@@ -227,7 +227,7 @@ def made(step: Any, place: str) -> Method:
     """The method of a step.
 
     Raises:
-        SpecError: there is no such method, it has no such parameter, or takes another
+        SpecError: the method or the parameter does not exist, or it takes another
             type or other values for it.
     """
     if not isinstance(step, Mapping) or not isinstance(step.get("method"), str):

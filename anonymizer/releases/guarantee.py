@@ -66,7 +66,7 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise SpecError(f"There is no guarantee {self.kind!r}.", near(self.kind, sorted(KINDS)))
+            raise SpecError(f"{self.kind!r} is not a valid guarantee.", near(self.kind, sorted(KINDS)))
         for name, value in self.parameters.items():
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpecError(f"{name} of {self.kind} is {value}.", "Choose a finite number.")

@@ -62,7 +62,7 @@ class Question:
     def __post_init__(self) -> None:
         for word in (*(self.measures or ()), *self.without):
             if word not in MEASURES:
-                raise SpecError(f"There is no measure {word!r}.", near(word, tuple(MEASURES)))
+                raise SpecError(f"{word!r} is not a valid measure.", near(word, tuple(MEASURES)))
 
     def asks(self, measure: Measure[Any]) -> bool:
         """Whether a measure is asked for."""

@@ -66,7 +66,7 @@ def of_names(
         yield f"The release has columns that are declared to be identifiers: {gathered(out)}. Take them out."
     strange = [name for name in hierarchies if name not in names]
     if strange:
-        yield f"There are hierarchies for what is no column of the table: {gathered(strange)}."
+        yield f"There are hierarchies for names that are not columns of the table: {gathered(strange)}."
     others = _without_role(roles, names, released)
     if others:
         yield (

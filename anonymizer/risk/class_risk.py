@@ -34,7 +34,7 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveRisk:
-    """What the classes give away of one sensitive column; missing cells are no values, and are left out.
+    """What the classes give away of one sensitive column; missing cells are left out.
 
     Attributes:
         l: the fewest different values in a class; 0 if one has only missing cells.

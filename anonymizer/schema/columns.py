@@ -56,7 +56,7 @@ class Column:
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
-            raise SpecError(f"There is no type {self.kind!r}.", near(str(self.kind), KINDS))
+            raise SpecError(f"{self.kind!r} is not a valid type.", near(str(self.kind), KINDS))
         if self.missing not in MISSING:
             raise SpecError(
                 f"missing = {self.missing!r} is not a way to treat missing cells.",

@@ -199,7 +199,7 @@ def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
     whole = isinstance(points, int) and not isinstance(points, bool) and 1 <= points <= _POINTS
     if not all(_is_number(end) for end in ends) or not whole:
         raise SpecError(
-            f"{place}: an end is no number, or points is not 1 to {_POINTS:,}.",
+            f"{place}: an end is not a number, or points is not 1 to {_POINTS:,}.",
             "Write { from = 0.1, to = 1.0, points = 10 }.",
         )
     if ends[0] > ends[1] or (scale == "log" and ends[0] <= 0):

@@ -132,7 +132,7 @@ def _check(matrix: csr_matrix, rank: int, kind: str, iterations: int, rate: floa
     if not n or not m:
         raise TableError("The matrix has no users or no items.", "Give at least one of either.")
     if kind not in KINDS:
-        raise TableError(f"There is no factorization {kind!r}.", f"Choose one of {', '.join(KINDS)}.")
+        raise TableError(f"{kind!r} is not a valid factorization.", f"Choose one of {', '.join(KINDS)}.")
     if not 1 <= rank <= min(n, m):
         raise TableError(
             f"The rank is {rank}, and a matrix of {n} users and {m} items has at most the rank {min(n, m)}.",

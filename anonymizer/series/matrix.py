@@ -131,7 +131,7 @@ def matrices(
             item is left.
     """
     if cells not in get_args(Cells):
-        raise TableError(f"There are no cells {cells!r}.", near(cells, get_args(Cells)))
+        raise TableError(f"{cells!r} is not a valid kind of cells.", near(cells, get_args(Cells)))
     if not len(log):
         raise TableError("The log is empty.", "Give at least one event.")
     if not windows or least_users < 1:

@@ -46,7 +46,7 @@ class Recombined(Method):
         penalty: of Eq. 2.10, see `factorized`.
         refit: optimise the factors of items once more for the de-identified users.
         bounds: factors of users are clamped to these ends and declared with them, for methods that need
-            bounds; None is no ends.
+            bounds; None leaves them out.
         digits: behind the point of the released cells.
         columns: numeric columns; the quasi-identifiers if None.
         random_state: of the factorization; the steps have their own.
@@ -90,7 +90,7 @@ class Recombined(Method):
         super().check()
         if self.factorization not in KINDS:
             raise SpecError(
-                f"There is no factorization {self.factorization!r}.", near(self.factorization, KINDS)
+                f"{self.factorization!r} is not a valid factorization.", near(self.factorization, KINDS)
             )
         if not 0 <= self.digits <= 12:
             raise TableError(f"digits is {self.digits}.", "Choose 0 to 12; further digits tell more.")

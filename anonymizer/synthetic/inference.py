@@ -181,7 +181,9 @@ def _library() -> Iterator[Any]:
 
     with jax.enable_x64(True):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # how jax is set up is no concern of who synthesizes
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # about how jax is set up, which the user cannot change
             import mbi
             from mbi import estimation, junction_tree
         yield SimpleNamespace(

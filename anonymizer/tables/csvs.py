@@ -183,7 +183,7 @@ def _writable(frame: pl.DataFrame, dialect: Dialect) -> pl.DataFrame:
                 f"Column {name!r} holds {str(kind).partition('(')[0].lower()} cells, which CSV cannot hold.",
                 "Write the release as .parquet.",
             )
-    if frame.width == 1:  # a blank line would be no row
+    if frame.width == 1:  # a blank line would not be read as a row
         frame = frame.with_columns(pl.all().cast(pl.String).fill_null(""))
     return frame
 

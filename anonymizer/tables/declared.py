@@ -1,4 +1,4 @@
-"""Cells as they are declared: what is no number in a column of numbers counts as missing."""
+"""Cells as they are declared: cells of a column of numbers that are not numbers count as missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def declared_numbers(table: Table, column: str) -> Float:
         column: declared as integers or floats.
 
     Returns:
-        Shape (n,); NaN where a cell is missing, infinite or no number.
+        Shape (n,); NaN where a cell is missing, infinite or not a number.
     """
     if table.is_numeric(column):
         found = np.asarray(table.series(column).to_numpy(), dtype=np.float64).copy()
@@ -41,7 +41,7 @@ def _number(text: str) -> float:
 
 
 def gaps(table: Table, column: str) -> NDArray[np.bool_]:
-    """Which cells are missing, or no number in a column that is declared to hold some, shape (n,)."""
+    """Which cells are missing, or not numbers in a column that is declared to hold some, shape (n,)."""
     if table.schema.of(column).is_number and not table.is_numeric(column):
         return np.isnan(declared_numbers(table, column))
     return table.missing(column)

@@ -91,7 +91,7 @@ class Dialect:
             text_like = False
         if not text_like:
             raise SpecError(
-                f"{place}: there is no encoding {self.encoding!r}.", 'Write such as "cp1252" or "utf-16".'
+                f"{place}: {self.encoding!r} is not a known encoding.", 'Write such as "cp1252" or "utf-16".'
             )
         if self.decimal not in (".", ","):
             raise SpecError(f"{place}: decimal is {self.decimal!r}.", 'Write "." or ",".')
@@ -112,7 +112,7 @@ class Dialect:
             cells: texts; missing and blank ones say nothing.
 
         Returns:
-            Nothing if no cell says anything; None for texts: some cell is no number, has leading zeros as
+            Nothing if no cell says anything; None for texts: some cell is not a number, has leading zeros as
             codes have, or is a whole number beyond 64 bits.
         """
         texts = cells.unique().drop_nulls().str.strip_chars()
@@ -126,7 +126,7 @@ class Dialect:
         return {None} if found.null_count() or not found.is_finite().all() else {kind}
 
     def numbers(self, cells: pl.Series, kind: Kind) -> pl.Series:
-        """A column of texts as numbers, null where a cell is blank or no number."""
+        """A column of texts as numbers, null where a cell is blank or not a number."""
         plain = cells.str.strip_chars()
         if self.thousands:
             plain = plain.str.replace_all(self.thousands, "", literal=True)

@@ -88,7 +88,7 @@ class Table:
             wrapped = nw.from_native(frame, eager_only=True)
         except TypeError:
             raise TableError(
-                f"{type(frame).__name__} is no table.", "Give a pandas or a Polars data frame."
+                f"{type(frame).__name__} is not a table.", "Give a pandas or a Polars data frame."
             ) from None
         names = wrapped.columns
         for name in names:
@@ -301,7 +301,7 @@ class Table:
     def _number_kind(self, column: str) -> Kind:
         """How the texts of a column that is declared to hold numbers read; of a CSV file.
 
-        A cell that is no number is missing: whether there is a release must not tell of a single cell.
+        A cell that is not a number is missing: whether there is a release must not tell of a single cell.
         """
         cells = self.frame[column].to_native()
         form = self.dialect or Dialect()

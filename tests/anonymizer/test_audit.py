@@ -190,10 +190,16 @@ def names(step: dict) -> str:
     return "-".join(str(value) for value in step.values() if not isinstance(value, list))
 
 
-@pytest.mark.parametrize(("step", "columns"), SOUND, ids=[names(step) for step, _ in SOUND])
+def is_long(step: dict) -> bool:
+    """Whether a run takes longer than a second: such methods are audited in the slow tests only."""
+    return "delta" in step and step["method"].startswith("synth")
+
+
+QUICK_ONES = [one for one in SOUND if not is_long(one[0])]
+
+
+@pytest.mark.parametrize(("step", "columns"), QUICK_ONES, ids=[names(step) for step, _ in QUICK_ONES])
 def test_methods_keep_what_they_claim(step, columns):
-    if "delta" in step and step["method"].startswith("synth"):
-        pytest.skip("a run takes longer than a second: with --slow only")
     found = audited(sound(step, columns), Plan(runs=16, search=8, pairs=1, wrong=ALARM), rows=12)
     assert found.findings
     assert not found.refuted, found.refuted
@@ -202,7 +208,7 @@ def test_methods_keep_what_they_claim(step, columns):
 @pytest.mark.slow
 @pytest.mark.parametrize(("step", "columns"), SOUND, ids=[names(step) for step, _ in SOUND])
 def test_methods_keep_what_they_claim_whatever_the_neighbours(step, columns):
-    long = "delta" in step and step["method"].startswith("synth")
+    long = is_long(step)
     if long:
         pytest.importorskip("mbi")
     plan = Plan(runs=200, search=8, pairs=4, wrong=ALARM) if long else Plan(runs=3000, wrong=ALARM)

@@ -351,8 +351,12 @@ def test_a_choice_on_the_data_needs_a_word_and_is_said_wherever_epsilon_is(run):
 @pytest.mark.parametrize(
     ("words", "status", "part"),
     [
-        ("epsilon data.csv --risk voronoy --limit 0.2 --on standin.csv", 2, "there is no figure"),
-        ("epsilon data.csv --risk voronoi --utility f --limit 0.2 --on standin.csv", 2, "there is no figure"),
+        ("epsilon data.csv --risk voronoy --limit 0.2 --on standin.csv", 2, "is not a valid figure"),
+        (
+            "epsilon data.csv --risk voronoi --utility f --limit 0.2 --on standin.csv",
+            2,
+            "is not a valid figure",
+        ),
         ("epsilon data.csv --risk voronoi --limit 0.2 --on standin.csv --epsilons a,b", 2, "not a list"),
         (
             "epsilon data.csv --risk voronoi --limit 0.2 --on standin.csv --epsilons 1,2",

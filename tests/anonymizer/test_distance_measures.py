@@ -96,7 +96,7 @@ def test_columns_without_a_place_are_left_out_and_named():
     coarse = measured(people(1), Table.of(frame, ROLES, None, SCHEMA), words=("y-privacy",))
     told = values(coarse)["y-privacy"]
     assert told["columns"] == ["cm", "kg"]
-    assert "missing, or no number" in told["left_out"]["ward"]
+    assert "missing, or neither numbers" in told["left_out"]["ward"]
     page = release_page(ReleaseStory("t", "o", "r", [], (), coarse.cautions), coarse)
     assert "Not in the distance: ward" in page
     assert "Mrs" not in page

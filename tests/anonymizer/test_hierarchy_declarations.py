@@ -72,7 +72,7 @@ def test_hierarchies_that_mean_two_things_or_nothing_are_refused(given, word):
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ("age.csv", "is no table"),
+        ("age.csv", "is not a table"),
         ({}, "no known kind"),
         ({"prefix": "5"}, "a whole number"),
         ({"prefix": True}, "a whole number"),

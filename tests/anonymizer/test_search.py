@@ -201,7 +201,7 @@ def test_too_many_combinations_are_refused(tmp_path):
 
 @pytest.mark.parametrize("end", [10**400, float("inf"), float("nan"), True, "1"])
 def test_ends_that_are_no_numbers_are_refused(tmp_path, end):
-    with pytest.raises(SpecError, match="end is no number"):
+    with pytest.raises(SpecError, match="end is not a number"):
         Space.of({"steps": [{"method": "noise", "epsilon": {"from": 0, "to": end}}]}, tmp_path)
 
 

@@ -105,7 +105,7 @@ def test_a_cluster_counts_by_its_size():
 
 
 def test_the_order_of_users_does_not_tell_among_equal_rows():
-    """Noise so small that it is no cluster: assignment by the place of rows would find all of them."""
+    """Noise too small to form clusters: assignment by the place of rows would find all of them."""
     same = np.zeros((300, 2))
     apart = 1 + 1e-12 * np.arange(600).reshape(300, 2)
     found = linked(same, apart, np.arange(300), seed=1)

@@ -163,7 +163,9 @@ def test_intervals_hold_the_true_count(releases, question):
     assert held >= 86  # of 100; fewer with probability below 0.0005
     errors = np.array([one.count for one in found]) - true
     assert abs(errors.mean()) < 4 * errors.std() / np.sqrt(len(errors)) + 0.01 * true
-    if not any(one.rounds for one in found):  # where counts met no bound, intervals are no wider than need be
+    if not any(
+        one.rounds for one in found
+    ):  # where counts met no bound, intervals are not wider than need be
         assert np.mean([one.high - one.low for one in found]) / (2 * 1.96) < 1.35 * errors.std()
 
 

@@ -22,7 +22,7 @@ def test_figure_5_of_the_paper():
 def test_theorem_3_corrected():
     assert promised.chebyshev(10, 100, 0.1) == pytest.approx(0.9)
     assert float(promised.error_probability(10, 100, 0.1)) == pytest.approx(0.3165, abs=5e-5)
-    assert promised.printed(10, 100, 0.1) == pytest.approx(0.001)  # is no bound of 0.3165
+    assert promised.printed(10, 100, 0.1) == pytest.approx(0.001)  # does not bound 0.3165
 
 
 @pytest.mark.parametrize("gamma", [2, 5, 10])

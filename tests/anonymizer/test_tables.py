@@ -70,7 +70,7 @@ def test_roles_name_what_is_there():
 
 
 def test_what_is_no_table_is_refused():
-    with pytest.raises(TableError, match="list is no table"):
+    with pytest.raises(TableError, match="list is not a table"):
         Table.of([1, 2])
 
 

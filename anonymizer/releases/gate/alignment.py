@@ -42,7 +42,7 @@ def in_input_order(original: Table, released: Table) -> bool:
     """Whether row i of the release goes with row i of the original in a column, beyond chance.
 
     The agreement of two columns is the number of pairs of rows that are alike in both. It is compared with
-    what random orders of the rows give: more than eight standard deviations above are no chance.
+    what random orders of the rows give: more than eight standard deviations above do not happen by chance.
     """
     if len(original) != len(released) or len(released) < 12:
         return False

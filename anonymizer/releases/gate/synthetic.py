@@ -43,7 +43,7 @@ def of_synthetic(original: Table, read: Table, added: Collection[str]) -> Iterat
 
 
 def _outside(original: Table, column: Column) -> Iterator[Finding]:
-    """Numbers beyond the declared bounds, and texts that are no declared category."""
+    """Numbers beyond the declared bounds, and texts that are not declared categories."""
     declared = original.schema.of(column.name)
     wrong = False
     if column.numbers is not None and declared.is_number:

@@ -141,7 +141,7 @@ def _axis(tables: Sequence[Table], column: str) -> _Axis:
 
 
 def _spans(values: NDArray[Any]) -> Float:
-    """The ends of distinct cells, shape (v, 2): NaN where they are no numbers.
+    """The ends of distinct cells, shape (v, 2): NaN where they are not numbers.
 
     What is open at an end (`[20, 30)`, `< 17`) ends at the number before.
     """

@@ -203,7 +203,7 @@ def check_own(
 
     Raises:
         DomainError: as `run_aggregates`.
-        UsageError: values are no numbers, bounds of the job do not fit the declared ones, or no noise does.
+        UsageError: values are not numbers, bounds of the job do not fit the declared ones, or no noise does.
         DisclosureRefused: there are fewer rows than the smallest group.
     """
     if _counts_persons(parameters, limits):
