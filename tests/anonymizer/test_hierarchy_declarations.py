@@ -60,7 +60,7 @@ def labels(hierarchy, values, level):
         ({"prefix": 10**9}, "length of 1 to 64"),
         ({"prefix": 5, "alphabet": 10**9}, "alphabet"),
         ({"dates": ["year", "month"]}, "out of order"),
-        ({"builtin": "thesis-adult"}, "no built-in hierarchy"),
+        ({"builtin": "thesis-adult"}, "not a built-in hierarchy"),
     ],
 )
 def test_hierarchies_that_mean_two_things_or_nothing_are_refused(given, word):
