@@ -1,0 +1,1 @@
+"""Formats of documents: their texts with offsets, and the texts put back."""

@@ -1,0 +1,1 @@
+"""Generalization: what is said in place of a word, less exactly."""

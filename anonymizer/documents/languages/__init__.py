@@ -1,0 +1,1 @@
+"""Languages: what splits a text into tagged words, English and Japanese."""

@@ -1,0 +1,53 @@
+"""Documents and their words, with the offsets that every later step keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Language = Literal["en", "ja"]
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "ja")
+
+Tag = Literal["name", "person", "place", "noun", "number", "verb", "adjective", "function", "symbol"]
+"""What kind of word it is. `name` is a proper noun of which no more is known; `function` words are articles,
+prepositions, conjunctions, particles and the like."""
+
+Span = tuple[int, int]
+"""From a character of a text to before another, as in `text[start:end]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word where it stands.
+
+    Attributes:
+        text: as it is written.
+        lemma: its normal form, by which words are counted, compared and searched for; lower case.
+        tag: its kind.
+        start: its first character in the text of the document.
+        end: the character after its last one.
+    """
+
+    text: str
+    lemma: str
+    tag: Tag
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.start, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with a name.
+
+    Attributes:
+        name: the path below its folder, with "/" between the parts.
+        text: what people read of it; never part of a repr, since it is confidential.
+    """
+
+    name: str
+    text: str = field(repr=False)

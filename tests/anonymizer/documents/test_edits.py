@@ -1,0 +1,60 @@
+"""Edits of a text: joined without overlaps, and made."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.documents.edits import Edit, applied, joined
+from anonymizer.errors import TableError
+
+TEXT = "Anna lives in Nicosia since 1974."
+
+
+def edit(start, end, text="*"):
+    return Edit(start, end, text, "direct", "PERSON")
+
+
+def test_edits_replace_their_characters_and_nothing_else():
+    assert applied(TEXT, [edit(0, 4, "She"), edit(14, 21, "Cyprus")]) == "She lives in Cyprus since 1974."
+
+
+def test_no_edits_leave_the_text():
+    assert applied(TEXT, []) == TEXT
+
+
+def test_of_overlapping_edits_the_first_named_is_written_over_all_their_characters():
+    assert joined([edit(5, 10, "b"), edit(0, 6, "a")]) == (edit(0, 10, "b"),)
+
+
+def test_edits_that_only_touch_stay_apart():
+    assert joined([edit(4, 6), edit(0, 4)]) == (edit(0, 4), edit(4, 6))
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 3), (4, 2), (-1, 2)])
+def test_an_edit_of_no_characters_is_refused(start, end):
+    with pytest.raises(TableError, match="holds none"):
+        edit(start, end)
+
+
+@pytest.mark.parametrize("edits", [[edit(0, 4), edit(3, 5)], [edit(3, 5), edit(0, 2)], [edit(0, 400)]])
+def test_edits_out_of_order_or_place_are_refused(edits):
+    with pytest.raises(TableError, match="overlaps another or is beyond"):
+        applied(TEXT, edits)
+
+
+def test_texts_are_not_in_representations():
+    assert "Nicosia" not in repr(edit(0, 4, "Nicosia"))
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), max_size=12)
+
+
+@given(SPANS)
+def test_what_an_edit_hides_stays_hidden_when_edits_are_joined(spans):
+    edits = [edit(start, start + length, "") for start, length in spans]
+    hidden = {at for one in edits for at in range(one.start, one.end)}
+    text = "".join(chr(0x4E00 + at) for at in range(40))
+    left = applied(text, joined(edits))
+    assert {ord(one) - 0x4E00 for one in left} == set(range(40)) - hidden
