@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -51,3 +53,13 @@ class Document:
 
     name: str
     text: str = field(repr=False)
+
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+"""Combining marks of Latin, Greek and Cyrillic; the marks of kana are other ones, and tell か from が."""
+
+
+def folded(text: str) -> str:
+    """A text as searches compare it: without differences of case, width and accents."""
+    parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", parted))
