@@ -1,0 +1,237 @@
+"""English and Japanese texts as tagged words that keep their places, and other languages refused."""
+
+from __future__ import annotations
+
+import builtins
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.documents.languages import japanese
+from anonymizer.documents.languages.detect import detected, tagger_of
+from anonymizer.documents.languages.english import English
+from anonymizer.documents.languages.tokens import sentences, tokens
+from anonymizer.errors import SpecError, TableError
+
+FACTS = (
+    "THE FACTS\n\nOn 5 March 1996 Mr A. Demetriades, a lawyer practising in Nicosia, didn’t pay the judges "
+    "€ 1,000.50 (no. 18403/91). Mrs Anna Evagorou-Christou’s homes, e.g. in O'Neill Street, were lost."
+)
+ACCIDENT = (
+    "2019年3月5日、田中太郎さん（17歳）は東京都渋谷区の田中病院で死亡した。佐藤記念病院の中村川と山田小学校。"
+)
+
+PIECES = st.sampled_from(
+    [
+        *"aZ9é東ア。！、 \n\t.'’-/@_(\u0301\u200b㍿ﷺ😀",
+        "n't",
+        "Mr. ",
+        "田中病院",
+        "U.S.A.",
+        "http://",
+        "can't",
+        "１２",
+        "ｶﾞ",
+    ]
+)
+TEXTS = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
+
+
+def tags(text, language):
+    return {word.text: word.tag for word in tagger_of(text, language).words(text)}
+
+
+def keeps_places(text, words):
+    at = 0
+    for word in words:
+        assert word.start >= at
+        assert not text[at : word.start].strip()
+        assert word.text == text[word.start : word.end]
+        assert word.text.strip() == word.text != ""
+        assert word.lemma == word.lemma.lower().strip() != ""
+        at = word.end
+    assert not text[at:].strip()
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_every_character_that_is_not_blank_is_in_one_word_of_english(text):
+    keeps_places(text, tagger_of(text, "en").words(text))
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_every_character_that_is_not_blank_is_in_one_word_of_japanese(text):
+    keeps_places(text, tagger_of(text, "ja").words(text))
+
+
+def test_a_long_japanese_text_is_cut_and_keeps_its_places():
+    text = ACCIDENT * 600
+    words = tagger_of(text, "ja").words(text)
+    keeps_places(text, words)
+    once = tagger_of(text, "ja").words(ACCIDENT)
+    assert [(word.text, word.tag) for word in words] == [(word.text, word.tag) for word in once] * 600
+
+
+@pytest.mark.parametrize("unit", ["ﷺ", "😀", "あ", "あ、"])
+def test_a_long_sentence_without_an_end_is_cut_too(unit):
+    text = unit * (3 * japanese._PIECE)
+    keeps_places(text, tagger_of(text, "ja").words(text))
+
+
+def test_long_words_of_english_take_no_long_time():
+    text = "x" * 200_000 + " court"
+    first, second = tagger_of(text, "en").words(text)
+    assert (first.end, second.tag) == (200_000, "noun")
+
+
+def test_parts_of_speech_of_english():
+    found = tags(FACTS, "en")
+    expected = {
+        "FACTS": "noun",
+        "5": "number",
+        "March": "noun",
+        "Mr": "noun",
+        "A.": "person",
+        "Demetriades": "person",
+        "lawyer": "noun",
+        "practising": "verb",
+        "in": "function",
+        "Nicosia": "name",
+        "did": "function",
+        "n’t": "function",
+        "18403/91": "number",
+        "Evagorou-Christou": "person",
+        "’s": "function",
+        "€": "symbol",
+        "lost": "verb",
+    }
+    assert {word: found[word] for word in expected} == expected
+
+
+def test_lemmas_of_english_are_those_of_words_and_not_of_names():
+    found = {word.text: word.lemma for word in tagger_of(FACTS, "en").words(FACTS + " Mr Jones paid.")}
+    expected = {"judges": "judge", "n’t": "not", "lost": "lose", "Jones": "jones", "1,000.50": "1,000.50"}
+    assert {word: found[word] for word in expected} == expected
+
+
+def test_characters_of_no_width_do_not_hide_a_word():
+    (word,) = tagger_of("", "en").words("Nico\u200bsia")
+    assert (word.text, word.lemma, word.tag) == ("Nico\u200bsia", "nicosia", "name")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "He met Mr. Smith at 5 p.m. on Monday. She left.",
+            ["He met Mr. Smith at 5 p.m. on Monday.", "She left."],
+        ),
+        ("In the U.S.A. The court sat.", ["In the U.S.A.", "The court sat."]),
+        (
+            "He said “Go.” (It rained.) Then no. 5 came.",
+            ["He said “Go.”", "(It rained.)", "Then no. 5 came."],
+        ),
+        ("HEADING\n\nIt is so\nand no more", ["HEADING", "It is so\nand no more"]),
+        ("Is it so? No. It is not!", ["Is it so?", "No.", "It is not!"]),
+    ],
+)
+def test_sentences_of_english(text, expected):
+    spans = list(tokens(text))
+    found = [text[spans[first][0] : spans[end - 1][1]] for first, end in sentences(text, spans)]
+    assert found == expected
+
+
+def test_parts_of_speech_of_japanese():
+    found = tags(ACCIDENT, "ja")
+    expected = {
+        "2019": "number",
+        "太郎": "person",
+        "さん": "function",
+        "東京都渋谷区": "place",
+        "病院": "noun",
+        "死亡": "noun",
+        "し": "function",
+        "。": "symbol",
+        "佐藤": "name",
+        "中村": "place",
+        "山田": "name",
+    }
+    assert {word: found[word] for word in expected} == expected
+
+
+def test_the_name_of_a_hospital_is_not_a_person():
+    found = [word.tag for word in tagger_of(ACCIDENT, "ja").words(ACCIDENT) if word.text == "田中"]
+    assert found == ["person", "name"]
+
+
+def test_lemmas_of_japanese_are_normal_forms():
+    found = {word.text: word.lemma for word in tagger_of("", "ja").words("ﾃｽﾄで１２３円を支払った。")}
+    assert (found["ﾃｽﾄ"], found["１２３"], found["支払っ"]) == ("テスト", "123", "支払う")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He was born in Nicosia and lives with his wife, Anna Evagorou, of Kyrenia.", "en"),
+        (ACCIDENT, "ja"),
+        ("The applicant lives in Москва and works there with her sister.", "en"),
+        ("IBM Japanの田中さんがNew Yorkへ行ったと聞いています。", "ja"),
+    ],
+)
+def test_the_language_is_found(text, expected):
+    assert detected(text) == expected
+    assert tagger_of(text).language == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Le requérant est né en 1950 et habite à Paris, où il a été arrêté par la police.",
+            "does not read as English",
+        ),
+        (
+            "Der Beschwerdeführer war in Berlin und hat an die Polizei geschrieben.",
+            "does not read as English",
+        ),
+        ("De klager was in Amsterdam en had een huis; hij is in 1950 geboren.", "does not read as English"),
+        ("El demandante nació en Madrid y se quejó de que no lo habían oído.", "does not read as English"),
+        ("Заявитель родился в Москве.", "Cyrillic"),
+        ("原告于2019年在北京出生。", "may be Chinese"),
+        ("المدعي ولد في القاهرة", "Arabic"),
+        ("신청인은 서울에서 태어났다.", "Hangul"),
+        ("ผู้ร้องเกิดที่กรุงเทพ", "unknown letters"),
+    ],
+)
+def test_another_language_is_refused_with_what_to_do(text, said):
+    with pytest.raises(
+        TableError, match=rf'(?s){said}.*English \("en"\) and Japanese \("ja"\)\. Name the language'
+    ):
+        tagger_of(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "123 !?"])
+def test_a_text_without_letters_is_refused(text):
+    with pytest.raises(TableError, match="no letters"):
+        tagger_of(text)
+
+
+def test_a_language_is_taken_by_name():
+    assert tagger_of("Anna Christou, Nicosia", "en").language == "en"
+    with pytest.raises(TableError, match="'fr' is not known"):
+        tagger_of("", "fr")
+
+
+def test_a_missing_package_names_the_extra(monkeypatch):
+    original = builtins.__import__
+
+    def missing(name, *given, **named):
+        if name.startswith("HanTa"):
+            raise ImportError(name="HanTa")
+        return original(name, *given, **named)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(SpecError, match=r"English needs HanTa.*duetto\[documents\]"):
+        English()
