@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.edits import Edit, applied, joined
+from anonymizer.documents.edits import Edit, applied, composed, joined, original_span, placed
 from anonymizer.errors import TableError
 
 TEXT = "Anna lives in Nicosia since 1974."
@@ -58,3 +58,50 @@ def test_what_an_edit_hides_stays_hidden_when_edits_are_joined(spans):
     text = "".join(chr(0x4E00 + at) for at in range(40))
     left = applied(text, joined(edits))
     assert {ord(one) - 0x4E00 for one in left} == set(range(40)) - hidden
+
+
+def test_an_edit_of_a_replacement_keeps_the_rest_of_it():
+    text = "born on 5 May 1974 in Kyrenia"
+    first = [edit(8, 18, "May 1974")]
+    assert applied(text, first) == "born on May 1974 in Kyrenia"
+    both = composed(text, first, [edit(12, 16, "the 1970s"), edit(20, 27, "Cyprus")])
+    assert [one.span for one in both] == [(8, 18), (22, 29)]
+    assert applied(text, both) == "born on May the 1970s in Cyprus"
+
+
+@pytest.mark.parametrize(
+    ("text", "hides"), [("", True), ("[PERSON 1]", True), ("［…］", True), ("1974", False)]
+)
+def test_placeholders_say_nothing(text, hides):
+    assert edit(0, 4, text).hides is hides
+
+
+@st.composite
+def edits_of(draw, text, letters):
+    """Edits of a text without overlaps."""
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
+    return [edit(low, high, draw(st.text(letters, max_size=3))) for low, high in pairs]
+
+
+@given(st.data())
+def test_composed_edits_do_what_both_do_after_each_other(data):
+    text = "abcdefghijklmnop"
+    first = data.draw(edits_of(text, "XYZ"))
+    middle = applied(text, first)
+    second = data.draw(edits_of(middle, "123"))
+    assert applied(text, composed(text, first, second)) == applied(middle, second)
+
+
+@given(st.data())
+def test_every_character_that_was_not_replaced_is_found_again(data):
+    text = "abcdefghijklmnop"
+    edits = data.draw(edits_of(text, "XYZ"))
+    now = applied(text, edits)
+    replaced = {at for (low, high), _ in placed(edits) for at in range(low, high)}
+    for at, letter in enumerate(now):
+        start, end = original_span(edits, (at, at + 1))
+        if at in replaced:
+            assert (start, end) in [one.span for one in edits]
+        else:
+            assert text[start:end] == letter
