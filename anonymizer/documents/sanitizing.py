@@ -112,7 +112,7 @@ def sanitized(
         EngineError: a search failed, so that nothing is known of its risk.
         UnreachableError: attacks go on to succeed although no word is left that may be changed.
     """
-    found, rounds = tuple(edits), []
+    found, rounds = tuple(edits), list[Round]()
     for _ in range(ROUNDS):
         now = searchable(words(applied(document.text, found)), found)
         successes = tuple(attack(now))

@@ -51,3 +51,15 @@ def section(document: Mapping[str, Any], key: str, place: str) -> Mapping[str, A
     if not isinstance(found, Mapping):
         raise SpecError(f"{place}: {key} is not a table.", f"Write it below [{key}].")
     return found
+
+
+def listed(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    """A list of a document; empty if it is not there.
+
+    Raises:
+        SpecError: something else than a list stands there.
+    """
+    found = document.get(key, [])
+    if not isinstance(found, list):
+        raise SpecError(f"{place}: {key} is not a list.", f"Write each below [[{key}]].")
+    return found

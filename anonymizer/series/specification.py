@@ -30,7 +30,7 @@ from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import dialect_of, digest_of, made
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.schema.documents import document_of, only, section
+from anonymizer.schema.documents import document_of, listed, only, section
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import LEAST_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
@@ -133,7 +133,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
         SpecError: as `read_series`.
     """
     only(document, _KEYS, place)
-    steps = _list(document, "steps", place)
+    steps = listed(document, "steps", place)
     for number, step in enumerate(steps, 1):
         made(step, f"{place}, step {number}")
     factorization = section(document, "factorization", place) if "factorization" in document else None
@@ -146,7 +146,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
         )
     windows = tuple(
         _window(one, f"{place}, window {number}")
-        for number, one in enumerate(_list(document, "windows", place), 1)
+        for number, one in enumerate(listed(document, "windows", place), 1)
     )
     if not windows:
         raise SpecError(f"{place} has no windows.", "Write start and end of each below [[windows]].")
@@ -163,7 +163,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
         raise SpecError(f"{place}: title is not a text.", "Put it in quotes.")
     accept = tuple(
         Acceptance.from_mapping(one, f"{place}, acceptance {number}")
-        for number, one in enumerate(_list(document, "accept", place), 1)
+        for number, one in enumerate(listed(document, "accept", place), 1)
     )
     return SeriesSpec(
         _columns(section(document, "log", place), f"{place}, log"),
@@ -229,10 +229,3 @@ def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
     except AnonymizerError as problem:
         raise SpecError(f"{place}: {problem.what}", problem.mend) from None
     return method
-
-
-def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
-    found = document.get(key, [])
-    if not isinstance(found, list):
-        raise SpecError(f"{place}: {key} is not a list.", f"Write each below [[{key}]].")
-    return found

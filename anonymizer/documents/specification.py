@@ -1,0 +1,299 @@
+"""A sanitization as a TOML file: one can review it and run it again. Every section may be left out.
+
+title = "Accident reports 2025"
+language = "en"             # "ja", or "auto": of each document the one that it seems to be written in
+
+[names]
+table = "names.csv"         # columns document and name: who must not be found (R_i of the thesis)
+
+[attack]
+keywords = 3                # |KW|
+results = 10                # #List
+threshold = 4               # without names: from so many shared informative words a search succeeds
+informative = 20            # of so many
+
+[web]
+kind = "folder"             # what the attacker searches; --web names a folder
+path = "news"
+
+[corpus]
+path = "reports"            # D**, counted together with the documents
+
+[direct]
+recognizers = ["rules", "crf"]
+threshold = 0.5
+kinds = ["PERSON", "CODE"]
+
+[generalize]
+methods = ["dates", "places", "numbers", "hypernyms"]
+wordnet = "/usr/share/wordnet"
+
+[[keep]]                    # a person's decisions, each with a reason
+document = "case-1.txt"
+start = 120
+end = 127
+why = "the court's seat, known of all cases"
+
+[[hide]]
+document = "case-2.txt"
+start = 3
+end = 9
+text = "a town"
+why = "she is the only notary there"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from anonymizer.documents.direct.found import KINDS
+from anonymizer.documents.text import LANGUAGES, Language, Span
+from anonymizer.errors import SpecError, near
+from anonymizer.pipelines.spec import digest_of
+from anonymizer.schema.documents import document_of, listed, only, section
+
+Choice = Language | Literal["auto"]
+
+METHODS: Final = ("dates", "places", "numbers", "hypernyms")
+RECOGNIZERS: Final = ("rules", "crf", "presidio")
+
+_SECTIONS: Final = (
+    "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide",
+)  # fmt: skip
+_MOST_KEYWORDS: Final = 5
+_MOST_RESULTS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Attacker:
+    """How documents are attacked (sections 6.1.2 and 6.2.3).
+
+    Attributes:
+        keywords: |KW|, 1 to 5; all 2^|KW| - 1 combinations are searched for.
+        results: #List, how many documents of an answer are looked at, 1 to 1,000.
+        threshold: without known names, from how many shared words a search succeeds, 1 or more.
+        informative: of how many of the most informative words besides the keywords.
+    """
+
+    keywords: int = 3
+    results: int = 10
+    threshold: int = 4
+    informative: int = 20
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any], place: str) -> Self:
+        """Read the section.
+
+        Raises:
+            SpecError: a key is unknown, or a number out of range.
+        """
+        only(given, tuple(cls.__slots__), place)
+        found = cls(**{key: _number(given, key, place) for key in given})
+        most = {"keywords": _MOST_KEYWORDS, "results": _MOST_RESULTS, "threshold": found.informative}
+        for key, limit in most.items():
+            if not 1 <= getattr(found, key) <= limit:
+                raise SpecError(
+                    f"{place}: {key} = {getattr(found, key)} is out of range.", f"Choose 1 to {limit:,}."
+                )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The first pass for direct identifiers.
+
+    Attributes:
+        recognizers: that look for them, of `RECOGNIZERS`; none leaves the pass out.
+        threshold: from which probability the trained one is believed, above 0 to 1.
+        kinds: that are replaced.
+    """
+
+    recognizers: tuple[str, ...] = ("rules", "crf")
+    threshold: float = 0.5
+    kinds: tuple[str, ...] = KINDS
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any], place: str) -> Self:
+        """Read the section.
+
+        Raises:
+            SpecError: a key, a recognizer or a kind is unknown, or the threshold out of range.
+        """
+        only(given, tuple(cls.__slots__), place)
+        threshold = given.get("threshold", cls().threshold)
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
+            raise SpecError(f"{place}: threshold = {threshold!r} is out of range.", "Choose above 0 to 1.")
+        return cls(
+            _chosen(given, "recognizers", RECOGNIZERS, cls().recognizers, place),
+            float(threshold),
+            _chosen(given, "kinds", KINDS, KINDS, place),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided about some characters of a document.
+
+    Attributes:
+        document: its name.
+        span: of the original text.
+        why: the reason.
+        text: what is written instead; None keeps the characters as they are.
+    """
+
+    document: str
+    span: Span
+    why: str
+    text: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizeSpec:
+    """A specification, checked for form.
+
+    Attributes:
+        title: for people.
+        language: of the documents.
+        names: the table of known names; None if there is none.
+        attacker: how documents are attacked.
+        web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
+        corpus: the folder of further documents that words are counted in; None if there is none.
+        direct: the first pass.
+        methods: of generalization, of `METHODS`.
+        wordnet: the folder of WordNet's files; None leaves hypernyms out unless a known place has them.
+        decisions: of the person who reviews.
+        document: the whole of it as plain values.
+    """
+
+    title: str = ""
+    language: Choice = "auto"
+    names: Path | None = None
+    attacker: Attacker = field(default_factory=Attacker)
+    web: Mapping[str, Any] | None = field(default=None, repr=False)
+    corpus: Path | None = None
+    direct: Direct = field(default_factory=Direct)
+    methods: tuple[str, ...] = METHODS
+    wordnet: Path | None = None
+    decisions: tuple[Decision, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of the document, in hexadecimal."""
+        return digest_of(self.document)
+
+
+def read_sanitization(path: str | Path) -> SanitizeSpec:
+    """Read a specification; paths in it are relative to its folder.
+
+    Raises:
+        FileError: it cannot be read.
+        SpecError: it is not TOML, or has an unknown, missing or impossible entry.
+    """
+    place = Path(path)
+    return parse_sanitization(document_of(place), place.parent, place.name)
+
+
+def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "spec") -> SanitizeSpec:
+    """Check a parsed specification.
+
+    Args:
+        document: its plain values.
+        folder: that paths are relative to.
+        place: how errors call it.
+
+    Raises:
+        SpecError: as `read_sanitization`.
+    """
+    only(document, _SECTIONS, place)
+    title, language = document.get("title", ""), document.get("language", "auto")
+    if not isinstance(title, str):
+        raise SpecError(f"{place}: title is not a text.", "Put it in quotes.")
+    if language not in (*LANGUAGES, "auto"):
+        raise SpecError(
+            f"{place}: {language!r} is not a language that can be read.",
+            near(str(language), (*LANGUAGES, "auto")),
+        )
+    general = _section(document, "generalize", ("methods", "wordnet"), place)
+    web = dict(section(document, "web", place)) if "web" in document else None
+    if web is not None and isinstance(web.get("path"), str):
+        web["path"] = str(folder / web["path"])
+    decisions = [
+        _decision(one, "keep", f"{place}, keep {at}")
+        for at, one in enumerate(listed(document, "keep", place), 1)
+    ]
+    decisions += [
+        _decision(one, "hide", f"{place}, hide {at}")
+        for at, one in enumerate(listed(document, "hide", place), 1)
+    ]
+    return SanitizeSpec(
+        title=title,
+        language=language,
+        names=_path(_section(document, "names", ("table",), place), "table", folder, f"{place}, names"),
+        attacker=Attacker.from_mapping(section(document, "attack", place), f"{place}, attack"),
+        web=web,
+        corpus=_path(_section(document, "corpus", ("path",), place), "path", folder, f"{place}, corpus"),
+        direct=Direct.from_mapping(section(document, "direct", place), f"{place}, direct"),
+        methods=_chosen(general, "methods", METHODS, METHODS, f"{place}, generalize"),
+        wordnet=_path(general, "wordnet", folder, f"{place}, generalize"),
+        decisions=tuple(decisions),
+        document=dict(document),
+    )
+
+
+def _section(document: Mapping[str, Any], key: str, known: tuple[str, ...], place: str) -> Mapping[str, Any]:
+    found = section(document, key, place)
+    only(found, known, f"{place}, {key}")
+    return found
+
+
+def _number(given: Mapping[str, Any], key: str, place: str) -> int:
+    value = given[key]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SpecError(f"{place}: {key} = {value!r} is not a whole number.", "Write such as 3.")
+    return value
+
+
+def _path(given: Mapping[str, Any], key: str, folder: Path, place: str) -> Path | None:
+    value = given.get(key)
+    if value is not None and not isinstance(value, str):
+        raise SpecError(f"{place}: {key} is not a text.", "Write a path, in quotes.")
+    return None if value is None else folder / value
+
+
+def _chosen(
+    given: Mapping[str, Any], key: str, known: tuple[str, ...], default: tuple[str, ...], place: str
+) -> tuple[str, ...]:
+    if key not in given:
+        return default
+    words = given[key]
+    if not isinstance(words, list) or not all(isinstance(one, str) for one in words):
+        raise SpecError(f"{place}: {key} is not a list of words.", f'Write such as ["{known[0]}"].')
+    for one in words:
+        if one not in known:
+            raise SpecError(f"{place}: {one!r} is not one of {key}.", near(one, known))
+    return tuple(dict.fromkeys(words))
+
+
+def _decision(given: Any, kind: str, place: str) -> Decision:
+    needed = ("document", "start", "end", "why", *(("text",) if kind == "hide" else ()))
+    if not isinstance(given, Mapping):
+        raise SpecError(f"{place} is not a table.", f"Write document, start, end and why below [[{kind}]].")
+    only(given, needed, place)
+    for key in needed:
+        if key not in given:
+            raise SpecError(f"{place} lacks {key}.", f"Give {', '.join(needed)}.")
+        if key not in ("start", "end") and not isinstance(given[key], str):
+            raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
+    start, end = _number(given, "start", place), _number(given, "end", place)
+    if not 0 <= start < end:
+        raise SpecError(
+            f"{place}: from character {start} to {end} there is none.",
+            "Copy start and end from the report.",
+        )
+    if not given["why"].strip():
+        raise SpecError(f"{place} has no reason.", "Say why, in a sentence.")
+    return Decision(given["document"], (start, end), given["why"], given.get("text"))
