@@ -132,7 +132,7 @@ def test_nothing_is_written_unless_all_windows_pass(folder, capsys):
         ("[factorization]\nrank = 50\n", "at most the rank 16"),
         ("[factorization]\nrnk = 5\n", "unknown key 'rnk'"),
         ("[factorization]\nrank = 'five'\n", "wrong type"),
-        ("[factorization]\nkind = 'pca'\n", "no factorization 'pca'"),
+        ("[factorization]\nkind = 'pca'\n", "'pca' is not a valid factorization"),
         ("[factorization]\n[[steps]]\nmethod = 'mdaw'\n", "no method 'mdaw'"),
         ("[factorization]\n[matrix]\ncells = 'ternary'\n", "cells = 'ternary'"),
         ("[factorization]\n[matrix]\nleast_users = 500\n", "No item has 500 users"),
