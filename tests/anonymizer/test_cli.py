@@ -401,7 +401,7 @@ def test_what_to_measure_is_asked_by_words(run):
     told = json.loads(run(words, "--measures individual-risk --json")[0])
     assert told["risk"]["individual-risk"]["household_highest"] > told["risk"]["individual-risk"]["highest"]
     _, err = run("risk data.csv data.csv --roles roles.toml --measures sudo", status=2)
-    assert "no measure 'sudo'. Did you mean 'suda'?" in err
+    assert "'sudo' is not a valid measure. Did you mean 'suda'?" in err
     _, err = run("anonymize data.csv --spec k.toml -o o.csv --without suda", status=2)
     assert "add --report" in err
     _, err = run("risk data.csv data.csv --roles roles.toml --measures ,", status=2)

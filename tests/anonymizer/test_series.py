@@ -219,7 +219,7 @@ def test_the_error_falls_with_iterations_and_rank():
     [
         ({"rank": 21}, "at most the rank 20"),
         ({"rank": 0}, "rank is 0"),
-        ({"rank": 2, "kind": "svd"}, "no factorization 'svd'"),
+        ({"rank": 2, "kind": "svd"}, "'svd' is not a valid factorization"),
         ({"rank": 2, "iterations": 0}, "out of range"),
         ({"rank": 2, "rate": float("nan")}, "out of range"),
     ],
@@ -329,7 +329,7 @@ def test_laplace_noise_has_the_stated_scale():
         (Recombined(digits=-1), "digits is -1"),
         (Recombined(bounds=(1.0, 0.0)), "wrong way round"),
         (Recombined(factorization="nmf", rank=3), "negative"),
-        (Recombined(factorization="pca", rank=3), "no factorization 'pca'"),
+        (Recombined(factorization="pca", rank=3), "'pca' is not a valid factorization"),
         (Recombined(rank=3, steps=(("mdav", MDAV(k=90)),)), "k is 90"),
         (Recombined(rank=3, steps=(("k", KMember(k=90)),)), "not even|k"),
     ],

@@ -1,0 +1,95 @@
+"""How a sanitization is reported: as warnings, and on a page that shows every change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from anonymizer.documents.specification import SanitizeSpec
+from anonymizer.documents.treated import Treated, parts
+from anonymizer.report.page import rendered
+
+_SHOWN: Final = 20
+_CAUSES: Final = {"direct": "direct identifier", "attack": "led to the person", "person": "by a person"}
+
+
+def document_cautions(
+    spec: SanitizeSpec, treated: Sequence[Treated], web: str, leaks: bool, named: bool
+) -> tuple[str, ...]:
+    """What must not be overlooked, a sentence each.
+
+    Args:
+        spec: of the sanitization.
+        treated: the documents.
+        web: what the attacker searched.
+        leaks: whether words were sent to another machine.
+        named: whether the names of the persons were known.
+    """
+    found = [
+        f"Nobody was found by {spec.attacker.keywords} keywords in {web}. Who searches elsewhere, or knows "
+        "the case, may find the person all the same: nothing more is promised."
+    ]
+    if leaks:
+        found.append(f"Words of the confidential texts were sent to {web}, which may keep them.")
+    if not named:
+        found.append(
+            f"No names were given: a search counts as successful from {spec.attacker.threshold} shared words "
+            "on. Calibrate this number on documents whose persons are known."
+        )
+    kept = [one for one in spec.decisions if one.text is None]
+    if kept:
+        found.append(f"A person kept {len(kept)} places as they are; their reasons are in the manifest.")
+    left = [one.name for one in treated if one.sanitized.left]
+    if left:
+        found.append(f"Searches by words that a person kept still lead to the person of {', '.join(left)}.")
+    if not spec.direct.recognizers:
+        found.append(
+            "No first pass was made: names, dates and codes are replaced only if a search used them."
+        )
+    found += dict.fromkeys(f"{one.name}: {sentence}" for one in treated for sentence in one.dropped)
+    return tuple(found)
+
+
+def documents_page(
+    spec: SanitizeSpec,
+    treated: Sequence[Treated],
+    web: str,
+    cautions: Sequence[str],
+) -> str:
+    """The report on a folder of documents, an HTML page; it holds their texts.
+
+    Args:
+        spec: of the sanitization.
+        treated: the documents.
+        web: what the attacker searched.
+        cautions: from `document_cautions`.
+    """
+    attacker = spec.attacker
+    facts = [
+        ("Specification", spec.title or "without a title"),
+        ("Digest (SHA-256)", spec.digest),
+        ("The attacker's web", web),
+        ("Keywords", f"{attacker.keywords}, all {2**attacker.keywords - 1} combinations"),
+        ("Results of a search", f"the first {attacker.results}"),
+        ("First pass", ", ".join(spec.direct.recognizers) or "none"),
+        ("Generalization", ", ".join(spec.methods) or "none; words are deleted"),
+    ]
+    return rendered(
+        "documents.html",
+        title=spec.title or "Report on sanitized documents",
+        documents=list(treated),
+        before=_documents([bool(one.found_before) for one in treated]),
+        after=_documents([bool(one.sanitized.left) for one in treated]),
+        searches=f"{sum(one.searches for one in treated):,}",
+        changes=sum(len(one.sanitized.edits) for one in treated),
+        characters=sum(len(one.sanitized.document.text) for one in treated),
+        cautions=list(cautions),
+        causes=_CAUSES,
+        parts=parts,
+        shown=_SHOWN,
+        facts=facts,
+    )
+
+
+def _documents(which: Sequence[bool]) -> str:
+    return f"{sum(which):,} of {len(which):,}"
