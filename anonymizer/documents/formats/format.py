@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from anonymizer.documents.edits import Edit
@@ -29,11 +29,16 @@ class Opened(Protocol):
     def written(self, edits: Sequence[Edit]) -> bytes:
         """The file with edits made, and without anything that is not in `text`.
 
+        What is written can be read again, with the edited text; blanks and line breaks may differ, since
+        those between two blocks or paragraphs stay also where an edit covers them. It then drops nothing,
+        and written without edits it has the same bytes. So nothing is in it but its text and a fixed markup.
+
         Args:
             edits: without overlaps, in their order.
 
         Raises:
-            TableError: an edit is not inside the text.
+            TableError: an edit is not inside the text, writes control characters, or covers nothing but
+                line breaks between blocks.
         """
         ...
 
@@ -41,7 +46,10 @@ class Opened(Protocol):
 class Format(Protocol):
     """Reads files of one kind."""
 
-    endings: tuple[str, ...]
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Of its files, in lower case with the dot."""
+        ...
 
     def opened(self, name: str, data: bytes) -> Opened:
         """Read a file.
@@ -52,5 +60,14 @@ class Format(Protocol):
 
         Raises:
             FileError: it is not of the kind, broken, encrypted, empty of text, or larger than can be read.
+        """
+        ...
+
+    def strings(self, data: bytes) -> Iterator[str]:
+        """All texts in the bytes of a file that was written: what people read, and what they do not.
+
+        These are contents, values of attributes, comments, names of parts; in each, words are whole however
+        the markup parts them. Words of the fixed markup are left out. It reads the bytes by itself, and so
+        finds what `Opened` has overlooked.
         """
         ...

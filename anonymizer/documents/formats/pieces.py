@@ -1,0 +1,103 @@
+"""A text whose pieces stand here and there in a tree of elements, and edits brought to these places."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from anonymizer.documents.edits import Edit, applied
+from anonymizer.documents.formats.characters import writable
+from anonymizer.errors import TableError
+
+TEXT: Final = "text"
+TAIL: Final = "tail"
+"""Where a piece stands at its element; every other place is an attribute of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Where some characters of a text stand.
+
+    Attributes:
+        node: the number of the element in the order of its document.
+        place: TEXT, TAIL or the name of an attribute.
+        start: its first character in the text.
+        end: the character after its last one.
+    """
+
+    node: int
+    place: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Flow:
+    """Collects pieces, and the line breaks between them that stand in no piece."""
+
+    parts: list[str] = field(default_factory=list, repr=False)
+    pieces: list[Piece] = field(default_factory=list)
+    length: int = 0
+    pending: str = ""
+
+    def separate(self, mark: str = "\n") -> None:
+        """Write a mark before the next piece; the last-named one, where there are several."""
+        self.pending = mark if self.length else ""
+
+    def add(self, node: int, place: str, text: str) -> None:
+        """A piece; nothing if it is empty."""
+        if not text:
+            return
+        if self.pending:
+            self.parts.append(self.pending)
+            self.length += len(self.pending)
+            self.pending = ""
+        self.parts.append(text)
+        self.pieces.append(Piece(node, place, self.length, self.length + len(text)))
+        self.length += len(text)
+
+    @property
+    def text(self) -> str:
+        """All together."""
+        return "".join(self.parts)
+
+
+def changes(text: str, pieces: Sequence[Piece], edits: Sequence[Edit]) -> Iterator[tuple[Piece, str]]:
+    """What is to be written in each piece that an edit touches.
+
+    The replacement stands in the first piece that the edit covers; from the others it takes characters away.
+
+    Raises:
+        TableError: edits overlap, are out of order or outside of the text, or cover no piece.
+    """
+    applied(text, edits)
+    starts, ends = [piece.start for piece in pieces], [piece.end for piece in pieces]
+    inside: dict[int, list[Edit]] = {}
+    for edit in edits:
+        writable(edit.text)
+        first = bisect_right(ends, edit.start)
+        if first == len(pieces) or pieces[first].start >= edit.end:
+            raise TableError(
+                f"The edit of characters {edit.start} to {edit.end} covers only a line break between blocks.",
+                "Edit words.",
+            )
+        last = bisect_left(starts, edit.end)
+        for number in range(first, last):
+            start, end = pieces[number].start, pieces[number].end
+            here = replace(edit, start=max(edit.start, start) - start, end=min(edit.end, end) - start)
+            inside.setdefault(number, []).append(here if number == first else replace(here, text=""))
+    for number, here_ in inside.items():
+        piece = pieces[number]
+        yield piece, applied(text[piece.start : piece.end], here_)
+
+
+def put(nodes: Sequence[Any], piece: Piece, text: str) -> None:
+    """Write a piece into the elements of a document, in their order."""
+    if piece.place in {TEXT, TAIL}:
+        setattr(nodes[piece.node], piece.place, text or None)
+    elif text:
+        nodes[piece.node].set(piece.place, text)
+    else:
+        del nodes[piece.node].attrib[piece.place]
