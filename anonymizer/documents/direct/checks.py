@@ -1,0 +1,106 @@
+"""What a pattern alone cannot say of a code: its check digits, and how far it reaches.
+
+A check is given the text of a match and says how many of its first characters are the identifier; 0 if it is
+none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from typing import Final
+
+Check = Callable[[str], int]
+
+_SHORTEST_IBAN: Final = 15
+_WEIGHTS: Final = (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
+"""Of the digits of an individual number (My Number Act, ordinance 85 of 2014, article 5)."""
+
+_ABBREVIATIONS: Final = frozenset({"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."})
+_OPENERS: Final = frozenset(
+    "The This That These Those A An In On At By For From To Of As It He She They We I You His Her Their Its "
+    "After Before During Under Both All Any Each No Not If When While Where Since Such There Moreover However "
+    "Article Articles Section Rule Law Act Court Government Relevant Facts Circumstances Proceedings "
+    "Admissibility Merits Damage Costs Default Conclusion Alleged Whether Background Domestic General".split()
+)
+"""Words that begin a sentence or a heading after "A." or "B.", and are no surname."""
+
+_NOT_NAMES: Final = frozenset(
+    "皆 お客 客 神 仏 王 奥 お嬢 嬢 お子 患者 利用者 受診者 同 両 各 貴 何 人 有 仕 模 多 一 異 同 左 右 "
+    "医者 看護師 保護者 家族 先方 店員 社長 部長 課長 担当 者 生徒 学生 学校 旦那 お父 お母 父 母 兄 姉 爺 婆".split()
+)
+"""What stands before 様, さん or 氏 without being a name."""
+
+
+def luhn(text: str) -> int:
+    """A number of a payment card: 13 to 19 digits whose Luhn sum (ISO/IEC 7812-1, annex B) is 0 modulo 10."""
+    digits = [int(one) for one in text if one.isdigit()]
+    doubled = [one if at % 2 == 0 else sum(divmod(2 * one, 10)) for at, one in enumerate(reversed(digits))]
+    return len(text) if len(set(digits)) > 1 and sum(doubled) % 10 == 0 else 0
+
+
+def iban(text: str) -> int:
+    """An account number whose remainder modulo 97 is 1 (ISO 13616), as far as it reaches."""
+    for end in range(len(text), _SHORTEST_IBAN - 1, -1):
+        code = text[:end].replace(" ", "")
+        if text[end - 1] == " " or len(code) < _SHORTEST_IBAN or text[end : end + 1].isalnum():
+            continue
+        if int("".join(str(int(one, 36)) for one in code[4:] + code[:4])) % 97 == 1:
+            return end
+    return 0
+
+
+def address(text: str) -> int:
+    """An IP address of version 4 or 6."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return 0
+    return len(text) if text.count(":") > 1 or "." in text else 0
+
+
+def my_number(text: str) -> int:
+    """A Japanese individual number: 12 digits, of which the last one checks the others."""
+    digits = [int(one) for one in text if one.isdigit()]
+    rest = sum(weight * digit for weight, digit in zip(_WEIGHTS, digits[:11], strict=True)) % 11
+    return len(text) if digits[11] == (0 if rest <= 1 else 11 - rest) else 0
+
+
+def phone(text: str) -> int:
+    """A phone number: 8 to 15 digits (ITU-T E.164), brackets in pairs."""
+    digits = sum(one.isdigit() for one in text)
+    paired = text.count("(") == text.count(")") and text.count("（") == text.count("）")
+    return len(text) if 8 <= digits <= 15 and paired else 0
+
+
+def link(text: str) -> int:
+    """An address of the web without the punctuation that follows it."""
+    return len(text.rstrip(".,;:!?)]}'\"、。）」"))
+
+
+def initials(text: str) -> int:
+    """Initials alone, unless they are a common abbreviation."""
+    return 0 if text.upper() in _ABBREVIATIONS else len(text)
+
+
+def surname(text: str) -> int:
+    """Initials with a surname, unless the last word only begins a sentence or heading."""
+    last = text.replace(".", " ").split()[-1]
+    return 0 if last.isupper() or last in _OPENERS else len(text)
+
+
+def titled(text: str) -> int:
+    """The name after a title, which neither ends with a possessive nor with a word that begins a sentence."""
+    end = len(text)
+    for mark in ("'s", "’s"):
+        if text[:end].endswith(mark):
+            end -= len(mark)
+    words = text[:end].split()
+    while len(words) > 1 and words[-1] in _OPENERS and words[-2].endswith("."):
+        end = text.rindex(words.pop(), 0, end)
+    return len(text[:end].rstrip())
+
+
+def honoured(text: str) -> int:
+    """A Japanese name before 様, さん or 氏."""
+    return 0 if text in _NOT_NAMES else len(text)
