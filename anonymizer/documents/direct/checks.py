@@ -10,25 +10,21 @@ import ipaddress
 from collections.abc import Callable
 from typing import Final
 
+from anonymizer.documents.direct.gazetteers import listed
+
 Check = Callable[[str], int]
 
 _SHORTEST_IBAN: Final = 15
 _WEIGHTS: Final = (6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2)
 """Of the digits of an individual number (My Number Act, ordinance 85 of 2014, article 5)."""
 
-_ABBREVIATIONS: Final = frozenset({"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."})
-_OPENERS: Final = frozenset(
-    "The This That These Those A An In On At By For From To Of As It He She They We I You His Her Their Its "
-    "After Before During Under Both All Any Each No Not If When While Where Since Such There Moreover However "
-    "Article Articles Section Rule Law Act Court Government Relevant Facts Circumstances Proceedings "
-    "Admissibility Merits Damage Costs Default Conclusion Alleged Whether Background Domestic General".split()
+_ABBREVIATIONS: Final = frozenset(
+    {"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."}
 )
+_OPENERS: Final = listed("opener")
 """Words that begin a sentence or a heading after "A." or "B.", and are no surname."""
 
-_NOT_NAMES: Final = frozenset(
-    "皆 お客 客 神 仏 王 奥 お嬢 嬢 お子 患者 利用者 受診者 同 両 各 貴 何 人 有 仕 模 多 一 異 同 左 右 "
-    "医者 看護師 保護者 家族 先方 店員 社長 部長 課長 担当 者 生徒 学生 学校 旦那 お父 お母 父 母 兄 姉 爺 婆".split()
-)
+_NOT_NAMES: Final = listed("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""
 
 

@@ -1,4 +1,4 @@
-"""What the recognizer sees of every word: itself, its neighbours, lists, rules, and the document around it."""
+"""What the recognizer sees of every word: itself, its neighbours, lists, rules, the document around it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,50 @@ _NEAR: Final = 2
 _WIDE: Final = 5
 """Neighbours that are seen with all their features, and those whose words alone are."""
 
-_TRIGGERS: Final = gazetteers.OFFICES | gazetteers.PROFESSIONS | gazetteers.FAMILY | {
-    *("born", "lives", "living", "lived", "resident", "resides", "represented", "practising", "national", "called"),
-    *("sentenced", "imprisonment", "fine", "sum", "amount", "application", "protocol", "judgment", "act", "law"),
-    *("v.", "ibid", "echr", "cited", "article", "code", "bulletin", "gazette", "newspaper", "village", "district"),
-}
+_TRIGGERS: Final = (
+    gazetteers.listed("office")
+    | gazetteers.listed("profession")
+    | gazetteers.listed("family")
+    | {
+        *(
+            "born",
+            "lives",
+            "living",
+            "lived",
+            "resident",
+            "resides",
+            "represented",
+            "practising",
+            "national",
+            "called",
+        ),
+        *(
+            "sentenced",
+            "imprisonment",
+            "fine",
+            "sum",
+            "amount",
+            "application",
+            "protocol",
+            "judgment",
+            "act",
+            "law",
+        ),
+        *(
+            "v.",
+            "ibid",
+            "echr",
+            "cited",
+            "article",
+            "code",
+            "bulletin",
+            "gazette",
+            "newspaper",
+            "village",
+            "district",
+        ),
+    }
+)
 
 
 def sentences(document: Document, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
@@ -35,8 +74,10 @@ def sentences(document: Document, words: Sequence[Word]) -> Iterator[tuple[int, 
 
 
 def shape(word: str) -> str:
-    """The form of a word: "Xx" for capitalized ones, "d/d" for 18403/91; a character stands for a run of it."""
-    kinds = ("X" if one.isupper() else "x" if one.isalpha() else "d" if one.isdigit() else one for one in word)
+    """The form of a word: "Xx" for capitalized ones, "d/d" for 18403/91; one character stands for a run."""
+    kinds = (
+        "X" if one.isupper() else "x" if one.isalpha() else "d" if one.isdigit() else one for one in word
+    )
     return "".join(key for key, _ in groupby(kinds))[:8]
 
 
@@ -104,8 +145,10 @@ def _ruled(words: tuple[Word, ...], hits: Sequence[Found]) -> list[str]:
 def _around(words: tuple[Word, ...], ruled: list[str]) -> list[list[str]]:
     """What the document says elsewhere of the same word."""
     persons = {
-        word.text for word, rule in zip(words, ruled, strict=True) if rule.endswith("PERSON") and len(word.text) > 2
-    } - {title for word in words if (title := word.text).lower().rstrip(".") in gazetteers.TITLES}
+        word.text
+        for word, rule in zip(words, ruled, strict=True)
+        if rule.endswith("PERSON") and len(word.text) > 2
+    } - {title for word in words if (title := word.text).lower().rstrip(".") in gazetteers.listed("title")}
     small = {word.text for word in words if word.text.islower()}
     counts, seen = Counter(word.text for word in words), Counter[str]()
     table = []
@@ -123,7 +166,7 @@ def _around(words: tuple[Word, ...], ruled: list[str]) -> list[list[str]]:
     return table
 
 
-def _pairs(lowers: list[str], tags: list[str], at: int) -> list[str]:
+def _pairs(lowers: Sequence[str], tags: Sequence[str], at: int) -> list[str]:
     before = lowers[at - 1] if at else "^"
     after = lowers[at + 1] if at + 1 < len(lowers) else "$"
     found = [f"ww={before}|{lowers[at]}", f"wn={lowers[at]}|{after}", f"ba={before}|{after}"]

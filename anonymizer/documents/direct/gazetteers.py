@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import unicodedata
 from functools import cache
+from importlib import resources
 from typing import Final
 
-TITLES: Final = frozenset(
-    "mr mrs ms miss dr prof professor doctor messrs mme mlle herr frau sir dame lord lady judge justice".split()
+
+def listed(name: str) -> frozenset[str]:
+    """The words of one list of lists.csv: titles, months, offices and so on."""
+    return _lists().get(name, frozenset())
+
+
+@cache
+def _lists() -> dict[str, frozenset[str]]:
+    text = resources.files(__package__).joinpath("lists.csv").read_text(encoding="utf-8")
+    rows = [(row["list"], row["word"]) for row in csv.DictReader(text.splitlines())]
+    return {name: frozenset(word for other, word in rows if other == name) for name, _ in rows}
+
+
+_COMMON: Final = frozenset(
+    {"of", "van", "most", "bar", "the", "police", "court", "date", "mary", "march", "split"}
 )
-MONTHS: Final = frozenset(
-    "january february march april may june july august september october november december".split()
-)
-OFFICES: Final = frozenset(
-    "court tribunal chamber ministry minister office committee board commission council directorate department "
-    "authority agency prosecutor university institute school academy hospital clinic prison company bank "
-    "association society union party police government municipality bar foundation federation corporation "
-    "administration treasury assembly parliament governor registry fund command gmbh ag ltd inc llc plc s.a.".split()
-)
-PROFESSIONS: Final = frozenset(
-    "lawyer lawyers attorney advocate solicitor solicitors barrister counsel agent co-agent judge teacher professor "
-    "doctor physician surgeon nurse journalist editor officer sergeant soldier colonel captain engineer architect "
-    "accountant manager director farmer worker driver mechanic dancer musician artist writer author publisher "
-    "student researcher assistant lecturer scientist civil servant policeman gendarme watchman businessman trader "
-    "shopkeeper politician mayor deputy minister pensioner carpenter electrician builder priest imam monk pilot".split()
-)
-FAMILY: Final = frozenset(
-    "father mother brother sister brothers sisters son sons daughter daughters wife husband widow widower spouse "
-    "uncle aunt nephew niece cousin grandfather grandmother grandson child children parents partner fiancee heir heirs".split()
-)
-NATIONALITIES: Final = frozenset(
-    "afghan albanian algerian american andorran angolan argentinian armenian australian austrian azerbaijani "
-    "bangladeshi belarusian belgian bolivian bosnian brazilian british bulgarian burmese cambodian cameroonian "
-    "canadian chechen chilean chinese colombian congolese croatian cuban cypriot czech danish dutch ecuadorian "
-    "egyptian english eritrean estonian ethiopian european filipino finnish flemish french gambian georgian german "
-    "ghanaian greek greek-cypriot guinean haitian hungarian icelandic indian indonesian iranian iraqi irish israeli "
-    "italian ivorian jamaican japanese jewish jordanian kazakh kenyan korean kosovar kurdish kuwaiti kyrgyz latvian "
-    "lebanese liberian libyan liechtenstein lithuanian luxembourg macedonian malaysian maltese mauritanian mexican "
-    "moldovan mongolian montenegrin moroccan nepalese nigerian norwegian pakistani palestinian peruvian polish "
-    "portuguese roma romanian russian rwandan saudi scottish senegalese serbian slovak slovakian slovene slovenian "
-    "somali spanish sudanese swedish swiss syrian taiwanese tajik tamil tanzanian thai tunisian turkish "
-    "turkish-cypriot turkmen ugandan ukrainian uruguayan uzbek venezuelan vietnamese welsh yemeni zimbabwean".split()
-)
-_COMMON: Final = frozenset({"of", "van", "most", "bar", "the", "police", "court", "date", "mary", "march", "split"})
 """Cities that are common words of English texts."""
 
+_OF_WORDS: Final = ("title", "month", "office", "profession", "family", "nationality")
 _LONGEST: Final = 4
 """Words that a name of a place may have."""
 
@@ -91,12 +73,4 @@ def places(words: tuple[str, ...]) -> list[str]:
 def lists(word: str) -> tuple[str, ...]:
     """The lists that hold a word, whatever its case."""
     lower = plain(word).rstrip(".")
-    named = (
-        ("title", TITLES),
-        ("month", MONTHS),
-        ("office", OFFICES),
-        ("profession", PROFESSIONS),
-        ("family", FAMILY),
-        ("nationality", NATIONALITIES),
-    )
-    return tuple(name for name, known in named if lower in known)
+    return tuple(name for name in _OF_WORDS if lower in listed(name))

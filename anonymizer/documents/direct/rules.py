@@ -19,6 +19,9 @@ from anonymizer.documents.text import Document, Language, Word
 _CAPITAL: Final = "[" + "".join(chr(code) for code in range(0x41, 0x530) if chr(code).isupper()) + "]"
 """Latin, Greek and Cyrillic."""
 
+_LATIN: Final = r"A-Za-z0-9_À-ɏ"
+"""Characters of codes. In Japanese texts, codes stand between letters of other scripts without a blank."""
+
 _BEFORE: Final = r"(?<![\w/])"
 _MONTH: Final = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -63,9 +66,16 @@ _PREFECTURE: Final = (
     "|岐阜|静岡|愛知|三重|滋賀|兵庫|奈良|和歌山|鳥取|島根|岡山|広島|山口|徳島|香川|愛媛|高知|福岡|佐賀|長崎|熊本|大分|宮崎|鹿児島|沖縄)県)"
 )
 _TOWN: Final = rf"(?:さいたま|つくば|いわき|[{_KANJI}ノ之]{{1,6}}?)(?:市|区|郡|町|村)"
-_BLOCK: Final = rf"{_NUMERAL}{{1,4}}(?:(?:丁目|番地?の?|号室?|[-‐‑–−ー－の])(?:{_NUMERAL}{{1,4}}|(?!{_NUMERAL}))){{1,4}}"
-_HONORIFIC: Final = "(?:さま|様|さん|氏|殿|先生|君|ちゃん|くん|教授|弁護士|医師|看護師|被告|被告人|容疑者|裁判官|選手)"
-_NATIVE: Final = rf"(?:[{_KANJI}]{{1,6}}(?:[ 　][{_KANJI}ぁ-んァ-ヴー]{{1,6}})?|[ァ-ヴー]{{2,12}}(?:[・＝ 　][ァ-ヴー]{{2,12}}){{0,3}})"
+_BLOCK: Final = (
+    rf"{_NUMERAL}{{1,4}}(?:(?:丁目|番地?の?|号室?|[-‐‑–−ー－の])(?:{_NUMERAL}{{1,4}}|(?!{_NUMERAL}))){{1,4}}"
+)
+_HONORIFIC: Final = (
+    "(?:さま|様|さん|氏|殿|先生|君|ちゃん|くん|教授|弁護士|医師|看護師|被告|被告人|容疑者|裁判官|選手)"
+)
+_NATIVE: Final = (
+    rf"(?:[{_KANJI}]{{1,6}}(?:[ 　][{_KANJI}ぁ-んァ-ヴー]{{1,6}})?|[ァ-ヴー]{{2,12}}"
+    rf"(?:[・＝ 　][ァ-ヴー]{{2,12}}){{0,3}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +100,56 @@ class Rule:
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    Rule("e-mail", "CODE", r"(?<![\w.+%-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?!\w)"),
-    Rule("url", "CODE", r"(?<!\w)(?:(?:https?|ftp)://|www\.)[^\s<>\"「」、。]{3,2000}", check=checks.link),
-    Rule("ip-4", "CODE", r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", check=checks.address),
-    Rule("ip-6", "CODE", r"(?<![\w:])[0-9A-Fa-f:]{4,39}(?![\w:])", check=checks.address),
-    Rule("iban", "CODE", r"(?<!\w)[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{1,4}){3,8}(?!\w)", check=checks.iban),
+    Rule(
+        "e-mail",
+        "CODE",
+        rf"(?<![{_LATIN}.+%-])[{_LATIN}.+%-]{{1,64}}@(?:[{_LATIN}-]{{1,63}}\.){{1,8}}[A-Za-z]{{2,24}}(?![{_LATIN}])",
+    ),
+    Rule(
+        "url",
+        "CODE",
+        r"(?<![A-Za-z0-9_])(?:(?:https?|ftp)://|www\.)[^\s<>\"「」、。]{3,2000}",
+        check=checks.link,
+    ),
+    Rule(
+        "ip-4",
+        "CODE",
+        r"(?<![A-Za-z0-9_.])(?:\d{1,3}\.){3}\d{1,3}(?![A-Za-z0-9_]|\.\d)",
+        check=checks.address,
+    ),
+    Rule("ip-6", "CODE", r"(?<![A-Za-z0-9_:])[0-9A-Fa-f:]{4,39}(?![A-Za-z0-9_:])", check=checks.address),
+    Rule(
+        "iban",
+        "CODE",
+        r"(?<![A-Za-z0-9_])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{1,4}){3,8}(?![A-Za-z0-9_])",
+        check=checks.iban,
+    ),
     Rule("card", "CODE", r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-])", check=checks.luhn),
-    Rule("phone-international", "CODE", r"(?<![\w+])(?:\+|00(?=\d\d[ .]))\d[\d ().-]{6,22}\d(?!\w)", check=checks.phone),
-    Rule("phone-national", "CODE", r"(?<![\w./-])\(?0\d{1,4}\)?[ -]\d[\d -]{4,12}\d(?!\w)", check=checks.phone),
-    Rule("phone-us", "CODE", r"(?<![\w.-])(?:\(\d{3}\)[ ]?|\d{3}[.-])\d{3}[.-]\d{4}(?![\w-])"),
+    Rule(
+        "phone-international",
+        "CODE",
+        r"(?<![A-Za-z0-9_+])(?:\+|00(?=\d\d[ .]))\d[\d ().-]{6,22}\d(?![A-Za-z0-9_])",
+        check=checks.phone,
+    ),
+    Rule(
+        "phone-national",
+        "CODE",
+        r"(?<![A-Za-z0-9_./-])\(?0\d{1,4}\)?[ -]\d[\d -]{4,12}\d(?![A-Za-z0-9_])",
+        check=checks.phone,
+    ),
+    Rule(
+        "phone-us", "CODE", r"(?<![A-Za-z0-9_.-])(?:\(\d{3}\)[ ]?|\d{3}[.-])\d{3}[.-]\d{4}(?![A-Za-z0-9_-])"
+    ),
     Rule("ssn", "CODE", r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])", "en"),
     Rule("national-insurance", "CODE", r"(?<!\w)[A-CEGHJ-PR-TW-Z]{2}[ ]?(?:\d{2}[ ]?){3}[A-D](?!\w)", "en"),
-    Rule("ecli", "CODE", r"(?<!\w)ECLI:[A-Z]{2}:\w{1,7}:\d{4}:[\w.]{1,25}(?<!\.)"),
+    Rule("ecli", "CODE", r"(?<![A-Za-z0-9_])ECLI:[A-Z]{2}:\w{1,7}:\d{4}:[\w.]{1,25}(?<!\.)"),
     Rule("application", "CODE", r"(?<![\w/.-])\d{2,6}/\d{2}(?:\d{2})?(?![\w/.-]\d|\w)", "en"),
     Rule(
         "numbered",
         "CODE",
         rf"(?i:(?<!\w)(?<!protocol )(?<!law )(?<!act )(?<!decree )(?<!rule )(?<!convention )(?<!directive )"
         rf"(?<!resolution )(?<!series a )(?<!annex )(?:nos?\.|numbers?)\s?)(?:[A-Z]{{1,3}}\.\s?)?"
-        rf"(?P<it>{_DIGITAL}[A-Z0-9]{_CODE}(?:(?:,|\sand|,\sand|\sto)\s(?=[A-Z./:-]{{0,12}}\d[\d./:-]{{2}}){_CODE}){{0,30}})",
+        rf"(?P<it>{_DIGITAL}(?=[A-Z0-9][A-Z0-9./:-]{{0,23}}[A-Z0-9]){_CODE}(?:(?:,|\sand|,\sand|\sto)\s(?=[A-Z./:-]{{0,12}}\d[\d./:-]{{2}}){_CODE}){{0,30}})",
         "en",
         each=_CODE,
     ),
@@ -142,26 +183,27 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "date-iso",
         "DATETIME",
-        rf"(?<![\w./-]){_YEAR}(?P<sep>[-/.])(?:1[0-2]|0?[1-9])(?P=sep)(?:[12]\d|3[01]|0?[1-9])"
-        r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\w/-])",
+        rf"(?<![A-Za-z0-9_./-]){_YEAR}(?P<sep>[-/.])(?:1[0-2]|0?[1-9])(?P=sep)(?:[12]\d|3[01]|0?[1-9])"
+        r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![A-Za-z0-9_/-])",
     ),
     Rule(
         "date-numeric",
         "DATETIME",
-        r"(?<![\w./-])(?:[12]\d|3[01]|0?[1-9])(?P<sep>[-/.])(?:[12]\d|3[01]|0?[1-9])(?P=sep)"
-        r"(?:(?:1[5-9]|20|21)\d{2}|\d{2})(?![\w/-]|\.\d)",
+        r"(?<![A-Za-z0-9_./-])(?:[12]\d|3[01]|0?[1-9])(?P<sep>[-/.])(?:[12]\d|3[01]|0?[1-9])(?P=sep)"
+        r"(?:(?:1[5-9]|20|21)\d{2}|\d{2})(?![A-Za-z0-9_/-]|\.\d)",
     ),
     Rule(
         "year",
         "DATETIME",
-        rf"(?<![\w/.,:§£$€-])(?<!no\. )(?<!nos\. )(?<!§ )(?<!Law )(?:mid-)?{_YEAR}(?:s\b|(?:{_DASH}|/)(?:{_YEAR}|\d{{2}}))?"
+        rf"(?<![\w/.,:§£$€-])(?<!no\. )(?<!nos\. )(?<!§ )(?<!Law )(?:mid-)?"
+        rf"{_YEAR}(?:s\b|(?:{_DASH}|/)(?:{_YEAR}|\d{{2}}))?"
         rf"(?![\w/%]|[.,]\d|{_DASH}\d)(?!\s(?:euros?|metres?|people|persons|m\b|kg|km))",
         "en",
     ),
     Rule(
         "money-before",
         "QUANTITY",
-        rf"(?<!\w)(?:{_ISO}\s?|(?:US|A|C|NZ|HK)?[$€£¥￥]\s?){_NUMBER}{_SCALE}(?:[KkMm](?:illion)?\b)?",
+        rf"(?<![A-Za-z0-9_])(?:{_ISO}\s?|(?:US|A|C|NZ|HK)?[$€£¥￥]\s?){_NUMBER}{_SCALE}(?:[KkMm](?:illion)?\b)?",
     ),
     Rule(
         "money",
@@ -174,8 +216,18 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("age-after", "DEM", r"(?<![\w.,/])\d{1,3}(?:[\s-]years?[\s-]old|[\s-]months?[\s-]old)(?!\w)", "en"),
     Rule("postcode-uk", "LOC", r"(?<!\w)[A-Z]{1,2}\d[A-Z\d]?[ ]\d[A-Z]{2}(?!\w)", "en"),
     Rule("postcode-us", "LOC", r"(?<=, )[A-Z]{2}[ ]\d{5}(?:-\d{4})?(?![\w-])", "en"),
-    Rule("postcode-country", "LOC", r"(?<![\w-])(?:A|B|CH|D|DK|F|FIN|FL|I|L|N|NL|P|PL|S)-\d{4,5}(?![\w-])", "en"),
-    Rule("postcode-named", "LOC", r"(?i:(?<!\w)(?:zip|post(?:al)?)[ ]?code:?\s)(?P<it>\d{3}[\d -]{1,6}\d)(?!\w)", "en"),
+    Rule(
+        "postcode-country",
+        "LOC",
+        r"(?<![\w-])(?:A|B|CH|D|DK|F|FIN|FL|I|L|N|NL|P|PL|S)-\d{4,5}(?![\w-])",
+        "en",
+    ),
+    Rule(
+        "postcode-named",
+        "LOC",
+        r"(?i:(?<!\w)(?:zip|post(?:al)?)[ ]?code:?\s)(?P<it>\d{3}[\d -]{1,6}\d)(?!\w)",
+        "en",
+    ),
     Rule(
         "street",
         "LOC",
@@ -191,8 +243,20 @@ RULES: Final[tuple[Rule, ...]] = (
         "en",
         check=checks.titled,
     ),
-    Rule("initials", "PERSON", rf"(?<![\w.])(?:{_CAPITAL}\.[ ]?){{1,3}}{_CAPITAL}\.(?![\w])", "en", checks.initials),
-    Rule("initials-name", "PERSON", rf"(?<![\w.])(?:{_INITIAL}[ -]?){{1,3}}{_NAMED}(?!\w)", "en", checks.surname),
+    Rule(
+        "initials",
+        "PERSON",
+        rf"(?<![\w.])(?:{_CAPITAL}\.[ ]?){{1,3}}{_CAPITAL}\.(?![\w])",
+        "en",
+        checks.initials,
+    ),
+    Rule(
+        "initials-name",
+        "PERSON",
+        rf"(?<![\w.])(?:{_INITIAL}[ -]?){{1,3}}{_NAMED}(?!\w)",
+        "en",
+        checks.surname,
+    ),
     Rule(
         "era",
         "DATETIME",
@@ -221,11 +285,27 @@ RULES: Final[tuple[Rule, ...]] = (
         "ja",
     ),
     Rule("my-number", "CODE", r"(?<![\d-])\d{4}(?:[ -]?\d{4}){2}(?![\d-])", "ja", checks.my_number),
-    Rule("plate-ja", "CODE", rf"[{_KANJI}]{{2,4}}[ 　]?\d{{2,3}}[ 　]?[ぁ-ん][ 　]?\d{{1,2}}[-－]\d{{2}}(?!\d)", "ja"),
-    Rule("phone-ja", "CODE", r"(?<![\d-])0\d{1,4}[-－‐−(（]\d{1,4}[-－‐−)）]\d{3,4}(?![\d-])", "ja", checks.phone),
+    Rule(
+        "plate-ja",
+        "CODE",
+        rf"[{_KANJI}]{{2,4}}[ 　]?\d{{2,3}}[ 　]?[ぁ-ん][ 　]?\d{{1,2}}[-－]\d{{2}}(?!\d)",
+        "ja",
+    ),
+    Rule(
+        "phone-ja",
+        "CODE",
+        r"(?<![\d-])0\d{1,4}[-－‐−(（]\d{1,4}[-－‐−)）]\d{3,4}(?![\d-])",
+        "ja",
+        checks.phone,
+    ),
     Rule("mobile-ja", "CODE", r"(?<!\d)0[5789]0\d{8}(?!\d)", "ja"),
     Rule("postcode-ja", "LOC", r"(?<![\d-])(?:〒[ 　]?\d{3}[-－‐−]?\d{4}|\d{3}[-－]\d{4})(?![\d-])", "ja"),
-    Rule("money-ja", "QUANTITY", rf"(?<!{_NUMERAL}){_NUMERAL}[\d,，.〇零一二三四五六七八九十百千万億兆]{{0,20}}(?:円|ドル|ユーロ|元)", "ja"),
+    Rule(
+        "money-ja",
+        "QUANTITY",
+        rf"(?<!{_NUMERAL}){_NUMERAL}[\d,，.〇零一二三四五六七八九十百千万億兆]{{0,20}}(?:円|ドル|ユーロ|元)",
+        "ja",
+    ),
     Rule(
         "quantity-ja",
         "QUANTITY",
@@ -233,18 +313,27 @@ RULES: Final[tuple[Rule, ...]] = (
         "ja",
     ),
     Rule("age-ja", "DEM", rf"(?:満|享年)?{_NUMERAL}{{1,4}}(?:歳|才)(?:代)?", "ja"),
-    Rule("address-ja", "LOC", rf"{_PREFECTURE}(?:{_TOWN}){{0,3}}(?:[{_KANJI}ノ之ァ-ヴ]{{0,8}}?{_BLOCK})?", "ja"),
+    Rule(
+        "address-ja", "LOC", rf"{_PREFECTURE}(?:{_TOWN}){{0,3}}(?:[{_KANJI}ノ之ァ-ヴ]{{0,8}}?{_BLOCK})?", "ja"
+    ),
     Rule("town-ja", "LOC", rf"(?<![{_KANJI}])(?:{_TOWN}){{1,3}}[{_KANJI}ノ之ァ-ヴ]{{0,8}}?{_BLOCK}", "ja"),
-    Rule("honorific-ja", "PERSON", rf"(?<![{_KANJI}ァ-ヴー])(?P<it>{_NATIVE}){_HONORIFIC}", "ja", checks.honoured),
+    Rule(
+        "honorific-ja",
+        "PERSON",
+        rf"(?<![{_KANJI}ァ-ヴー])(?P<it>{_NATIVE}){_HONORIFIC}",
+        "ja",
+        checks.honoured,
+    ),
     Rule(
         "named-ja",
         "PERSON",
-        rf"(?:氏名|名前|患者名|被告人|原告|被告|申立人|担当者|担当医|主治医|代理人)[:：は　 ]{{1,2}}(?P<it>{_NATIVE})",
+        rf"(?:氏名|名前|患者名|被告人|原告|被告|申立人|担当者|担当医|主治医|代理人)"
+        rf"[:：は　 ]{{1,2}}(?P<it>{_NATIVE})",
         "ja",
         checks.honoured,
     ),
 )
-"""Every rule. Months, years and weekdays alone: a year is a date, a weekday or the name of a month is none."""
+"""Every rule. A year alone is a date; a weekday or the name of a month alone is none."""
 
 
 @cache
