@@ -33,7 +33,11 @@ OF_CLASSES: Final = frozenset(
 """Guarantees about the classes of rows alike in some columns; they can be measured again on the release."""
 ABOUT_CLASSES: Final = OF_CLASSES | {"k-groups", "k-map"}
 """With those that a column says which is not released."""
-KINDS: Final = ABOUT_CLASSES | {"anatomy", "local-dp", "dp", "idp", "small-sum-privacy", "utility"}
+KINDS: Final = ABOUT_CLASSES | {
+    "anatomy", "local-dp", "dp", "idp", "small-sum-privacy", "utility", "search-attack",
+}  # fmt: skip
+"""`search-attack` is about documents: with so many of their words (`keywords`), all combinations, an `engine`
+named no document about the person among its first `results`."""
 
 
 @dataclass(frozen=True, slots=True)

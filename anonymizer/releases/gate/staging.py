@@ -20,35 +20,55 @@ class Staging:
 
     def __init__(self) -> None:
         self._wanted: dict[Path, Path] = {}
+        self._folders: dict[Path, Path] = {}
+        self._private: set[Path] = set()
 
-    def place(self, path: Path) -> Path:
+    def place(self, path: Path, *, private: bool = False) -> Path:
         """Where to make a file that is to become `path`; it keeps its name and so its kind.
+
+        Args:
+            path: of the file.
+            private: nobody else may read it.
 
         Raises:
             FileError: the folder of `path` cannot be written in, or `path` is there and not a file that a
                 release may take the place of.
         """
         _replaceable(path)
+        self._wanted[path] = _beside(path)
+        if private:
+            self._private.add(path)
+        return self._wanted[path]
+
+    def folder(self, path: Path) -> Path:
+        """Where to make a folder that is to become `path`, with all that is in it, in one step.
+
+        Raises:
+            FileError: the folder around `path` cannot be written in, or `path` is there and not an empty
+                folder: a release never takes the place of other files.
+        """
+        _free(path)
+        place = _beside(path)
         try:
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent))
+            place.mkdir()
         except OSError as problem:
             raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
-        self._wanted[path] = folder / path.name
-        return self._wanted[path]
+        self._folders[path] = place
+        return place
 
     def wanted(self, text: str) -> str:
         """A text with the wanted files in place of those that are being made."""
-        for path, place in self._wanted.items():
+        for path, place in (self._wanted | self._folders).items():
             text = text.replace(str(place), str(path))
         return text
 
     def clear(self) -> None:
         """Take away all that was not published."""
-        for place in self._wanted.values():
+        for place in (*self._wanted.values(), *self._folders.values()):
             shutil.rmtree(place.parent, ignore_errors=True)
 
     def publish(self) -> None:
-        """Move all files to their places; if one cannot be moved, what stood there before is put back.
+        """Move all files to their places, then folders; if one cannot be moved, all is put back.
 
         Raises:
             FileError: one could not be moved; everything is as before.
@@ -58,12 +78,16 @@ class Staging:
             for path, place in self._wanted.items():
                 with place.open("rb") as file:
                     os.fsync(file.fileno())
-                place.chmod(0o666 & ~_umask())
+                place.chmod(0o600 if path in self._private else 0o666 & ~_umask())
                 _replaceable(path)
                 old = place.with_name(f"{place.name}.old") if path.exists() else None
                 if old is not None:
                     path.replace(old)
                 moved.append((path, old))
+                place.replace(path)
+            for path, place in self._folders.items():
+                _opened_up(place)
+                _free(path)
                 place.replace(path)
         except BaseException as problem:
             for path, old in reversed(moved):
@@ -93,6 +117,30 @@ def staging() -> Iterator[Staging]:
         raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None
     finally:
         staged.clear()
+
+
+def _beside(path: Path) -> Path:
+    """A place of the same name in a new folder beside `path`."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=path.parent)) / path.name
+    except OSError as problem:
+        raise FileError(f"{path} cannot be written: {problem.strerror}.", "Check the folder.") from None
+
+
+def _opened_up(folder: Path) -> None:
+    """Give a folder the rights of new files and folders, and have its files on the disk."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~_umask())
+    folder.chmod(0o777 & ~_umask())
+
+
+def _free(path: Path) -> None:
+    """Refuse to put a folder where something is."""
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
+        raise FileError(f"{path} is there already.", "Name a new folder, or take it away.")
 
 
 def _replaceable(path: Path) -> None:
