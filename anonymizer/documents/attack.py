@@ -13,8 +13,8 @@ from typing import Final
 from anonymizer.documents.engines.engine import RESULTS, Engine, EngineError, Hit
 from anonymizer.documents.information import Informative
 from anonymizer.documents.keywords import combined
-from anonymizer.documents.matching import folded
-from anonymizer.documents.text import Document
+from anonymizer.documents.text import Document, folded
+from anonymizer.errors import TableError
 
 Progress = Callable[[int, int], None]
 """Is called with the searches that are done and all that there are."""
@@ -56,14 +56,22 @@ class Attacked:
 class Attacker:
     """Searches by one engine, and remembers what it answered for as long as this object lives.
 
+    Attributes:
+        searches: how many it was asked for, remembered ones included.
+
     Args:
         engine: what is searched; an engine whose `leaks` is true is given confidential words.
-        limit: #List, 1 to 10 hits of a search.
+        limit: #List, so many hits of a search are looked at.
+
+    Raises:
+        TableError: the limit is below 1.
     """
 
     def __init__(self, engine: Engine, limit: int = RESULTS) -> None:
-        self.engine = engine
-        self.limit = max(1, min(limit, RESULTS))
+        if limit < 1:
+            raise TableError(f"#List = {limit} finds nothing.", f"Take 1 or more; the thesis has {RESULTS}.")
+        self.engine, self.limit = engine, limit
+        self.searches = 0
         self._answers: dict[tuple[str, ...], tuple[Hit, ...]] = {}
 
     def attack(
@@ -81,9 +89,9 @@ class Attacker:
         search succeed, so that sanitizing would have no end. A hit that differs in one word counts.
 
         Args:
-            document: as it stands, sanitized as far as it is.
+            document: the original.
             keywords: KW_i; none makes no search.
-            versions: further texts that are the document itself, such as its original.
+            versions: further texts that are the document itself, such as a part of it.
             progress: is called after each search.
 
         Raises:
@@ -97,6 +105,7 @@ class Attacker:
             is_own = [_same(hit.text) in texts for hit in hits]
             own |= dict.fromkeys(hit.name for hit, is_it in zip(hits, is_own, strict=True) if is_it)
             others = (hit for hit, is_it in zip(hits, is_own, strict=True) if not is_it)
+            self.searches += 1
             searches.append(Search(kw, tuple(islice(others, self.limit))))
             if progress is not None:
                 progress(done, len(tried))

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
+
+from anonymizer.documents.text import folded
 
 _ASIAN: Final = (
     "\u3005\u3007\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD: Final = re.compile(rf"[^\W{_ASIAN}]+")
 _HAS_ASIAN: Final = re.compile(rf"[{_ASIAN}]")
-_LETTERS: Final = str.maketrans(
-    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
-)
-_FIRST_MARK, _LAST_MARK = "\u0300", "\u036f"
-
-
-def folded(text: str) -> str:
-    """A text as it is compared: NFKC and case folded, without characters of no width and accents of letters.
-
-    Accents go since a searcher types names without them: Şahin as Sahin. Marks of kana stay.
-    """
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    kept = (
-        one for one in plain if not _FIRST_MARK <= one <= _LAST_MARK and unicodedata.category(one) != "Cf"
-    )
-    return unicodedata.normalize("NFKC", "".join(kept)).translate(_LETTERS)
 
 
 class Searched:

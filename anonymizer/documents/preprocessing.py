@@ -5,17 +5,14 @@ Reference: thesis, section 6.1.2, Algorithm 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from anonymizer.documents.information import ACCIDENTS, Corpus, Informative, Numerator, Weights
 from anonymizer.documents.keywords import KEYWORDS, set_keywords
 from anonymizer.documents.labels import Interest, Labeller
 from anonymizer.documents.similarity import Similarity
-from anonymizer.documents.text import Document, Word
-
-Read = Callable[[str], tuple[Word, ...]]
-"""Gives the words of a text, as `Tagger.words` does."""
+from anonymizer.documents.text import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +20,12 @@ class Prepared:
     """A document, ready to be attacked.
 
     Attributes:
-        document: it.
         words: w^i, all words in their order.
         informative: the different ones that may be searched for with I(w), highest first.
         label: of interest; None if there is no classifier.
         keywords: KW_i.
     """
 
-    document: Document
     words: tuple[Word, ...]
     informative: tuple[Informative, ...]
     label: str | None
@@ -48,7 +43,6 @@ class Preprocessing:
     Args:
         documents: the words of each document of d.
         others: the words of further ones (D** without d).
-        read: gives the words of a text.
         weights: epsilon(w).
         numerator: of P(w); see `Corpus.informative`.
         labeller: gives labels; None gives none.
@@ -63,7 +57,6 @@ class Preprocessing:
         documents: Sequence[Sequence[Word]],
         others: Sequence[Sequence[Word]] = (),
         *,
-        read: Read,
         weights: Weights = ACCIDENTS,
         numerator: Numerator = "document",
         labeller: Labeller | None = None,
@@ -72,22 +65,21 @@ class Preprocessing:
         everything = [*documents, *others]
         self.corpus = Corpus.of(everything)
         self._similarity = Similarity(everything) if weights.similar else None
-        self._read, self._weights, self._numerator = read, weights, numerator
+        self._weights, self._numerator = weights, numerator
         self._labeller, self._interest = labeller, interest or Interest({}, KEYWORDS)
 
-    def prepared(self, document: Document, original: Collection[str] | None = None) -> Prepared:
-        """A document with its keywords.
+    def prepared(self, words: tuple[Word, ...], original: Collection[str] | None = None) -> Prepared:
+        """A document with its keywords, by the counts of the beginning.
 
         Args:
-            document: as it stands, sanitized as far as it is.
+            words: of the document as it stands, sanitized as far as it is.
             original: lemmas of D_i, or of a D** that holds D_i; words that are not among them were written by
                 a sanitizer and weigh less. None if they are not known.
         """
-        words = self._read(document.text)
         informative = self.corpus.informative(
             words, self._weights, original=original, numerator=self._numerator
         )
         label = self._labeller.label(words) if self._labeller else None
         size = self._interest.size(label)
         keywords = set_keywords(informative, self._weights, self._similarity, size)
-        return Prepared(document, words, informative, label, keywords)
+        return Prepared(words, informative, label, keywords)

@@ -6,13 +6,12 @@ Reference: thesis, sections 6.1.2 (Algorithm 7), 6.2.2 and 6.2.3.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from anonymizer.documents.attack import Attacked, Search
 from anonymizer.documents.engines.engine import Hit
-from anonymizer.documents.information import Informative
 from anonymizer.documents.matching import Searched, parts_of
+from anonymizer.documents.sanitizing import Success
 from anonymizer.errors import TableError
 
 METADATA: Final = 20
@@ -39,22 +38,10 @@ class RiskEvaluation(Protocol):
         """From so many words on the attack succeeded."""
         ...
 
-
-@dataclass(frozen=True, slots=True)
-class Success:
-    """An attack that succeeded: RiskEvaluation returned 1.
-
-    Attributes:
-        document: its name.
-        keywords: kw, whose words are risk words.
-        hit: the name of what was found.
-        shared: how many words of R_i it has.
-    """
-
-    document: str
-    keywords: tuple[Informative, ...]
-    hit: str
-    shared: int
+    @property
+    def counts(self) -> bool:
+        """Whether the number of words is evidence (w), and not a name proof."""
+        ...
 
 
 def successes(attacked: Attacked, evaluation: RiskEvaluation) -> tuple[Success, ...]:
@@ -64,7 +51,8 @@ def successes(attacked: Attacked, evaluation: RiskEvaluation) -> tuple[Success, 
         for hit in search.hits:
             shared = evaluation.shared(attacked.document, search, hit)
             if shared >= evaluation.threshold:
-                found.append(Success(attacked.document, search.keywords, hit.name, shared))
+                kw = tuple(one.lemma for one in search.keywords)
+                found.append(Success(kw, hit.name, shared if evaluation.counts else 0))
                 break
     return tuple(found)
 
@@ -107,6 +95,7 @@ class KnownNames:
     """
 
     threshold = 1
+    counts = False
 
     def __init__(self, names: Mapping[str, Collection[str]], parts: Literal["all", "any"] = "all") -> None:
         self._names: dict[str, tuple[str, ...]] = {}
@@ -147,6 +136,8 @@ class SharedWords:
     Raises:
         TableError: the threshold is not from 1 to `top`.
     """
+
+    counts = True
 
     def __init__(self, words: Mapping[str, Sequence[str]], threshold: int, top: int = METADATA) -> None:
         if not 1 <= threshold <= top:

@@ -58,8 +58,17 @@ class Document:
 _ACCENTS = re.compile("[\u0300-\u036f]")
 """Combining marks of Latin, Greek and Cyrillic; the marks of kana are other ones, and tell か from が."""
 
+_LETTERS = str.maketrans(
+    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
+)
+"""What people type for letters that are no accented ones."""
+
 
 def folded(text: str) -> str:
-    """A text as searches compare it: without differences of case, width and accents."""
+    """A text as searches compare it.
+
+    There are no differences of case, width and accents (Işık is Isik), and no characters that nobody sees.
+    """
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", parted))
+    seen = "".join(one for one in _ACCENTS.sub("", parted) if unicodedata.category(one) != "Cf")
+    return unicodedata.normalize("NFC", seen.translate(_LETTERS))

@@ -113,11 +113,8 @@ def found(names, web=NEWS, words=("roof", "mill", "Tallinn"), parts="all"):
 
 def test_an_attack_succeeds_if_a_hit_has_the_name():
     won = found(["Jaan Kallas"])
-    assert {tuple(one.text for one in success.keywords) for success in won} >= {
-        ("mill",),
-        ("roof", "Tallinn"),
-    }
-    assert {success.hit for success in won} == {"news"}
+    assert {success.keywords for success in won} >= {("mill",), ("roof", "tallinn")}
+    assert {success.found for success in won} == {"news"}
 
 
 def test_an_attack_fails_if_no_hit_has_the_name():

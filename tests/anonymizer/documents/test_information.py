@@ -13,7 +13,6 @@ from anonymizer.documents.information import ACCIDENTS, COURTS, Corpus, Informat
 from anonymizer.documents.keywords import combined, set_keywords
 from anonymizer.documents.preprocessing import Preprocessing
 from anonymizer.documents.similarity import Similarity
-from anonymizer.documents.text import Document
 from anonymizer.errors import TableError
 from tests.anonymizer.documents.webs import read, words
 
@@ -172,8 +171,8 @@ def test_a_document_is_prepared():
         "The girl fell in the yard.",
         "A boy in a yard.",
     ]
-    prepared = Preprocessing([read(one) for one in texts[:2]], [read(texts[2])], read=read).prepared(
-        Document("one.txt", texts[0])
+    prepared = Preprocessing([read(one) for one in texts[:2]], [read(texts[2])], weights=ACCIDENTS).prepared(
+        read(texts[0])
     )
     assert {one.lemma for one in prepared.keywords[:2]} == {"kallas", "tallinn"}
     assert len(prepared.keywords) == 3

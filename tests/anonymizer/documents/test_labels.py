@@ -8,7 +8,6 @@ import pytest
 
 from anonymizer.documents.labels import Confusion, Interest, Labeller, labels_from
 from anonymizer.documents.preprocessing import Preprocessing
-from anonymizer.documents.text import Document
 from anonymizer.errors import TableError
 from anonymizer.tables.table import Table
 from tests.anonymizer.documents.webs import read
@@ -45,8 +44,8 @@ def test_the_table_of_a_classifier_says_how_right_it_is():
 
 def test_the_label_decides_how_many_keywords_there_are():
     interest = Interest({"fatal": 5, "light": 0})
-    prepare = Preprocessing(WORDS, read=read, labeller=Labeller(WORDS, LABELS), interest=interest)
-    fatal, light = (prepare.prepared(Document(f"{at}", TEXTS[at])) for at in (1, 2))
+    prepare = Preprocessing(WORDS, labeller=Labeller(WORDS, LABELS), interest=interest)
+    fatal, light = (prepare.prepared(WORDS[at]) for at in (1, 2))
     assert (fatal.label, len(fatal.keywords)) == ("fatal", 5)
     assert (light.label, light.keywords) == ("light", ())
 

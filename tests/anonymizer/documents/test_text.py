@@ -26,7 +26,7 @@ def test_differences_that_searches_pass_over(text, same):
     assert folded(text) == folded(same)
 
 
-@pytest.mark.parametrize(("text", "other"), [("か", "が"), ("は", "ぱ"), ("o", "ø"), ("東", "京")])
+@pytest.mark.parametrize(("text", "other"), [("か", "が"), ("は", "ぱ"), ("a", "æ"), ("東", "京")])
 def test_differences_that_stay(text, other):
     assert folded(text) != folded(other)
 
