@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from anonymizer.documents.text import Language, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What may stand for words, in steps from the most exact to the least.
+
+    Attributes:
+        first: the first word that is replaced; a date is several words.
+        end: the word after the last one.
+        texts: one for each step, each true of what the one before says.
+    """
+
+    first: int
+    end: int
+    texts: tuple[str, ...] = field(repr=False)
 
 
 class Generalizer(Protocol):
@@ -12,10 +28,10 @@ class Generalizer(Protocol):
 
     @property
     def name(self) -> str:
-        """A word for reports, such as "hypernym" or "year"."""
+        """A word for reports, such as "hypernym" or "date"."""
         ...
 
-    def general(self, words: tuple[Word, ...], at: int, language: Language) -> tuple[int, int, str] | None:
+    def steps(self, words: tuple[Word, ...], at: int, language: Language) -> Steps | None:
         """What may stand for a word.
 
         Args:
@@ -24,7 +40,7 @@ class Generalizer(Protocol):
             language: of the document.
 
         Returns:
-            The first word and the one after the last that are replaced (a date is several words), and what is
-            written in their place; None if it knows nothing more general, so that the word is deleted.
+            The steps, whose words hold the one at `at`; None if it knows nothing more general. Whether a step
+            still holds the word, or another one that is a risk, is not its concern; see `Chain`.
         """
         ...

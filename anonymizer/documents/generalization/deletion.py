@@ -1,0 +1,12 @@
+"""The last resort: that something stood there, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from anonymizer.documents.text import Language
+
+PLACEHOLDERS: Final[dict[Language, str]] = {"en": "[...]", "ja": "［…］"}
+"""Without a letter or digit, so that none of them says or is found by anything."""
+
+NAME: Final = "deletion"
