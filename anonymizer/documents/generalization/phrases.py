@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from anonymizer.documents.text import Word
 
-_AROUND = 8
+_AROUND: Final = 8
 """Words on either side of one that a pattern may reach."""
+
+_BLANKS: Final = 2
+_APART: Final = "\0"
+"""Stands where words are further apart than blanks part them, such as by the placeholder of a deletion."""
 
 
 class Phrase:
@@ -25,8 +30,9 @@ class Phrase:
         self.text = ""
         first = max(at - _AROUND, 0)
         for index, word in enumerate(words[first : at + _AROUND + 1], first):
-            if self._spans and word.start > words[index - 1].end:
-                self.text += " "
+            gap = word.start - words[index - 1].end if self._spans else 0
+            if gap:
+                self.text += " " if gap <= _BLANKS else _APART
             self._spans.append((index, len(self.text), len(self.text) + len(word.text)))
             self.text += word.text
 

