@@ -118,7 +118,7 @@ def _control(text: str) -> int | None:
     if text.isprintable():
         return None
     for at, one in enumerate(text):
-        if unicodedata.category(one) in {"Cc", "Cs"} and one not in _BLANKS:
+        if (unicodedata.category(one) in {"Cc", "Cs"} and one not in _BLANKS) or one in "\ufffe\uffff":
             return at
     return None
 

@@ -43,8 +43,8 @@ class Flow:
     pending: str = ""
 
     def separate(self, mark: str = "\n") -> None:
-        """Write a mark before the next piece; the last-named one, where there are several."""
-        self.pending = mark if self.length else ""
+        """Write a mark before the next piece; where there are several, a line break before others."""
+        self.pending = ("\n" if "\n" in {mark, self.pending} else mark) if self.length else ""
 
     def add(self, node: int, place: str, text: str) -> None:
         """A piece; nothing if it is empty."""

@@ -8,6 +8,7 @@ from anonymizer.documents.formats.format import Format
 from anonymizer.documents.formats.pdf import Pdf
 from anonymizer.documents.formats.plain import Plain
 from anonymizer.documents.formats.web import Web
+from anonymizer.documents.formats.word import WordDocuments
 from anonymizer.errors import FileError
 
 
@@ -17,7 +18,7 @@ def formats(encoding: str = "") -> tuple[Format, ...]:
     Args:
         encoding: of texts and pages that are not UTF-8 and do not say what they are.
     """
-    return Plain(encoding), Web(encoding), Pdf()
+    return Plain(encoding), Web(encoding), WordDocuments(), Pdf()
 
 
 def format_of(path: str | PurePath, encoding: str = "") -> Format:
