@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count as counter
 from itertools import product
 
@@ -164,11 +165,7 @@ class _Search:
         if subprotocol is None:
             return None
         inside = subprotocol.parameters(step.parameters(self._parameters))
-        kind = subprotocol.type
-        search = _Search(kind, inside, self._engine, self._network, nested=True)
-        return search.best(
-            State(kind.x), State(kind.y), State(kind.delta, _XOR if kind.delta is Form.SS else None)
-        )
+        return _plan_inside(subprotocol.type, inside, self._engine, self._network)
 
     def _paths(self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]) -> Paths:
         """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra).
@@ -199,11 +196,11 @@ class _Search:
     def _edges(
         self, state: State, parameters: Parameters, moduli: set[Modulus], sees: frozenset[Role]
     ) -> Iterator[tuple[Step, State]]:
+        seen_by = ((False, state), (True, state.mirror))
         for spec in CONVERSIONS:
             if spec.improves and not self._improved:
                 continue
-            for mirrored in (False, True):
-                seen = state.mirror if mirrored else state
+            for mirrored, seen in seen_by:
                 if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
                     continue
                 if not _roles(spec, mirrored) <= sees:
@@ -216,6 +213,15 @@ class _Search:
                     step = Step(spec.name, mirrored, state.modulus, modulus)
                     if spec.applies(step.parameters(parameters)):
                         yield step, _state(spec.output, mirrored, modulus)
+
+
+@lru_cache(maxsize=256)
+def _plan_inside(kind: ComparisonType, parameters: Parameters, engine: str, network: Network) -> Plan:
+    """The best plan for what runs inside a comparison; the many candidates around it ask for the same few."""
+    search = _Search(kind, parameters, engine, network, nested=True)
+    return search.best(
+        State(kind.x), State(kind.y), State(kind.delta, _XOR if kind.delta is Form.SS else None)
+    )
 
 
 def _state(form: Form, mirrored: bool, modulus: Modulus | None) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -21,11 +21,6 @@ class Flight(Enum):
     BOTH = "AB"
 
     @property
-    def senders(self) -> tuple[Role, ...]:
-        """The parties that send."""
-        return tuple(role for role in Role if role.name[0] in self.value)
-
-    @property
     def mirror(self) -> Flight:
         """The flight with Alice and Bob exchanged."""
         return {Flight.ALICE: Flight.BOB, Flight.BOB: Flight.ALICE}.get(self, self)
@@ -37,14 +32,14 @@ def count_rounds(flights: Iterable[Flight]) -> int:
     Flights in the same direction with none between them need not wait for each other. `Channel` measures
     rounds in the same way, with a logical clock.
     """
-    clock = {Role.ALICE: 0, Role.BOB: 0}
-    longest = 0
+    alice = bob = 0  # the longest chain that each has received
     for flight in flights:
-        stamps = {role: clock[role] + 1 for role in flight.senders}
-        for sender, stamp in stamps.items():
-            clock[sender.other] = max(clock[sender.other], stamp)
-            longest = max(longest, stamp)
-    return longest
+        from_alice, from_bob = alice + 1, bob + 1
+        if flight is not Flight.BOB:
+            bob = max(bob, from_alice)
+        if flight is not Flight.ALICE:
+            alice = max(alice, from_bob)
+    return max(alice, bob)
 
 
 Modulus = int | Role
@@ -109,12 +104,13 @@ class Parameters:
     @property
     def mirror(self) -> Parameters:
         """The same step with Alice and Bob exchanged."""
-        return replace(
-            self,
-            alice_key_bits=self.bob_key_bits,
-            bob_key_bits=self.alice_key_bits,
-            modulus_in=mirrored_modulus(self.modulus_in),
-            modulus_out=mirrored_modulus(self.modulus_out),
+        return Parameters(
+            self.count,
+            self.bits,
+            self.bob_key_bits,
+            self.alice_key_bits,
+            mirrored_modulus(self.modulus_in),
+            mirrored_modulus(self.modulus_out),
         )
 
     @property
