@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -27,6 +28,21 @@ def grid(cases: Iterable[Any], quick: Collection[Any]) -> list[Any]:
         )
         for case in cases
     ]
+
+
+def crossed(*axes: Iterable[Any]) -> list[Any]:
+    """All combinations of the axes' values as one grid, of which so few are quick that each value occurs.
+
+    As many run by default as the longest axis has values; the other axes are gone through along it, one place
+    further after each round, so that the same values do not always meet.
+    """
+    values = [list(axis) for axis in axes]
+    longest = max(len(axis) for axis in values)
+    quick = [
+        tuple(axis[(row + place * (row // len(axis))) % len(axis)] for place, axis in enumerate(values))
+        for row in range(longest)
+    ]
+    return grid(product(*values), quick)
 
 
 TYPES: Final = tuple(

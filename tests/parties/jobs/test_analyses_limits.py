@@ -9,6 +9,7 @@ from parties.errors import BudgetError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
 from parties.jobs.state import State
 from tests.parties.jobs.institutions import ALLOWED, job
+from tests.support.grids import crossed
 
 SIDES = ("north", "south")
 REFUSED = dict.fromkeys(SIDES, (State.FAILED, "disclosure"))
@@ -67,8 +68,7 @@ def peopled(institutions):
     return institutions
 
 
-@pytest.mark.parametrize("name", MATCHINGS)
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(("name", "side"), crossed(MATCHINGS, SIDES))
 def test_minimum_intersection(peopled, name, side):
     """Noise of epsilon 8 is 4 or more with a probability below e**-31."""
     away = 3 if name == "noisy size" else 0
@@ -253,8 +253,7 @@ NOISY = {
 }
 
 
-@pytest.mark.parametrize("name", NOISY)
-@pytest.mark.parametrize("key", ["epsilon_per_job", "epsilon_total"])
+@pytest.mark.parametrize(("name", "key"), crossed(NOISY, ["epsilon_per_job", "epsilon_total"]))
 def test_epsilon(peopled, name, key):
     delta = {"delta_per_job": "0.00001", "delta_total": "0.00001"}
     peopled.allow("north", **{key: "0.4"}, **delta)
@@ -275,8 +274,7 @@ def test_epsilon(peopled, name, key):
             peopled.submit(NOISY[name])
 
 
-@pytest.mark.parametrize("key", ["delta_per_job", "delta_total"])
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(("key", "side"), crossed(["delta_per_job", "delta_total"], SIDES))
 def test_delta(peopled, key, side):
     """What drawing the noise needs, 2**-40 at most, is more than this policy gives."""
     peopled.allow(side, **{key: "2^-41"})
@@ -288,19 +286,22 @@ def test_delta(peopled, key, side):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("analyses", ["comparison"]),
-        ("peers", ["east"]),
-        ("datasets", ["animals"]),
-        ("columns", ["group"]),
-        ("recipients", ["self"]),
-        ("minimum_rows", 11),
-        ("max_seconds", 1),
-    ],
+    ("entry", "side"),
+    crossed(
+        [
+            ("analyses", ["comparison"]),
+            ("peers", ["east"]),
+            ("datasets", ["animals"]),
+            ("columns", ["group"]),
+            ("recipients", ["self"]),
+            ("minimum_rows", 11),
+            ("max_seconds", 1),
+        ],
+        SIDES,
+    ),
 )
-@pytest.mark.parametrize("side", SIDES)
-def test_other_entries_of_a_rule(peopled, key, value, side):
+def test_other_entries_of_a_rule(peopled, entry, side):
+    key, value = entry
     assert key in ALLOWED or key in ("minimum_rows", "max_seconds")
     peopled.allow(side, **{key: value})
     with pytest.raises((PolicyError, PeerRefused)) as caught:

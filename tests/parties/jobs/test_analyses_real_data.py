@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.parties.jobs.institutions import job
+from tests.support.grids import grid
 
 DATA = Path(os.environ.get("DUETTO_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
 NAMES = ("north", "south")
@@ -39,9 +40,7 @@ FIELDS = [
 OPTIONAL = {"type": "text", "impute": ""}
 
 
-@pytest.mark.parametrize(
-    "persons", [150, pytest.param(2000, marks=pytest.mark.slow)]
-)  # fmt: skip
+@pytest.mark.parametrize("persons", grid([150, 2000], [150]))
 def test_persons_with_typing_errors(institutions, persons):
     with (DATA / "linkage" / "febrl4_truth.csv").open(newline="") as file:
         truth = [*islice(csv.reader(file), 1, persons + 1)]
@@ -106,7 +105,7 @@ def wines(institutions, keep):
         institutions.hold(name, own, WINE | {"alcohol": decimal("8", "15")})
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", grid([4, 1], [4]))
 def test_clusters_of_wines(institutions, every):
     wines(institutions, lambda number, _: number % every == 0)
     centres = [["9.5", "3.2", "2"], ["10", "3.1", "14"], ["12.5", "3.3", "3"]]

@@ -17,6 +17,7 @@ from smc.errors import DuettoError
 from smc.forms import Role
 from tests.parties.jobs.institutions import Institutions, job
 from tests.parties.jobs.joined import ANN, POLICY, Pair, approve, job_file, wait_final
+from tests.support.grids import crossed
 
 NUMBER = {"type": "integer", "lower": 0, "upper": 10}
 DECLARED = {"id": {"type": "text"}, "v": NUMBER, "w": NUMBER}
@@ -94,8 +95,7 @@ EVASIONS = {
 }
 
 
-@pytest.mark.parametrize("sender", SIDES)
-@pytest.mark.parametrize("name", EVASIONS)
+@pytest.mark.parametrize(("name", "sender"), crossed(EVASIONS, SIDES))
 def test_no_other_way_of_writing_it_is_another_run(spent: Institutions, name: str, sender: str) -> None:
     with pytest.raises(PolicyError if sender == "south" else PeerRefused) as caught:
         spent.submit(EVASIONS[name], sender)

@@ -12,6 +12,7 @@ from parties.ledger.entries import RUN
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DisclosureRefused, DomainError
 from tests.parties.jobs.institutions import Institutions, job
+from tests.support.grids import crossed
 
 SIDES = {"alice": "north", "bob": "south"}
 OTHER = {"alice": "bob", "bob": "alice"}
@@ -37,9 +38,12 @@ def matched(side: str) -> dict[str, Any]:
     return job("matching", parameters, columns, recipients=[OTHER[side]])
 
 
-@pytest.mark.parametrize("approval", ["auto", "person"])
-@pytest.mark.parametrize("limits", [{"maximum_ratio": "2"}, {"minimum_set": 5}, {"minimum_intersection": 5}])
-@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize(
+    ("limits", "side", "approval"),
+    crossed(
+        [{"maximum_ratio": "2"}, {"minimum_set": 5}, {"minimum_intersection": 5}], SIDES, ["auto", "person"]
+    ),
+)
 def test_they_are_refused_where_the_limits_leave_no_way(
     institutions: Institutions, side: str, limits: Mapping[str, Any], approval: str
 ) -> None:

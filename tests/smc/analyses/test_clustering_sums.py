@@ -39,6 +39,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support.grids import crossed
 
 GROUPS = Limits(minimum_group=5)
 WEIGHED = Limits(dominance=Fraction(4, 5))
@@ -147,10 +148,10 @@ def with_others(low, high, column):
     return np.concatenate([first, third, fourth, second])
 
 
-@pytest.mark.parametrize(("name", "column"), PLACES)
-@pytest.mark.parametrize("values", [1, COMMON - 1])
-def test_few_who_differ_from_a_value_that_only_their_cluster_has(name, column, values):
+@pytest.mark.parametrize(("place", "values"), crossed(PLACES, [1, COMMON - 1]))
+def test_few_who_differ_from_a_value_that_only_their_cluster_has(place, values):
     """More rows of the other cluster have each of some other values; 40 of 41 here have one in common."""
+    name, column = place
     others = [300 + 10 * place for place in range(values)] * 60
     low = [-250] * 40 + [-123]
     assert shown(name, with_others(low, others, column), GROUPS) == [None, len(others)]

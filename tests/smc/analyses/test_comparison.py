@@ -18,6 +18,7 @@ from smc.planning.route import plan_comparison
 from smc.protocols.sizes import counts_cost
 from smc.protocols.spec import Parameters, parse_modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
+from tests.support.grids import TYPES, crossed, grid
 from tests.support.holdings import Keys, deal, decrypt, number, opened
 from tests.support.keys import toy
 
@@ -77,7 +78,7 @@ def read(form: Form, outcomes: tuple[Outcome, Outcome]) -> list[int]:
     return opened(form, holdings[0], holdings[1], KEYS, 2)
 
 
-@pytest.mark.parametrize("kind", [t for i, t in enumerate(all_types()) if i % 3 == 0], ids=str)
+@pytest.mark.parametrize("kind", grid(all_types(), TYPES), ids=str)
 def test_columns_in_every_form(kind) -> None:
     (xa, xb), (ya, yb) = columns(kind.x, "x", X), columns(kind.y, "y", Y)
     outcomes = run({"type": str(kind), "bits": 8}, {**xa, **ya}, {**xb, **yb})
@@ -257,16 +258,25 @@ def test_values_outside_the_bits_are_refused() -> None:
     assert "777" not in str(caught.value)
 
 
+DELTAS = {True: ["2", "2^64", "bob"], False: ["2"]}
+"""Moduli of the result, where it is shared and where it is not."""
 ROUTES = ["PN-NP-PP", "PN-NP-SS", "SS-SS-SS", "SE-SE-SE", "PP-SS-ES", "PN-SE-SS", "SS-NP-PN", "ES-SE-SE"]
 
 
-@pytest.mark.parametrize("engine", ["paillier", "oblivious", "silent", "elgamal", "auto"])
 @pytest.mark.parametrize(
-    ("name", "delta"),
-    [(name, delta) for name in ROUTES for delta in (["2", "2^64", "bob"] if name[-2:] == "SS" else ["2"])],
+    ("route", "engine"),
+    crossed(
+        [
+            (name, delta)
+            for name in ROUTES
+            for delta in (["2", "2^64", "bob"] if name[-2:] == "SS" else ["2"])
+        ],
+        ["paillier", "oblivious", "silent", "elgamal", "auto"],
+    ),
 )
-def test_estimate_says_what_a_run_costs(name: str, engine: str, delta: str) -> None:
+def test_estimate_says_what_a_run_costs(route: tuple[str, str], engine: str) -> None:
     """The whole job: row counts, plans, set-ups and the comparison, in exactly so many rounds."""
+    name, delta = route
     kind = ComparisonType.parse(name)
     given = {"type": name, "bits": 8, "engine": engine, "delta_modulus": delta}
     if kind.x is Form.PP:

@@ -101,7 +101,7 @@ def corners(count, random):
 def test_horizontal_k_means_covers_each_notion(change):
     drawn, found = np.random.default_rng(5), []
     parameters = clusters("horizontal", 3)
-    for _ in range(300):
+    for _ in range(100):
         rows = corners(4, drawn)
         near = {"added": np.vstack([corners(1, drawn), rows]), "removed": rows[1:]}
         other = near.get(change, np.vstack([corners(1, drawn), rows[1:]]))
@@ -119,7 +119,7 @@ def test_k_means_over_common_rows_covers_other_values_of_one_side(layout, party)
     """The row stays; one party's cells of it differ, so that it leaves a cluster and enters another."""
     drawn, found = np.random.default_rng(6), []
     parameters = clusters(layout, 2)
-    for _ in range(400):
+    for _ in range(100):
         rows, split = corners(3, drawn), 0
         if layout == "arbitrary":
             split = rows // 2
@@ -142,7 +142,7 @@ def test_k_means_over_common_rows_covers_other_values_of_one_side(layout, party)
 def test_k_means_over_matched_rows_covers_a_row_with_another_key_and_other_values(party):
     drawn, found = np.random.default_rng(8), []
     parameters = clusters("matched", 2)
-    for _ in range(300):
+    for _ in range(100):
         rows = corners(6, drawn)
         keys = [np.arange(4), np.array([0, 1, 8, 9])]
         other = [keys[0].copy(), keys[1].copy()]

@@ -19,6 +19,7 @@ from smc.analyses.statistics.analysis import STATISTICS
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair
+from tests.support.grids import crossed
 
 ALICE = frozenset({Role.ALICE})
 POLICY = Limits(minimum_group=10, dominance=Fraction(4, 5))
@@ -93,8 +94,7 @@ BADLY_DECLARED = {
 }
 
 
-@pytest.mark.parametrize("name", BADLY_DECLARED)
-@pytest.mark.parametrize("kind", ["sum", "mean"])
+@pytest.mark.parametrize(("name", "kind"), crossed(BADLY_DECLARED, ["sum", "mean"]))
 def test_a_sum_does_not_tell_of_the_few_who_differ_from_the_rest(name, kind):
     """Declared bounds, or values, that leave few persons with anything to add."""
     schema, common = BADLY_DECLARED[name]

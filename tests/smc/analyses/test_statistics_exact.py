@@ -29,6 +29,7 @@ from tests.smc.analyses.statistics_runs import (
     table,
     traffic,
 )
+from tests.support.grids import crossed
 
 QUERIES = {
     "count": 'kind = "count"\ncolumn = "age"',
@@ -144,8 +145,10 @@ def test_cost_without_limits_is_as_declared(recipients):
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
 
 
-@pytest.mark.parametrize("limits", [Limits(3), Limits(1, Fraction(4, 5)), Limits(3, Fraction(4, 5))])
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    crossed(QUERIES, [Limits(3), Limits(1, Fraction(4, 5)), Limits(3, Fraction(4, 5))]),
+)
 def test_cost_under_limits_is_as_declared_where_nothing_is_withheld(name, limits):
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = columns(age=10 + 5 * spread, weight=100 * spread, group=group)

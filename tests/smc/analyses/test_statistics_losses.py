@@ -29,6 +29,7 @@ from smc.pair import run_pair
 from smc.secret import noise
 from smc.secret.gaussian import DiscreteGaussian
 from tests.smc.analyses.statistics_runs import SCHEMAS, columns, parsed
+from tests.support.grids import grid
 
 RUNS = 100_000
 WRONG = 0.001
@@ -48,7 +49,7 @@ ADDITIVE = {
     "count by": 'kind = "count"\nby = "group"',
 }
 QUICK = ("count", "variance", "count by")
-KINDS = [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.slow) for kind in ADDITIVE]
+KINDS = grid(ADDITIVE, QUICK)
 LEVELS = {"median": 'kind = "median"', "quantile": 'kind = "quantile"\nlevel = "0.8"'}
 
 

@@ -82,14 +82,14 @@ def test_without_noise_the_joint_run_is_its_twin(rows, cut):
 @pytest.mark.parametrize("text", [PURE, GAUSSIAN])
 def test_intervals_cover(text):
     """Each query many times over one table, with little noise: at least 95 % hold the exact statistic."""
-    runs = 100
+    runs = 50
     budget = 'epsilon = "100"' if text is PURE else 'noise = "gaussian"\nrho = "1/10"'
     kinds = ['kind = "variance"\ncolumn = "age"', 'kind = "deviation"\ncolumn = "age"',
              'kind = "covariance"\ncolumns = ["age", "weight"]',
              'kind = "correlation"\ncolumns = ["age", "weight"]']  # fmt: skip
     if text is GAUSSIAN:
         kinds = kinds[::2]
-        runs = 40
+        runs = 20
     job = f"{budget}\nmax_rows = 1000\n" + "".join(
         f'[[queries]]\nname = "{place}-{run}"\n{kind}\n'
         for place, kind in enumerate(kinds)

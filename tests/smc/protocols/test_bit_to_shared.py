@@ -18,6 +18,7 @@ from smc.protocols.conversion.bit_to_shared import SPEC
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Share, of_array
+from tests.support.grids import crossed
 from tests.support.holdings import number
 from tests.support.keys import toy
 from tests.support.transcript import byte_statistic, transcripts, truncated
@@ -52,9 +53,7 @@ def convert(
     return first, second
 
 
-@pytest.mark.parametrize("mirrored", [False, True])
-@pytest.mark.parametrize("modulus", MODULI)
-@pytest.mark.parametrize("count", [1, 7, 130])
+@pytest.mark.parametrize(("modulus", "count", "mirrored"), crossed(MODULI, [1, 7, 130], [False, True]))
 def test_all_shares_of_both_bits_modulo_everything(modulus: int, count: int, mirrored: bool) -> None:
     alice, bob = [row & 1 for row in range(count + 3)], [row >> 1 & 1 for row in range(count + 3)]
     first, second = convert(alice[-count:], bob[-count:], modulus, mirrored=mirrored)

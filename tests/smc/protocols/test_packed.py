@@ -20,6 +20,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 from tests.smc.planning.test_every_type import compare, expected
+from tests.support.grids import crossed
 from tests.support.holdings import Keys, deal, edge_pairs, opened
 from tests.support.keys import paper, real, toy
 
@@ -66,8 +67,10 @@ def seen_by_alice(pairs: Sequence[tuple[int, int]], bits: int) -> tuple[list[int
     return plain, noise
 
 
-@pytest.mark.parametrize("bits", [1, 2, 8, 31, 32, 33, 64, 128])
-@pytest.mark.parametrize("name", ["SE-SE-SE", "ES-ES-SS", "SE-PN-ES", "ES-SE-PP", "NP-ES-PN"])
+@pytest.mark.parametrize(
+    ("bits", "name"),
+    crossed([1, 2, 8, 31, 32, 33, 64, 128], ["SE-SE-SE", "ES-ES-SS", "SE-PN-ES", "ES-SE-PP", "NP-ES-PN"]),
+)
 def test_widths(name: str, bits: int) -> None:
     pairs = edge_pairs(bits) if bits > 2 else [(a, b) for a in range(1 << bits) for b in range(1 << bits)]
     results, plan = compare(ComparisonType.parse(name), pairs, bits, engine="oblivious")

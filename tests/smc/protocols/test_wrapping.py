@@ -20,6 +20,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share, Value, of_array
 from tests.smc.planning.test_every_type import compare, expected
+from tests.support.grids import crossed
 from tests.support.holdings import edge_pairs
 
 KINDS = ["SS-SS-SS", "PN-SS-SS", "SS-PN-SS", "NP-SS-SS", "SS-NP-SS"]
@@ -89,9 +90,12 @@ def test_all_shares_of_all_pairs_modulo_all_small_numbers(name: str) -> None:
         assert found == [int(x >= y) for x, _, y, _ in rows], modulus
 
 
-@pytest.mark.parametrize("bits", [63, 64])
-@pytest.mark.parametrize("engine", ["paillier", "oblivious", "silent", "elgamal"])
-@pytest.mark.parametrize("name", [*KINDS, "SS-SS-PP", "PP-SS-SS", "SS-PP-NP"])
+@pytest.mark.parametrize(
+    ("name", "engine", "bits"),
+    crossed(
+        [*KINDS, "SS-SS-PP", "PP-SS-SS", "SS-PP-NP"], ["paillier", "oblivious", "silent", "elgamal"], [63, 64]
+    ),
+)
 def test_words_of_63_and_64_bits(name: str, engine: str, bits: int) -> None:
     pairs = edge_pairs(bits)[: 13 if engine in ("oblivious", "silent") else 5]
     results, plan = compare(ComparisonType.parse(name), pairs, bits, engine=engine, modulus=1 << 64)

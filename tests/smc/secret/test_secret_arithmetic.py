@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tests.smc.secret.secret_runs import (
     tight,
     uniform,
 )
+from tests.support.grids import crossed
 
 OWNERS = [None, Role.ALICE, Role.BOB]
 CHI_SQUARE_255 = 394.1  # critical value with 255 degrees of freedom at 1e-6 over twenty tests
@@ -97,10 +99,12 @@ def test_the_bytes_of_products():
     assert (owned.alice_bytes + owned.bob_bytes, owned.rounds) == (12 * 8 * count, 2)
 
 
-@pytest.mark.parametrize("x_owner", OWNERS)
-@pytest.mark.parametrize("y_owner", OWNERS)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 9), (9, 3, 2), (5, 2, 5), (4, 1, 1), (3, 7, 6)])
-def test_matrix_products(x_owner, y_owner, shape):
+@pytest.mark.parametrize(
+    ("owners", "shape"),
+    crossed(product(OWNERS, OWNERS), [(1, 1, 1), (2, 3, 9), (9, 3, 2), (5, 2, 5), (4, 1, 1), (3, 7, 6)]),
+)
+def test_matrix_products(owners, shape):
+    x_owner, y_owner = owners
     rows, inner, columns = shape
     x = tight(uniform((rows, inner), -(1 << 29), 1 << 29), x_owner)
     y = tight(uniform((inner, columns), -(1 << 29), 1 << 29), y_owner)

@@ -27,6 +27,7 @@ from tests.smc.secret.secret_runs import (
     tight,
     uniform,
 )
+from tests.support.grids import crossed
 
 OWNERS = [None, Role.ALICE, Role.BOB]
 COMPARISONS = {
@@ -40,11 +41,12 @@ COMPARISONS = {
 PAIRS = np.array([-5, -4, -1, 0, 1, 3, 4])
 
 
-@pytest.mark.parametrize("compare", COMPARISONS.values(), ids=COMPARISONS)
 @pytest.mark.parametrize(
-    "owners", [(None, None), (None, Role.BOB), (Role.ALICE, Role.BOB), (Role.BOB, Role.BOB)]
+    ("name", "owners"),
+    crossed(COMPARISONS, [(None, None), (None, Role.BOB), (Role.ALICE, Role.BOB), (Role.BOB, Role.BOB)]),
 )
-def test_comparisons(compare, owners):
+def test_comparisons(name, owners):
+    compare = COMPARISONS[name]
     x, y = tight(np.repeat(PAIRS, 7), owners[0]), tight(np.tile(PAIRS, 7), owners[1])
     assert (opened(compare, x, y) == compare(x.held, y.held)).all()
 
@@ -164,8 +166,9 @@ def test_bits_become_integers():
     check_cost(cost, lambda a: SecretInts.from_bits(a >= 0), x)
 
 
-@pytest.mark.parametrize("owner", OWNERS)
-@pytest.mark.parametrize("shape", [(1,), (2,), (7,), (8,), (3, 5), (6, 1), (2, 9)])
+@pytest.mark.parametrize(
+    ("shape", "owner"), crossed([(1,), (2,), (7,), (8,), (3, 5), (6, 1), (2, 9)], OWNERS)
+)
 def test_the_least_and_the_largest(shape, owner):
     x = tight(uniform(shape, -3, 3), owner)
     for axis in range(len(shape)):
@@ -200,8 +203,7 @@ def test_nothing_has_no_least():
         results(lambda a: a[:0].argmin(), tight([1]))
 
 
-@pytest.mark.parametrize("owner", OWNERS)
-@pytest.mark.parametrize("bits", [1, 2, 13, 31, 61])
+@pytest.mark.parametrize(("bits", "owner"), crossed([1, 2, 13, 31, 61], OWNERS))
 def test_truncation_is_exact(bits, owner):
     edges = [0, 1, -1, (1 << bits) - 1, 1 << bits, -(1 << bits), -(1 << bits) - 1, 1 << 61, -(1 << 61)]
     reach = (1 << 61) + 1
@@ -222,8 +224,9 @@ def test_truncation_of_the_largest_words():
         results(lambda a: a.truncate(63), tight([5]))
 
 
-@pytest.mark.parametrize("owner", OWNERS)
-@pytest.mark.parametrize("divisor", [1, 2, 3, 7, 64, 1000, (1 << 31) + 11, (1 << 61) - 1])
+@pytest.mark.parametrize(
+    ("divisor", "owner"), crossed([1, 2, 3, 7, 64, 1000, (1 << 31) + 11, (1 << 61) - 1], OWNERS)
+)
 def test_division_by_a_public_integer_is_exact(divisor, owner):
     edges = [0, 1, -1, divisor, -divisor, divisor - 1, 1 - divisor, 1 << 61, -(1 << 61)]
     x = Secret([*edges, *uniform(100, -(1 << 61), 1 << 61)], Bounds(-(1 << 61), 1 << 61), owner)
@@ -256,9 +259,12 @@ def test_division_by_a_secret_is_exact(owner):
     )
 
 
-@pytest.mark.parametrize(("lower", "upper"), [(1, 1), (1, 2), (7, 8), (8, 9), (5, 16), (1, 17), (15, 33)])
-@pytest.mark.parametrize("largest", [0, 1, 15, 16, 64, 133])
-def test_division_of_all_small_integers(lower, upper, largest):
+@pytest.mark.parametrize(
+    ("divisors", "largest"),
+    crossed([(1, 1), (1, 2), (7, 8), (8, 9), (5, 16), (1, 17), (15, 33)], [0, 1, 15, 16, 64, 133]),
+)
+def test_division_of_all_small_integers(divisors, largest):
+    lower, upper = divisors
     x, y = np.meshgrid(np.arange(largest + 1), np.arange(lower, upper + 1))
     numerators, divisors = tight(x.reshape(-1)), Secret(y.reshape(-1), Bounds(lower, upper))
     assert (opened(lambda a, b: a.divide(b, 0), numerators, divisors) == (x // y).reshape(-1)).all()

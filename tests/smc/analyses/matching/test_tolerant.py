@@ -21,6 +21,7 @@ from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
 from tests.support import openings
+from tests.support.grids import crossed
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
 BOTH = frozenset(Role)
@@ -179,8 +180,9 @@ def check_estimate(parsed, alice, bob, recipients):
     assert estimate.rounds == max(first.rounds, second.rounds)
 
 
-@pytest.mark.parametrize("changes", [{"mode": "none"}, {}, {"rounds": 3}])
-@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
+@pytest.mark.parametrize(
+    ("changes", "recipients"), crossed([{"mode": "none"}, {}, {"rounds": 3}], [ALICE, BOB, BOTH])
+)
 def test_estimates_are_exact(changes, recipients):
     alice, bob, _ = tables(20, 15)
     check_estimate(parameters(**changes), alice, bob, recipients)
