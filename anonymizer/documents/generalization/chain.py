@@ -16,7 +16,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 Key = tuple[Language, str, tuple[str, ...]]
-"""A language, the name of a generalizer, and the lemmas that it replaces."""
+"""A language, the name of a generalizer, and the lemmas that it replaces, but for those of function words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,10 @@ class Chain:
             steps = generalizer.steps(words, at, language)
             if steps is None:
                 continue
-            key = language, generalizer.name, tuple(one.lemma for one in words[steps.first : steps.end])
+            said = (
+                one.lemma for one in words[steps.first : steps.end] if one.tag not in {"function", "symbol"}
+            )
+            key = language, generalizer.name, tuple(said)
             taken = self._taken.get(key, 0)
             while taken < len(steps.texts) and _holds_any(steps.texts[taken], barred):
                 taken += 1

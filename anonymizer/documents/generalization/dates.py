@@ -33,7 +33,7 @@ _ENGLISH: Final = tuple(
 )
 """From the longest to the shortest; of several that fit the first one counts."""
 
-_BARE: Final = re.compile(rf"(?<![\w.,/-]){_YEAR}(?![\w/%-])")
+_BARE: Final = re.compile(rf"(?P<the>\bthe\s)?(?<![\w.,/-]){_YEAR}(?![\w/%-])", re.IGNORECASE)
 _BEFORE_YEARS: Final = frozenset(
     {
         *("in", "since", "of", "from", "until", "till", "by", "during", "before", "after", "between", "to"),
@@ -41,7 +41,7 @@ _BEFORE_YEARS: Final = frozenset(
         *("spring", "summer", "autumn", "winter", "fall"),
     }
 )
-"""A number of four digits after one of these is a year."""
+"""A number of four digits after one of these, or after "the", is a year."""
 
 _ERAS: Final = {
     name: before
@@ -78,7 +78,13 @@ class Dates:
     def steps(self, words: tuple[Word, ...], at: int, language: Language) -> Steps | None:
         """The month, year, decade and century of a date that holds the word; see `Generalizer`."""
         phrase = Phrase(words, at)
-        return _japanese(phrase) if language == "ja" else _english(phrase, words)
+        if language == "ja":
+            return _japanese(phrase)
+        found = _english(phrase, words)
+        if found is None or found.first == 0 or words[found.first - 1].lemma != "on":
+            return found
+        preposition = "In" if words[found.first - 1].text[0].isupper() else "in"
+        return Steps(found.first - 1, found.end, tuple(f"{preposition} {text}" for text in found.texts))
 
 
 def _english(phrase: Phrase, words: tuple[Word, ...]) -> Steps | None:
@@ -93,7 +99,8 @@ def _english(phrase: Phrase, words: tuple[Word, ...]) -> Steps | None:
             return Steps(first, end, _english_texts(year, month, day=day))
     for first, end, match in phrase.matches(_BARE):
         before = words[first - 1] if first else None
-        if before is None or before.lemma in _BEFORE_YEARS or before.text in {"(", "-", "–", "—"}:
+        told = before is None or before.lemma in _BEFORE_YEARS or before.text in {"(", "-", "–", "—"}
+        if told or match["the"]:
             return Steps(first, end, _english_texts(int(match["year"]), "", day=False))
     return None
 

@@ -12,6 +12,7 @@ _STEPS: Final = 4
 """What lies further above says next to nothing."""
 
 _EMPTY: Final = frozenset({"entity", "physical entity", "abstraction", "abstract entity", "object", "whole"})
+_SOMEBODY: Final = frozenset({"person", "spiritual being"})
 _PARTS: Final[dict[Tag, Part]] = {"noun": "noun", "name": "noun", "verb": "verb"}
 _ARTICLES: Final = frozenset({"a", "an"})
 _VOWEL_SOUNDS: Final = ("hour", "honest", "heir", "honour", "honor")
@@ -19,7 +20,7 @@ _CONSONANT_SOUNDS: Final = ("uni", "use", "usu", "util", "eu", "one", "once", "u
 
 
 class Hypernyms:
-    """Nouns, names of things that WordNet knows, and verbs in their basic form, in English.
+    """English nouns, names of things (never of persons) that WordNet knows, and verbs in their basic form.
 
     The most frequent meaning counts, and of each meaning above it the first word that is not also a word of
     the meaning itself: a synonym says no less. Plural nouns stay plural, and a or an before the word changes
@@ -46,12 +47,19 @@ class Hypernyms:
         if place is None:
             return None
         own = self._wordnet.synset(place, part)
-        if (word.tag == "name") != own.instance:
+        if (word.tag == "name") != own.instance or (own.instance and not self._safe(words, at, place)):
             return None
         found = self._above(place, own.words, part)
         if part == "verb":
             return Steps(at, at + 1, tuple(found)) if found else None
         return _inflected(words, at, found) if found else None
+
+    def _safe(self, words: tuple[Word, ...], at: int, place: int) -> bool:
+        """Whether a name stands alone, and not for somebody, who is hardly the one of WordNet."""
+        beside = (*words[max(at - 1, 0) : at], *words[at + 1 : at + 2])
+        if any(word.tag in {"name", "person"} for word in beside):
+            return False
+        return not any(_SOMEBODY & set(synset.words) for synset in self._wordnet.above(place, "noun"))
 
     def _above(self, place: int, own: tuple[str, ...], part: Part) -> list[str]:
         barred = {one.lower() for one in own} | _EMPTY

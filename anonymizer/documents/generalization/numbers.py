@@ -1,7 +1,7 @@
 """Numbers: an age becomes a decade of life, an amount a range, both of a grid that stands still.
 
 A range that was laid around the value would give the value away by its middle. So the ranges are cells of a
-fixed grid, and all values of a cell become the same text. Amounts: the cells between 1, 2, 5, 10, 20, 50, 100
+fixed grid, and all values of a cell become the same text. Amounts: the cells between 0, 5, 10, 20, 50, 100
 and so on (lower end included, upper one not), then all numbers of so many digits. Ages: ten years, then 0 to
 19, 20 to 59, and 60 and more. Coarser cells are unions of finer ones, so that two steps together say no more
 than the finer one.
@@ -68,7 +68,7 @@ def _english(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
     if ages:
         return Steps(at, at + 1, tuple(ages))
     low, high = _cell(value)
-    return Steps(at, at + 1, (f"from {low:,} to under {high:,}", *_digits(value)))
+    return Steps(at, at + 1, (f"from {low:,} to under {high:,}", _digits(value)))
 
 
 def _japanese(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
@@ -82,10 +82,8 @@ def _japanese(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
     # The unit stands after both bounds, since 10以上20未満人 does not read.
     if unit not in _UNITS_AFTER:
         unit = ""
-    texts = [f"{low:,}{unit}以上{high:,}{unit}未満"]
-    if value >= 1:
-        texts.append(f"{len(str(int(value)))}桁の数" + (f"の{unit}" if unit else ""))
-    return Steps(at, at + 1 + bool(unit), tuple(texts))
+    digits = f"{len(str(int(value)))}桁の数" + (f"の{unit}" if unit else "")
+    return Steps(at, at + 1 + bool(unit), (f"{low:,}{unit}以上{high:,}{unit}未満", digits))
 
 
 def _ages(age: int) -> list[str]:
@@ -96,19 +94,19 @@ def _ages(age: int) -> list[str]:
 
 
 def _cell(value: Decimal) -> tuple[Decimal, Decimal]:
-    """The cell of the grid of 1, 2 and 5 times the powers of ten."""
-    if value < 1:
-        return Decimal(0), Decimal(1)
+    """The cell of the grid of 1, 2 and 5 times the powers of ten; below 5 whole numbers need one cell."""
+    if value < 5:
+        return Decimal(0), Decimal(5)
     power = Decimal(10) ** (len(str(int(value))) - 1)
     ends = [power * one for one in (1, 2, 5, 10)]
     high = next(end for end in ends if value < end)
     return ends[ends.index(high) - 1], high
 
 
-def _digits(value: Decimal) -> tuple[str, ...]:
-    """How many digits a number has before its point, in words; nothing below 1."""
+def _digits(value: Decimal) -> str:
+    """How many digits a number has before its point, in words."""
     count = len(str(int(value)))
-    return (f"a {_COUNTS[count - 1] if count <= len(_COUNTS) else count}-digit number",) if value >= 1 else ()
+    return f"a {_COUNTS[count - 1] if count <= len(_COUNTS) else count}-digit number"
 
 
 def _value(form: str) -> Decimal | None:

@@ -30,6 +30,14 @@ _LARGE: Final = 100_000
 _PREPOSITIONS: Final = frozenset(
     {"in", "at", "from", "near", "into", "outside", "inside", "around", "towards", "via", "through", "within"}
 )
+_HEADS: Final = frozenset(
+    {
+        *("republic", "kingdom", "federation", "state", "principality", "county", "province", "region"),
+        *("district", "city", "town", "village", "municipality", "port"),
+    }
+)
+"""What a place is called in "the Republic of Turkey"."""
+
 _CONTINENTS: Final[Mapping[str, Mapping[Language, str]]] = {
     "AF": {"en": "Africa", "ja": "アフリカ"},
     "AN": {"en": "Antarctica", "ja": "南極"},
@@ -98,11 +106,13 @@ class Places:
         for first, end in _phrases(words, at):
             name = _joined(words[first:end])
             if texts := self._english_texts(name, _likely(words, first, end)):
-                if first == 0 or words[first - 1].lemma != "the":
-                    return Steps(first, end, texts)
-                if name in self._iso["en"]:  # the article belongs to the name
-                    return Steps(first - 1, end, texts)
-                return Steps(first, end, tuple(text.removeprefix("the ") for text in texts))
+                headed = _headed(words, first)
+                begin = first - 2 * headed
+                if begin == 0 or words[begin - 1].lemma != "the":
+                    return Steps(begin, end, texts)
+                if headed or name in self._iso["en"]:  # the article belongs to the name
+                    return Steps(begin - 1, end, texts)
+                return Steps(begin, end, tuple(text.removeprefix("the ") for text in texts))
         return None
 
     def _english_texts(self, name: str, people: float) -> tuple[str, ...]:
@@ -210,6 +220,11 @@ def _joined(words: tuple[Word, ...]) -> str:
     return folded(" ".join(word.text for word in words))
 
 
+def _headed(words: tuple[Word, ...], first: int) -> bool:
+    """Whether words such as "Republic of" stand before one."""
+    return first > 1 and words[first - 1].lemma == "of" and words[first - 2].text.lower() in _HEADS
+
+
 def _likely(words: tuple[Word, ...], first: int, end: int) -> float:
     """How many people a town must have for its name to be taken for it.
 
@@ -218,5 +233,5 @@ def _likely(words: tuple[Word, ...], first: int, end: int) -> float:
     beside = (*words[max(first - 1, 0) : first], *words[end : end + 1])
     if any(word.tag in {"name", "person"} for word in beside):
         return math.inf
-    placed = first > 0 and words[first - 1].text.lower() in _PREPOSITIONS
+    placed = (first > 0 and words[first - 1].text.lower() in _PREPOSITIONS) or _headed(words, first)
     return 0 if placed or all(word.tag == "place" for word in words[first:end]) else _LARGE

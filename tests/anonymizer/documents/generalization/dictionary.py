@@ -17,6 +17,7 @@ NOUNS = {
     "unit": (["unit_of_time"], [("@", "entity")]),
     "minute": (["minute"], [("@", "hour")]),
     "curie": (["Curie", "Marie_Curie"], [("@i", "doctor")]),
+    "atlantis": (["Atlantis"], [("@i", "craft")]),
     "loop": (["loop"], [("@", "ring")]),
     "ring": (["ring"], [("@", "loop")]),
 }

@@ -55,22 +55,22 @@ def said(chain, text, word, forbidden=(), language="en", words=None):
 @pytest.mark.parametrize(
     ("word", "result", "kind"),
     [
-        ("31", "on May 1991 in Nicosia", "date"),
-        ("May", "on 1991 in Nicosia", "date"),
-        ("1991", "on the 1990s in Nicosia", "date"),
-        ("Nicosia", "on 31 May 1991 in Cyprus", "place"),
+        ("31", "by May 1991 in Nicosia", "date"),
+        ("May", "by 1991 in Nicosia", "date"),
+        ("1991", "by the 1990s in Nicosia", "date"),
+        ("Nicosia", "by 31 May 1991 in Cyprus", "place"),
     ],
 )
 def test_the_first_step_without_the_word_is_taken(generalizers, word, result, kind):
-    assert said(Chain(generalizers), "on 31 May 1991 in Nicosia", word) == (result, kind)
+    assert said(Chain(generalizers), "by 31 May 1991 in Nicosia", word) == (result, kind)
 
 
 def test_other_risk_words_are_not_said_either(generalizers):
-    text = "on 31 May 1991 in Nicosia"
-    assert said(Chain(generalizers), text, "31", ["1991"])[0] == "on the 1990s in Nicosia"
-    assert said(Chain(generalizers), text, "Nicosia", ["CYPRUS"])[0] == "on 31 May 1991 in Europe"
+    text = "by 31 May 1991 in Nicosia"
+    assert said(Chain(generalizers), text, "31", ["1991"])[0] == "by the 1990s in Nicosia"
+    assert said(Chain(generalizers), text, "Nicosia", ["CYPRUS"])[0] == "by 31 May 1991 in Europe"
     assert said(Chain(generalizers), text, "Nicosia", ["cyprus", "Ｅurope"]) == (
-        "on 31 May 1991 in [...]",
+        "by 31 May 1991 in [...]",
         "deletion",
     )
 

@@ -18,20 +18,21 @@ JAPANESE = r"\d+|[一二三四五六七八九十〇]+|平成|昭和|令和|明�
 @pytest.mark.parametrize(
     ("text", "date", "found"),
     [
-        ("on 31 May 1991, he", "31 May 1991", ["May 1991", "1991", *NINETIES]),
-        ("on the 31st of May 1991.", "the 31st of May 1991", ["May 1991", "1991", *NINETIES]),
-        ("on May 3rd, 1991", "May 3rd, 1991", ["May 1991", "1991", *NINETIES]),
-        ("on Sept 3 1991", "Sept 3 1991", ["September 1991", "1991", *NINETIES]),
-        ("on 1991-05-31", "1991-05-31", ["May 1991", "1991", *NINETIES]),
-        ("on 31/05/1991", "31/05/1991", ["1991", *NINETIES]),
-        ("on 5/31/1991", "5/31/1991", ["1991", *NINETIES]),
-        ("on 31.05.1991", "31.05.1991", ["1991", *NINETIES]),
+        ("of 31 May 1991, he", "31 May 1991", ["May 1991", "1991", *NINETIES]),
+        ("before the 31st of May 1991.", "the 31st of May 1991", ["May 1991", "1991", *NINETIES]),
+        ("of May 3rd, 1991", "May 3rd, 1991", ["May 1991", "1991", *NINETIES]),
+        ("of Sept 3 1991", "Sept 3 1991", ["September 1991", "1991", *NINETIES]),
+        ("of 1991-05-31", "1991-05-31", ["May 1991", "1991", *NINETIES]),
+        ("of 31/05/1991", "31/05/1991", ["1991", *NINETIES]),
+        ("of 5/31/1991", "5/31/1991", ["1991", *NINETIES]),
+        ("of 31.05.1991", "31.05.1991", ["1991", *NINETIES]),
         ("in May 1991", "May 1991", ["1991", *NINETIES]),
-        ("on 31 May", "31 May", ["May"]),
-        ("on May 31", "May 31", ["May"]),
+        ("of 31 May", "31 May", ["May"]),
+        ("of May 31", "May 31", ["May"]),
         ("in 1991", "1991", NINETIES),
         ("(1991)", "1991", NINETIES),
         ("in 2005", "2005", ["the 2000s", "the 21st century"]),
+        ("the 1991 elections", "the 1991", NINETIES),
         ("in 1900", "1900", ["the 1900s", "the 20th century"]),
         ("in the 1990s", "the 1990s", ["the 20th century"]),
         ("in 1990s", "1990s", ["the 20th century"]),
@@ -88,6 +89,11 @@ def test_japanese_dates(text, date, found):
 def test_what_is_not_a_japanese_date(text):
     words = words_of(text, JAPANESE)
     assert steps(Dates(), text, words[0].text, "ja", words) is None
+
+
+@pytest.mark.parametrize(("text", "month"), [("he came on 31 May", "in May"), ("On 31 May he", "In May")])
+def test_on_a_day_is_in_a_month(text, month):
+    assert steps(Dates(), text, "May")[1] == [month]
 
 
 @given(st.dates())

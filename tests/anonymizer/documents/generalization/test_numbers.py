@@ -26,8 +26,8 @@ from tests.anonymizer.documents.generalization.said import steps, words_of
         ("1,250.50 euros", "1,250.50", ["from 1,000 to under 2,000", "a four-digit number"]),
         ("7 men", "7", ["from 5 to under 10", "a one-digit number"]),
         ("20 years", "20", ["from 20 to under 50", "a two-digit number"]),
-        ("0.5 km", "0.5", ["from 0 to under 1"]),
-        ("0 km", "0", ["from 0 to under 1"]),
+        ("0.5 km", "0.5", ["from 0 to under 5", "a one-digit number"]),
+        ("1 man", "1", ["from 0 to under 5", "a one-digit number"]),
     ],
 )
 def test_english_numbers(text, word, found):
@@ -38,7 +38,7 @@ def test_english_numbers(text, word, found):
     ("word", "cell"),
     [
         ("thirty-five", "from 20 to under 50"),
-        ("two", "from 2 to under 5"),
+        ("two", "from 0 to under 5"),
         ("hundred", "from 100 to under 200"),
     ],
 )
@@ -78,6 +78,12 @@ def test_a_range_holds_its_value_and_tells_nothing_else(one, other):
     # Cells are the same or apart: they follow from a grid, and not from the value in them.
     (a, b), (c, d) = ends
     assert (a, b) == (c, d) or b <= c or d <= a
+
+
+@given(st.integers(0, 10**9))
+def test_no_whole_number_is_alone_in_its_range(value):
+    low, high = re.findall(r"[\d,]+", steps(Numbers(), f"{value} m", str(value))[1][0])
+    assert int(high.replace(",", "")) - int(low.replace(",", "")) >= 5
 
 
 @given(st.integers(0, 129))

@@ -35,13 +35,15 @@ def places():
         ("the Netherlands", "the Netherlands", ["Europe"]),
         ("the United Kingdom", "the United Kingdom", ["Europe"]),
         ("the UK", "the UK", ["Europe"]),
+        ("the Republic of Turkey", "the Republic of Turkey", ["Asia"]),
+        ("the District of Famagusta", "the District of Famagusta", ["Cyprus", "Europe"]),
         ("at the London court", "London", ["United Kingdom", "Europe"]),
         ("Bosnia and Herzegovina", "Bosnia and Herzegovina", ["Europe"]),
         ("Russia", "Russia", ["Europe"]),
     ],
 )
 def test_english_places(places, text, name, found):
-    words = words_of(text, the="function", UK="name", The="name")
+    words = words_of(text, the="function", of="function", UK="name", The="name")
     last = name.split()[-1]
     assert steps(places, text, last, words=words) == (name, found)
 
