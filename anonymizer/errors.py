@@ -104,8 +104,8 @@ def near(name: str, known: Sequence[str]) -> str:
     return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."
 
 
-def gathered(names: Sequence[str]) -> str:
-    """Names for a sentence: all of a few, else how many there are and the first ones."""
+def gathered(names: Sequence[str], what: str = "columns") -> str:
+    """Names for a sentence: all of a few, else how many of what there are, and the first ones."""
     if len(names) <= _NAMED:
         return ", ".join(names)
-    return f"{len(names):,} columns ({', '.join(names[:_FIRST])} and so on)"
+    return f"{len(names):,} {what} ({', '.join(names[:_FIRST])} and so on)"

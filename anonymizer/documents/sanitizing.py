@@ -6,12 +6,13 @@ round is attacked again, since other words then come first and generalized words
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from anonymizer.documents.edits import Edit, applied, composed, joined, original_span, placed
-from anonymizer.documents.text import Document, Span, Word
+from anonymizer.documents.generalization.chain import Generalized
+from anonymizer.documents.text import Document, Language, Span, Word, folded
 from anonymizer.errors import UnreachableError
 
 ROUNDS: Final = 1000
@@ -40,12 +41,12 @@ Words = Callable[[str], tuple[Word, ...]]
 
 
 class Replacement(Protocol):
-    """Decides what is written in place of a risk word, the same for the same word in a whole folder."""
+    """Decides what is written for a risk word, the same for the same word in a whole folder; as `Chain`."""
 
     def general(
-        self, words: tuple[Word, ...], at: int, forbidden: frozenset[str]
-    ) -> tuple[int, int, str, str]:
-        """The first word and the one after the last that are replaced, what is written, and its kind."""
+        self, words: tuple[Word, ...], at: int, language: Language, forbidden: Collection[str] = ()
+    ) -> Generalized:
+        """What stands for a word, without any of the forbidden ones."""
         ...
 
 
@@ -96,6 +97,7 @@ def sanitized(
     attack: Attack,
     replacement: Replacement,
     kept: Sequence[Span] = (),
+    language: Language = "en",
 ) -> Sanitized:
     """Attack a document and take away what carries attacks, until none succeeds.
 
@@ -107,6 +109,7 @@ def sanitized(
         replacement: of risk words.
         kept: spans of the original that the person who reviews wants as they are; a word that stands in one
             of them is kept wherever it stands in the document.
+        language: of the document.
 
     Raises:
         EngineError: a search failed, so that nothing is known of its risk.
@@ -116,12 +119,12 @@ def sanitized(
     for _ in range(ROUNDS):
         now = searchable(words(applied(document.text, found)), found)
         successes = tuple(attack(now))
-        fixed = {word.lemma for word in now if _touches(kept, original_span(found, word.span))}
+        fixed = {word.lemma for word in now if touches(kept, original_span(found, word.span))}
         open_ = [one for one in successes if not fixed.issuperset(one.keywords)]
         if not open_:
             return Sanitized(document, found, tuple(rounds), successes)
         risky = _carriers(open_) - fixed
-        more = _replaced(now, risky, replacement)
+        more = _replaced(now, risky, replacement, language)
         after = composed(document.text, found, more)
         if after == found or not more:
             break
@@ -141,7 +144,7 @@ def searchable(words: Iterable[Word], edits: Sequence[Edit]) -> tuple[Word, ...]
         edits: that it was edited by, in their order.
     """
     hidden = [span for span, edit in placed(edits) if edit.hides]
-    return tuple(word for word in words if not _touches(hidden, word.span))
+    return tuple(word for word in words if not touches(hidden, word.span))
 
 
 def _carriers(successes: Sequence[Success]) -> set[str]:
@@ -154,17 +157,24 @@ def _carriers(successes: Sequence[Success]) -> set[str]:
     return set().union(*smallest)
 
 
-def _replaced(words: tuple[Word, ...], risky: set[str], replacement: Replacement) -> tuple[Edit, ...]:
-    """Edits of all places where risk words stand."""
+def _replaced(
+    words: tuple[Word, ...], risky: set[str], replacement: Replacement, language: Language
+) -> tuple[Edit, ...]:
+    """Edits of all places where risk words stand, whatever the tagger took them for there."""
+    written = {folded(word.text) for word in words if word.lemma in risky}
     edits: list[Edit] = []
     reached = 0
     for at, word in enumerate(words):
-        if word.lemma not in risky or at < reached:
+        if (word.lemma not in risky and folded(word.text) not in written) or at < reached:
             continue
-        first, reached, text, kind = replacement.general(words, at, frozenset(risky))
-        edits.append(Edit(words[first].start, words[reached - 1].end, text, "attack", kind))
+        found = replacement.general(words, at, language, risky)
+        reached = found.end
+        edits.append(
+            Edit(words[found.first].start, words[found.end - 1].end, found.text, "attack", found.kind)
+        )
     return joined(edits)
 
 
-def _touches(spans: Iterable[Span], span: Span) -> bool:
+def touches(spans: Iterable[Span], span: Span) -> bool:
+    """Whether a span shares a character with any of some spans."""
     return any(low < span[1] and span[0] < high for low, high in spans)

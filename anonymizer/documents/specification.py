@@ -8,6 +8,7 @@ table = "names.csv"         # columns document and name: who must not be found (
 
 [attack]
 keywords = 3                # |KW|
+words = 30                  # in groups of |KW|
 results = 10                # #List
 threshold = 4               # without names: from so many shared informative words a search succeeds
 informative = 20            # of so many
@@ -20,7 +21,7 @@ path = "news"
 path = "reports"            # D**, counted together with the documents
 
 [direct]
-recognizers = ["rules", "crf"]
+recognizers = ["rules"]
 threshold = 0.5
 kinds = ["PERSON", "CODE"]
 
@@ -45,40 +46,44 @@ why = "she is the only notary there"
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from anonymizer.documents.direct.found import KINDS
+from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.generalization.standard import METHODS
 from anonymizer.documents.text import LANGUAGES, Language, Span
 from anonymizer.errors import SpecError, near
 from anonymizer.pipelines.spec import digest_of
+from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, listed, only, section
 
 Choice = Language | Literal["auto"]
 
-METHODS: Final = ("dates", "places", "numbers", "hypernyms")
-RECOGNIZERS: Final = ("rules", "crf", "presidio")
 
 _SECTIONS: Final = (
-    "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide",
+    "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide", "accept",
 )  # fmt: skip
 _MOST_KEYWORDS: Final = 5
+_MOST_WORDS: Final = 1000
 _MOST_RESULTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Attacker:
+class AttackOptions:
     """How documents are attacked (sections 6.1.2 and 6.2.3).
 
     Attributes:
         keywords: |KW|, 1 to 5; all 2^|KW| - 1 combinations are searched for.
+        words: how many words are searched with, in groups of |KW|; the thesis has one group. 1 to 1,000.
         results: #List, how many documents of an answer are looked at, 1 to 1,000.
         threshold: without known names, from how many shared words a search succeeds, 1 or more.
         informative: of how many of the most informative words besides the keywords.
     """
 
     keywords: int = 3
+    words: int = 30
     results: int = 10
     threshold: int = 4
     informative: int = 20
@@ -92,7 +97,12 @@ class Attacker:
         """
         only(given, tuple(cls.__slots__), place)
         found = cls(**{key: _number(given, key, place) for key in given})
-        most = {"keywords": _MOST_KEYWORDS, "results": _MOST_RESULTS, "threshold": found.informative}
+        most = {
+            "keywords": _MOST_KEYWORDS,
+            "words": _MOST_WORDS,
+            "results": _MOST_RESULTS,
+            "threshold": found.informative,
+        }
         for key, limit in most.items():
             if not 1 <= getattr(found, key) <= limit:
                 raise SpecError(
@@ -111,7 +121,7 @@ class Direct:
         kinds: that are replaced.
     """
 
-    recognizers: tuple[str, ...] = ("rules", "crf")
+    recognizers: tuple[str, ...] = tuple(RECOGNIZERS)
     threshold: float = 0.5
     kinds: tuple[str, ...] = KINDS
 
@@ -127,7 +137,7 @@ class Direct:
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
             raise SpecError(f"{place}: threshold = {threshold!r} is out of range.", "Choose above 0 to 1.")
         return cls(
-            _chosen(given, "recognizers", RECOGNIZERS, cls().recognizers, place),
+            _chosen(given, "recognizers", tuple(RECOGNIZERS), cls().recognizers, place),
             float(threshold),
             _chosen(given, "kinds", KINDS, KINDS, place),
         )
@@ -158,32 +168,42 @@ class SanitizeSpec:
         title: for people.
         language: of the documents.
         names: the table of known names; None if there is none.
-        attacker: how documents are attacked.
+        attack: how documents are attacked.
         web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
         corpus: the folder of further documents that words are counted in; None if there is none.
         direct: the first pass.
         methods: of generalization, of `METHODS`.
         wordnet: the folder of WordNet's files; None leaves hypernyms out unless a known place has them.
         decisions: of the person who reviews.
-        document: the whole of it as plain values.
+        accept: findings of the gate that are accepted.
     """
 
     title: str = ""
     language: Choice = "auto"
     names: Path | None = None
-    attacker: Attacker = field(default_factory=Attacker)
+    attack: AttackOptions = field(default_factory=AttackOptions)
     web: Mapping[str, Any] | None = field(default=None, repr=False)
     corpus: Path | None = None
     direct: Direct = field(default_factory=Direct)
     methods: tuple[str, ...] = METHODS
     wordnet: Path | None = None
     decisions: tuple[Decision, ...] = ()
-    document: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    accept: tuple[Acceptance, ...] = ()
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the canonical JSON of the document, in hexadecimal."""
-        return digest_of(self.document)
+        """SHA-256 of the canonical JSON of all that decides what is done, files that it names apart."""
+        return digest_of(
+            {
+                "language": self.language,
+                "attack": asdict(self.attack),
+                "web": {key: value for key, value in (self.web or {}).items() if key != "path"},
+                "direct": asdict(self.direct),
+                "methods": self.methods,
+                "decisions": [asdict(one) for one in self.decisions],
+                "accept": [one.to_mapping() for one in self.accept],
+            }
+        )
 
 
 def read_sanitization(path: str | Path) -> SanitizeSpec:
@@ -233,14 +253,17 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         title=title,
         language=language,
         names=_path(_section(document, "names", ("table",), place), "table", folder, f"{place}, names"),
-        attacker=Attacker.from_mapping(section(document, "attack", place), f"{place}, attack"),
+        attack=AttackOptions.from_mapping(section(document, "attack", place), f"{place}, attack"),
         web=web,
         corpus=_path(_section(document, "corpus", ("path",), place), "path", folder, f"{place}, corpus"),
         direct=Direct.from_mapping(section(document, "direct", place), f"{place}, direct"),
         methods=_chosen(general, "methods", METHODS, METHODS, f"{place}, generalize"),
         wordnet=_path(general, "wordnet", folder, f"{place}, generalize"),
         decisions=tuple(decisions),
-        document=dict(document),
+        accept=tuple(
+            Acceptance.from_mapping(one, f"{place}, accept {at}")
+            for at, one in enumerate(listed(document, "accept", place), 1)
+        ),
     )
 
 

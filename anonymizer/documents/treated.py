@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self, get_args
 
-from anonymizer.documents.edits import Edit
-from anonymizer.documents.sanitizing import Sanitized, Success
-from anonymizer.documents.text import Language
+from anonymizer.documents.edits import Cause, Edit, applied
+from anonymizer.documents.sanitizing import Round, Sanitized, Success
+from anonymizer.documents.text import Document, Language
+from anonymizer.errors import AnonymizerError, FileError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +19,25 @@ class Treated:
 
     Attributes:
         sanitized: the document and its edits.
-        released: the name that it leaves under.
         language: that it was read in.
         searches: made in all its rounds.
-        dropped: what its format cannot release, a sentence each.
+        own: names of documents of the web that are this document itself, and were set aside.
     """
 
     sanitized: Sanitized
-    released: str
     language: Language
     searches: int
-    dropped: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Of the original."""
         return self.sanitized.document.name
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Of its text."""
+        return self.sanitized.edits
 
     @property
     def found_before(self) -> tuple[Success, ...]:
@@ -42,22 +46,69 @@ class Treated:
 
     def edits_by(self, cause: str) -> tuple[Edit, ...]:
         """Its edits that somebody wanted."""
-        return tuple(edit for edit in self.sanitized.edits if edit.cause == cause)
+        return tuple(edit for edit in self.edits if edit.cause == cause)
 
-    def to_json(self) -> dict[str, Any]:
+    @property
+    def terms(self) -> frozenset[str]:
+        """What must not stand in it any more: what was hidden as a direct identifier or risk word."""
+        text = self.sanitized.document.text
+        kept = {word for one in self.sanitized.left for word in one.keywords}
+        hidden = {text[edit.start : edit.end] for edit in self.edits if edit.hides}
+        return frozenset(one for one in hidden if one.casefold() not in kept)
+
+    def figures(self) -> dict[str, Any]:
         """Its figures, without any word of it."""
         return {
             "document": self.name,
-            "released": self.released,
             "language": self.language,
             "searches": self.searches,
             "rounds": len(self.sanitized.rounds),
             "found_before": len(self.found_before),
             "found_after": len(self.sanitized.left),
-            "edits": {cause: len(self.edits_by(cause)) for cause in ("direct", "attack", "person")},
+            "edits": {cause: len(self.edits_by(cause)) for cause in get_args(Cause)},
             "risk_words": len(self.sanitized.risk_words),
-            "dropped": list(self.dropped),
+            "own": list(self.own),
         }
+
+    def to_values(self) -> dict[str, Any]:
+        """All of it but the text, as plain values; as confidential as the text."""
+        return {
+            "edits": [asdict(one) for one in self.edits],
+            "rounds": [
+                {"successes": [asdict(each) for each in one.successes], "words": list(one.words)}
+                for one in self.sanitized.rounds
+            ],
+            "left": [asdict(one) for one in self.sanitized.left],
+            "language": self.language,
+            "searches": self.searches,
+            "own": list(self.own),
+        }
+
+    @classmethod
+    def from_values(cls, document: Document, values: Any) -> Self:
+        """Read what `to_values` has written about a document.
+
+        Raises:
+            FileError: something else stands there.
+        """
+        try:
+            rounds = tuple(
+                Round(_successes(one["successes"]), tuple(map(str, one["words"]))) for one in values["rounds"]
+            )
+            edits = tuple(Edit(**one) for one in values["edits"])
+            applied(document.text, edits)
+            made = Sanitized(document, edits, rounds, _successes(values["left"]))
+            return cls(made, values["language"], values["searches"], tuple(map(str, values["own"])))
+        except (AnonymizerError, AttributeError, KeyError, TypeError, ValueError):
+            raise FileError(
+                f"What was kept of {document.name} cannot be read.", "Begin anew with --fresh."
+            ) from None
+
+
+def _successes(values: Any) -> tuple[Success, ...]:
+    return tuple(
+        Success(tuple(map(str, one["keywords"])), str(one["found"]), int(one["evidence"])) for one in values
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import Any, Final, Self
 
 from anonymizer.errors import SpecError, near
 
-ACCEPTABLE: Final = ("roles", "unchanged", "narrow", "new-column", "image", "identifying", "disguise")
-"""The rules whose findings may be right: somebody who knows the data has to say so. The others never are."""
+ACCEPTABLE: Final = ("roles", "unchanged", "narrow", "new-column", "image", "identifying", "disguise", "kept")
+"""The rules whose findings may be right: somebody who knows the data has to say so. The others never are.
+`kept` is of documents: what a person left in one although it was found."""
 
 _EXAMPLE: Final = 'Write { finding = "identifying", column = "sample", why = "drawn for this release" }.'
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.documents.treated import Treated, parts
+from anonymizer.errors import gathered
 from anonymizer.report.page import rendered
 
 _SHOWN: Final = 20
@@ -14,7 +15,12 @@ _CAUSES: Final = {"direct": "direct identifier", "attack": "led to the person", 
 
 
 def document_cautions(
-    spec: SanitizeSpec, treated: Sequence[Treated], web: str, leaks: bool, named: bool
+    spec: SanitizeSpec,
+    treated: Sequence[Treated],
+    web: str,
+    leaks: bool,
+    named: Collection[str],
+    dropped: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """What must not be overlooked, a sentence each.
 
@@ -23,30 +29,41 @@ def document_cautions(
         treated: the documents.
         web: what the attacker searched.
         leaks: whether words were sent to another machine.
-        named: whether the names of the persons were known.
+        named: documents whose persons are known by name.
+        dropped: what no format can release, and what was not read.
     """
     found = [
-        f"Nobody was found by {spec.attacker.keywords} keywords in {web}. Who searches elsewhere, or knows "
-        "the case, may find the person all the same: nothing more is promised."
+        f"Nobody was found in {web} by {spec.attack.words} words. Who searches elsewhere, or knows the "
+        "case, may find the person all the same: nothing more is promised."
     ]
     if leaks:
         found.append(f"Words of the confidential texts were sent to {web}, which may keep them.")
-    if not named:
+    unnamed = [one.name for one in treated if one.name not in named]
+    if unnamed:
         found.append(
-            f"No names were given: a search counts as successful from {spec.attacker.threshold} shared words "
-            "on. Calibrate this number on documents whose persons are known."
+            f"No name is known for {gathered(unnamed, 'documents')}: a search counts as successful from "
+            f"{spec.attack.threshold} shared words on. Calibrate this number on documents whose persons are "
+            "known."
         )
+    found += [
+        f"The web holds {one.name} itself ({', '.join(one.own)}), which was set aside: whoever finds it "
+        "needs no search."
+        for one in treated
+        if one.own
+    ]
     kept = [one for one in spec.decisions if one.text is None]
     if kept:
         found.append(f"A person kept {len(kept)} places as they are; their reasons are in the manifest.")
     left = [one.name for one in treated if one.sanitized.left]
     if left:
-        found.append(f"Searches by words that a person kept still lead to the person of {', '.join(left)}.")
+        found.append(
+            f"Searches by words that a person kept still lead to the person of {gathered(left, 'documents')}."
+        )
     if not spec.direct.recognizers:
         found.append(
             "No first pass was made: names, dates and codes are replaced only if a search used them."
         )
-    found += dict.fromkeys(f"{one.name}: {sentence}" for one in treated for sentence in one.dropped)
+    found += dropped
     return tuple(found)
 
 
@@ -54,6 +71,7 @@ def documents_page(
     spec: SanitizeSpec,
     treated: Sequence[Treated],
     web: str,
+    released: Mapping[str, str],
     cautions: Sequence[str],
 ) -> str:
     """The report on a folder of documents, an HTML page; it holds their texts.
@@ -62,15 +80,16 @@ def documents_page(
         spec: of the sanitization.
         treated: the documents.
         web: what the attacker searched.
+        released: the names that documents leave under, by their own.
         cautions: from `document_cautions`.
     """
-    attacker = spec.attacker
+    attack = spec.attack
     facts = [
         ("Specification", spec.title or "without a title"),
         ("Digest (SHA-256)", spec.digest),
         ("The attacker's web", web),
-        ("Keywords", f"{attacker.keywords}, all {2**attacker.keywords - 1} combinations"),
-        ("Results of a search", f"the first {attacker.results}"),
+        ("Words", f"the {attack.words} most informative in groups of {attack.keywords}, all combinations"),
+        ("Results of a search", f"the first {attack.results}"),
         ("First pass", ", ".join(spec.direct.recognizers) or "none"),
         ("Generalization", ", ".join(spec.methods) or "none; words are deleted"),
     ]
@@ -78,6 +97,7 @@ def documents_page(
         "documents.html",
         title=spec.title or "Report on sanitized documents",
         documents=list(treated),
+        released=released,
         before=_documents([bool(one.found_before) for one in treated]),
         after=_documents([bool(one.sanitized.left) for one in treated]),
         searches=f"{sum(one.searches for one in treated):,}",

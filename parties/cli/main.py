@@ -32,6 +32,7 @@ MODULES: Final = {
     "epsilon": "anonymizer.cli.epsilon",
     "series": "anonymizer.cli.series",
     "audit": "anonymizer.cli.audit",
+    "sanitize": "anonymizer.cli.sanitize",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

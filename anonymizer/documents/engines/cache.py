@@ -65,6 +65,11 @@ class Cached:
         return self.engine.name
 
     @property
+    def digest(self) -> str:
+        """That of the engine."""
+        return self.engine.digest
+
+    @property
     def leaks(self) -> bool:
         """Whether the words of a search may leave the machine."""
         return self.engine.leaks

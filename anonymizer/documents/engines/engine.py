@@ -43,6 +43,11 @@ class Engine(Protocol):
         """Whether the words of a search leave the machine."""
         ...
 
+    @property
+    def digest(self) -> str:
+        """Of all that it searches; where that is not known, as with servers, of what it is called."""
+        ...
+
     def search(self, keywords: tuple[str, ...], limit: int = RESULTS) -> tuple[Hit, ...]:
         """The first documents that hold all keywords, best first.
 

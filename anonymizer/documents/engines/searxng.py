@@ -32,6 +32,11 @@ class SearXNG:
         self._language = language
         self.name = f"the web by SearXNG at {server.shown} in language {language}"
 
+    @property
+    def digest(self) -> str:
+        """Its name: nobody knows all that it searches."""
+        return self.name
+
     def search(self, keywords: tuple[str, ...], limit: int = RESULTS) -> tuple[Hit, ...]:
         """The first pages that the engines find, best first, from the first page of results.
 

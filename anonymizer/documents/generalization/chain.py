@@ -57,7 +57,7 @@ class Chain:
         self._taken: dict[Key, int] = {}
         self._replaced: set[str] = set()
         if settled is not None:
-            self._resume(settled)
+            self.resume(settled)
 
     def general(
         self, words: tuple[Word, ...], at: int, language: Language, forbidden: Collection[str] = ()
@@ -106,7 +106,15 @@ class Chain:
         ]
         return {"taken": sorted(taken), "replaced": sorted(self._replaced)}
 
-    def _resume(self, settled: Any) -> None:
+    def resume(self, settled: Any) -> None:
+        """Go on from where an earlier run was.
+
+        Args:
+            settled: as `settled` gives it.
+
+        Raises:
+            FileError: it was not written by a chain.
+        """
         try:
             for language, name, lemmas, step in settled["taken"]:
                 fits = language in LANGUAGES and _are_texts([name]) and _are_texts(lemmas)

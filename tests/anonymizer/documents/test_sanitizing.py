@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from anonymizer.documents.edits import Edit
 from anonymizer.documents.engines.engine import EngineError
+from anonymizer.documents.generalization.chain import Generalized
 from anonymizer.documents.sanitizing import Success, sanitized
 from anonymizer.documents.text import Document, Word
 from anonymizer.errors import UnreachableError
@@ -29,9 +30,9 @@ class Steps:
     def __init__(self, **steps):
         self.steps = steps
 
-    def general(self, words, at, forbidden):
+    def general(self, words, at, language, forbidden=()):
         text = self.steps.get(words[at].lemma, "[...]")
-        return at, at + 1, text, "deleted" if text == "[...]" else "hypernym"
+        return Generalized(at, at + 1, text, "deletion" if text == "[...]" else "hypernym")
 
 
 def leading(*sets):

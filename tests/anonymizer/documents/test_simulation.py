@@ -7,10 +7,11 @@ import pytest
 from anonymizer.documents.attack import Attacker
 from anonymizer.documents.engines.engine import EngineError
 from anonymizer.documents.engines.index import FolderIndex
+from anonymizer.documents.generalization.chain import Generalized
 from anonymizer.documents.preprocessing import Preprocessing
 from anonymizer.documents.risk import KnownNames, SharedWords
 from anonymizer.documents.sanitizing import sanitized
-from anonymizer.documents.simulation import simulated
+from anonymizer.documents.simulation import Simulation
 from anonymizer.documents.text import Document
 from tests.anonymizer.documents.webs import Web, read
 
@@ -30,13 +31,13 @@ OTHERS = [read(one) for one in ("A boy fell in the yard in March.", "The school 
 
 
 class Deleted:
-    def general(self, words, at, forbidden):
-        return at, at + 1, "[...]", "deleted"
+    def general(self, words, at, language, forbidden=()):
+        return Generalized(at, at + 1, "[...]", "deletion")
 
 
 def attack_by(engine, evaluation, size=3):
     preprocessing = Preprocessing([read(TEXT)], OTHERS)
-    return simulated(CASE, preprocessing, Attacker(engine), evaluation)
+    return Simulation(CASE, preprocessing, Attacker(engine), evaluation)
 
 
 def engine():
@@ -65,7 +66,7 @@ def test_the_document_itself_in_the_web_is_not_the_person_found():
 def test_without_names_shared_words_say_what_was_found():
     preprocessing = Preprocessing([read(TEXT)], OTHERS)
     top = preprocessing.prepared(read(TEXT)).top
-    attack = simulated(CASE, preprocessing, Attacker(Web(WEB)), SharedWords({CASE.name: top}, 4))
+    attack = Simulation(CASE, preprocessing, Attacker(Web(WEB)), SharedWords({CASE.name: top}, 4))
     found = attack(read(TEXT))
     assert {one.found for one in found} == {"news.html"}
     assert all(one.evidence >= 4 for one in found)
@@ -98,7 +99,7 @@ def test_japanese_documents_are_attacked_as_well():
     preprocessing = Preprocessing(
         [words(text)], [words("生徒が転落し、教諭は注意した。"), words("男子が死亡した。")]
     )
-    attack = simulated(
+    attack = Simulation(
         document,
         preprocessing,
         Attacker(FolderIndex(web.items())),

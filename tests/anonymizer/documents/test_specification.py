@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from anonymizer.documents import specification
-from anonymizer.documents.specification import Attacker, Decision, parse_sanitization, read_sanitization
+from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.specification import AttackOptions, Decision, parse_sanitization, read_sanitization
 from anonymizer.errors import FileError, SpecError
 
 
@@ -19,9 +20,9 @@ def parsed(text):
 
 def test_nothing_need_be_said():
     spec = parsed("")
-    assert spec.attacker == Attacker(keywords=3, results=10, threshold=4, informative=20)
+    assert spec.attack == AttackOptions(keywords=3, results=10, threshold=4, informative=20)
     assert spec.language == "auto"
-    assert spec.direct.recognizers == ("rules", "crf")
+    assert spec.direct.recognizers == tuple(RECOGNIZERS)
     assert spec.names is None
     assert spec.web is None
 

@@ -1,0 +1,172 @@
+"""`duetto sanitize`: attack documents by searching, and sanitize what leads to persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from anonymizer.cli.measures import measuring
+from anonymizer.cli.output import apart, emit, json_option, places, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from anonymizer.documents.specification import SanitizeSpec
+    from anonymizer.documents.treated import Treated
+
+PATH = click.Path(path_type=Path)
+_LEAKING: Final = ("searxng", "elasticsearch")
+
+
+@click.command("sanitize")
+@click.argument("documents", type=PATH)
+@click.option(
+    "--web", "web_path", type=PATH, help="A folder of documents, the web that the attacker searches."
+)
+@click.option("-o", "--output", "output_path", type=PATH, required=True, help="The folder of the release.")
+@click.option(
+    "--names",
+    "names_path",
+    type=PATH,
+    help="Whom a search must not find: a table with the columns document and name.",
+)
+@click.option("--spec", "spec_path", type=PATH, help="The specification, a TOML file.")
+@click.option("--report", "report_path", type=PATH, help="Every change, an HTML file; it stays at home.")
+@click.option(
+    "--ask",
+    "asked",
+    multiple=True,
+    type=click.Choice(_LEAKING),
+    help="Ask the specification's engine of this kind. It is sent words of the confidential texts.",
+)
+@click.option("--keep-names", is_flag=True, help="Release files under their names, and not numbered.")
+@click.option("--encoding", default="", help="Of texts that are not UTF-8, such as cp1252 or shift_jis.")
+@click.option("--fresh", is_flag=True, help="Forget what an interrupted run has finished.")
+@json_option
+def sanitize(
+    documents: Path,
+    web_path: Path | None,
+    output_path: Path,
+    names_path: Path | None,
+    spec_path: Path | None,
+    report_path: Path | None,
+    asked: tuple[str, ...],
+    keep_names: bool,
+    encoding: str,
+    fresh: bool,
+    as_json: bool,
+) -> None:
+    """Release the texts of a folder DOCUMENTS so that a searcher does not find the persons in them.
+
+    Searches for each document with its most informative words, as an attacker would, and generalizes or
+    deletes only the words that lead to a person, until no search does. Reads txt, md, html, docx and pdf,
+    English and Japanese. All documents are released, or none.
+
+    The web is a folder. An engine over HTTP is asked only if the specification has one and --ask names its
+    kind: it is sent words of the confidential texts.
+    """
+    apart(documents, output_path, names_path, spec_path, report_path)
+    places(report_path)
+
+    from dataclasses import replace
+
+    from anonymizer.documents import folder
+    from anonymizer.documents.engines.choice import engine_of
+    from anonymizer.documents.gate import outside
+    from anonymizer.documents.persons import read_persons
+    from anonymizer.documents.progress import Kept, work_folder
+    from anonymizer.documents.released import Releasing
+    from anonymizer.documents.specification import SanitizeSpec, read_sanitization
+    from anonymizer.releases.gate.staging import staging
+    from anonymizer.report.documents import document_cautions, documents_page
+
+    spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
+    if web_path is not None:
+        spec = replace(spec, web={"kind": "folder", "path": str(web_path)})
+    if names_path is not None:
+        spec = replace(spec, names=names_path)
+    if spec.web is None:
+        raise click.UsageError(
+            "There is nothing to search: give --web a folder, or write [web] in the specification."
+        )
+    inputs = [one for one in (documents, _folder(spec.web), spec.corpus) if one is not None]
+    pages = [] if report_path is None else [report_path]
+    outside(output_path, inputs, pages)
+    with staging() as tried:  # before long work
+        tried.folder(output_path)
+    kept = Kept(work_folder(output_path))
+    if fresh:
+        kept.clear()
+    read = folder.read(documents, encoding=encoding)
+    names = {} if spec.names is None else read_persons(spec.names)
+    corpus = () if spec.corpus is None else folder.read(spec.corpus, encoding=encoding).documents
+
+    def texts(path: Path) -> Iterable[tuple[str, str]]:
+        return ((one.name, one.text) for one in folder.read(path, encoding=encoding).documents)
+
+    with measuring(as_json=as_json) as told:
+        if told is not None:
+            told(0, len(read.sources), "the web")
+        engine = engine_of(spec.web, _place(spec_path, "web"), texts, allowed=asked)
+        releasing = Releasing(read.sources, spec, engine, names, corpus, keep_names=keep_names)
+        treated = releasing.treated(kept, told)
+        cautions = document_cautions(
+            spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
+        )
+        page = documents_page(spec, treated, engine.name, releasing.names, cautions)
+        passed = releasing.write(treated, output_path, inputs, dict.fromkeys(pages, page))
+    kept.clear()
+    values = _values(spec, treated, releasing.names, engine.name, report_path)
+    values |= {"output": str(output_path), "leaks": engine.leaks}
+    values["warnings"] = list(dict.fromkeys((*cautions, *passed.warnings)))
+    emit(values, _lines(values, treated, releasing.names), as_json=as_json)
+    warn(tuple(values["warnings"]), as_json=as_json)
+
+
+def _place(spec_path: Path | None, section: str) -> str:
+    return section if spec_path is None else f"{spec_path.name}, {section}"
+
+
+def _folder(web: Mapping[str, Any]) -> Path | None:
+    path = web.get("path")
+    return Path(path) if isinstance(path, str) else None
+
+
+def _values(
+    spec: SanitizeSpec,
+    treated: Sequence[Treated],
+    names: Mapping[str, str],
+    web: str,
+    report_path: Path | None,
+) -> dict[str, Any]:
+    return {
+        "digest": spec.digest,
+        "web": web,
+        "report": report_path and str(report_path),
+        "documents": [{**one.figures(), "released": names[one.name]} for one in treated],
+    }
+
+
+def _lines(values: Mapping[str, Any], treated: Sequence[Treated], names: Mapping[str, str]) -> list[str]:
+    before = sum(bool(one.found_before) for one in treated)
+    after = sum(bool(one.sanitized.left) for one in treated)
+    lines = [
+        f"{one.name} -> {names[one.name]}: {_counted(len(one.edits_by('direct')), 'direct identifier')}, "
+        f"{_counted(len(one.edits_by('attack')), 'place')} that led to the person, {one.searches:,} searches"
+        for one in treated
+    ]
+    lines.append(f"found by searching: {before} of {len(treated)} documents before, {after} after")
+    lines.append(f"{values['output']}: the release and its manifest")
+    if values["report"] is not None:
+        lines.append(f"{values['report']}: every change; keep it at home")
+    return lines
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+COMMANDS = (sanitize,)

@@ -1,0 +1,187 @@
+"""The release of a folder of documents: attacked, sanitized, kept on the way, and let out by the gate."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from anonymizer.documents.engines.engine import Engine
+from anonymizer.documents.first_pass import FirstPass
+from anonymizer.documents.folder import Source
+from anonymizer.documents.gate import DocumentGate, Outgoing
+from anonymizer.documents.generalization.chain import Chain
+from anonymizer.documents.generalization.standard import standard
+from anonymizer.documents.names import released_names
+from anonymizer.documents.progress import Kept, key_of
+from anonymizer.documents.sanitizer import Names, Sanitizer, Told
+from anonymizer.documents.specification import SanitizeSpec
+from anonymizer.documents.text import Document
+from anonymizer.documents.treated import Treated
+from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.gate.finding import Finding
+from anonymizer.releases.gate.gate import Passed
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.releases.manifest import Manifest
+
+_CONDITION: Final = "The engine and its documents were as at the time of the release."
+
+
+class Releasing:
+    """A folder on its way out.
+
+    Attributes:
+        names: that documents leave under, by their own.
+
+    Args:
+        sources: the documents as their formats read them.
+        spec: how they are sanitized.
+        engine: what the attacker searches.
+        persons: whom a search must not find.
+        corpus: further documents that words are counted in.
+        keep_names: leave files their names.
+
+    Raises:
+        AnonymizerError: documents and specification do not fit each other, or a library is missing.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        spec: SanitizeSpec,
+        engine: Engine,
+        persons: Names,
+        corpus: Sequence[Document] = (),
+        *,
+        keep_names: bool = False,
+    ) -> None:
+        self._sources, self._spec, self._engine, self._persons = tuple(sources), spec, engine, persons
+        self._corpus = tuple(corpus)
+        self.names = released_names(sources, keep=keep_names)
+        self._chain = self._new_chain()
+        first_pass = FirstPass.of(spec.direct, persons)
+        documents = [one.document for one in sources]
+        self._sanitizer = Sanitizer(documents, spec, engine, persons, first_pass, self._chain, corpus)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What the formats leave out, a sentence each."""
+        return tuple(
+            dict.fromkeys(
+                f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.dropped
+            )
+        )
+
+    def treated(self, kept: Kept, told: Told | None = None) -> tuple[Treated, ...]:
+        """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
+
+        Args:
+            kept: what was finished, and where to keep what will be.
+            told: of the progress.
+
+        Raises:
+            EngineError: a search failed; what was finished before is kept.
+            UnreachableError: attacks on a document go on to succeed.
+        """
+        found = []
+        whole = self._digest()
+        for number, one in enumerate(self._sources):
+            if told is not None:
+                told(number, len(self._sources), one.name)
+            key = key_of(run=whole, document=one.name)
+            values = kept.get(key)
+            if values is None:
+                made = self._sanitizer.treated(one.name)
+                # what words became in one document holds for the next ones, also in a later run
+                kept.put(key, {"treated": made.to_values(), "settled": self._chain.settled})
+            else:
+                made = Treated.from_values(one.document, values["treated"])
+                self._chain.resume(values["settled"])
+            found.append(made)
+        return tuple(found)
+
+    def write(
+        self,
+        treated: Sequence[Treated],
+        output: Path,
+        inputs: Sequence[Path] = (),
+        pages: Mapping[Path, str] | None = None,
+    ) -> Passed:
+        """Let the documents out by the gate, which attacks them once more.
+
+        Args:
+            treated: all of them.
+            output: the folder of the release.
+            inputs: files and folders that it was made of.
+            pages: texts by path that stay at home.
+
+        Raises:
+            GateError: a look found something. Nothing was written.
+            FileError: a file cannot be written; nothing was.
+        """
+        by_name = {one.name: one for one in treated}
+        outgoing = [
+            Outgoing(one, by_name[one.name].edits, self.names[one.name], self._terms(by_name[one.name]))
+            for one in self._sources
+        ]
+        gate = DocumentGate(
+            accept=(*self._spec.accept, *self._decided()), recheck=partial(self._recheck, by_name)
+        )
+        manifest = Manifest(specification=self._spec.digest, guarantees=(self._guarantee(),))
+        return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
+
+    def _terms(self, one: Treated) -> frozenset[str]:
+        """What must not stand in a document; not what a person kept there."""
+        text = one.sanitized.document.text
+        kept = [each.span for each in self._spec.decisions if each.document == one.name and each.text is None]
+        return one.terms - {text[start:end] for start, end in kept}
+
+    def _decided(self) -> tuple[Acceptance, ...]:
+        """What a person kept, by the names that documents leave under."""
+        return tuple(
+            Acceptance("kept", self.names[one.document], one.why)
+            for one in self._spec.decisions
+            if one.text is None
+        )
+
+    def _recheck(self, treated: Mapping[str, Treated], outgoing: Outgoing, text: str) -> Iterable[Finding]:
+        """Attack what was read back, by all of its words, placeholders included."""
+        name = outgoing.source.name
+        left = {one.keywords for one in treated[name].sanitized.left}
+        if any(one.keywords not in left for one in self._sanitizer.found_again(name, text, outgoing.edits)):
+            yield Finding(
+                "search",
+                name,
+                f"A search still leads to the person of {name} as it would leave.",
+                "Run the command again with --fresh; if it comes back, hide the words that the report shows.",
+            )
+
+    def _guarantee(self) -> Guarantee:
+        attack = self._spec.attack
+        named = "known names" if self._persons else f"{attack.threshold} shared words"
+        return Guarantee(
+            "search-attack",
+            {
+                "keywords": attack.keywords,
+                "words": attack.words,
+                "results": attack.results,
+                "engine": type(self._engine).__name__,
+                "evidence": named,
+            },
+            condition=_CONDITION,
+        )
+
+    def _new_chain(self) -> Chain:
+        return standard(self._spec.methods, self._spec.wordnet)
+
+    def _digest(self) -> str:
+        """Of everything that the result of a document depends on: words are counted in all documents."""
+        return key_of(
+            documents=[[one.name, one.digest] for one in self._sources],
+            corpus=[[one.name, hashlib.sha256(one.text.encode()).hexdigest()] for one in self._corpus],
+            specification=self._spec.digest,
+            web=self._engine.digest,
+            persons={name: list(names) for name, names in self._persons.items()},
+        )

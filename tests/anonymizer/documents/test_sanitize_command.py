@@ -1,0 +1,236 @@
+"""`duetto sanitize` as a user runs it, on the example of the docs and on what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from anonymizer.cli.sanitize import sanitize
+from anonymizer.documents.gate import MANIFEST, checked_release
+
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+NAMES = {"report-01.txt": "Jonas Imhof", "report-02.txt": "Selina Baumann", "report-03.txt": "佐藤陽菜"}
+
+
+@pytest.fixture
+def home(tmp_path):
+    """The example, in a folder of its own."""
+    for name in ("reports", "news"):
+        shutil.copytree(EXAMPLES / name, tmp_path / name)
+    for name in ("names.csv", "sanitize.toml"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(home, monkeypatch):
+    monkeypatch.chdir(home)
+
+    def run(*arguments, status=0):
+        done = CliRunner().invoke(sanitize, [*arguments, "--json"])
+        assert done.exit_code == status, done.output
+        return json.loads(done.stdout) if status != 2 else done.output
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """What the command of the docs says and writes."""
+    home = tmp_path_factory.mktemp("example")
+    arguments = [
+        *("reports", "--spec", "sanitize.toml", "-o", str(home / "released")),
+        *("--report", str(home / "changes.html"), "--json"),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(EXAMPLES)
+        done = CliRunner().invoke(sanitize, arguments)
+    assert done.exit_code == 0, done.output
+    return home, json.loads(done.stdout)
+
+
+def test_all_persons_of_the_example_are_found_before_and_none_after(released):
+    _, said = released
+    assert [one["found_before"] > 0 for one in said["documents"]] == [True] * 3
+    assert [one["found_after"] for one in said["documents"]] == [0] * 3
+    assert said["leaks"] is False
+
+
+def test_the_release_is_as_its_manifest_says(released):
+    home, said = released
+    manifest = checked_release(home / "released")
+    assert set(manifest.files) == {one["released"] for one in said["documents"]}
+    (guarantee,) = manifest.guarantees
+    assert guarantee.kind == "search-attack"
+    assert guarantee.parameters == {
+        "keywords": 3,
+        "words": 12,
+        "results": 2,
+        "engine": "FolderIndex",
+        "evidence": "known names",
+    }
+
+
+def test_what_leads_to_nobody_stays(released):
+    home, said = released
+    (name,) = [one["released"] for one in said["documents"] if one["document"] == "report-02.txt"]
+    text = (home / "released" / name).read_text()
+    assert "plays the oboe again" in text
+    assert "strontium" not in text
+    assert "flask" not in text
+
+
+def test_the_report_shows_every_change_and_runs_no_script(released):
+    home, said = released
+    page = (home / "changes.html").read_text()
+    edits = sum(sum(one["edits"].values()) for one in said["documents"])
+    assert page.count("<del ") == edits
+    assert "strontium" in page
+    assert "<script" not in page
+
+
+def test_the_figures_hold_no_word_of_a_document(released):
+    _, said = released
+    text = json.dumps({**said, "warnings": []}, ensure_ascii=False)
+    for word in ("strontium", "kite", "Keller", "七宝", "Imhof"):
+        assert word not in text
+
+
+def test_what_a_person_keeps_stays_and_is_said(home, run):
+    text = (home / "reports" / "report-02.txt").read_text()
+    start = text.index("strontium")
+    keep = (
+        f"\n[[keep]]\ndocument = 'report-02.txt'\nstart = {start}\nend = {start + 9}\nwhy = 'in all books'\n"
+    )
+    oboe = text.index("oboe")
+    hide = (
+        f"\n[[hide]]\ndocument = 'report-02.txt'\nstart = {oboe}\nend = {oboe + 4}"
+        "\ntext = 'an instrument'\nwhy = 'only she plays it'\n"
+    )
+    spec = home / "sanitize.toml"
+    spec.write_text(spec.read_text() + keep + hide)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    (one,) = [each for each in said["documents"] if each["document"] == "report-02.txt"]
+    released = (home / "out" / one["released"]).read_text()
+    assert "salts of strontium" in released
+    assert "the an instrument" in released
+    assert one["edits"]["person"] == 1
+    assert one["found_after"] > 0
+    assert any("still lead to the person of report-02.txt" in each for each in said["warnings"])
+    accepted = json.loads((home / "out" / MANIFEST).read_text())["accepted"]
+    assert accepted == [{"finding": "kept", "column": one["released"], "why": "in all books"}]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(home, run, monkeypatch):
+    from anonymizer.documents import sanitizer
+
+    plain = sanitizer.Sanitizer.treated
+    done = []
+
+    def treated(self, name):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(name)
+        return plain(self, name)
+
+    monkeypatch.setattr(sanitizer.Sanitizer, "treated", treated)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=130)
+    assert said["error"]["code"] == "interrupted"
+    assert not (home / "out").exists()
+    again = []
+    monkeypatch.setattr(
+        sanitizer.Sanitizer, "treated", lambda self, name: again.append(name) or plain(self, name)
+    )
+    run("reports", "--spec", "sanitize.toml", "-o", "out")
+    assert again == ["report-03.txt"]
+    assert sorted(one.name for one in home.iterdir() if one.name.startswith(".")) == []
+
+
+def test_a_search_that_fails_releases_nothing(home, run, monkeypatch):
+    from anonymizer.documents.engines.engine import EngineError
+    from anonymizer.documents.engines.index import FolderIndex
+
+    def search(self, keywords, limit=10):
+        raise EngineError("The index is broken.", "Build it again.")
+
+    monkeypatch.setattr(FolderIndex, "search", search)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    assert said["error"] == {"code": "engine", "what": "The index is broken.", "mend": "Build it again."}
+    assert not (home / "out").exists()
+
+
+def test_without_names_shared_words_count_and_it_is_said(run):
+    said = run("reports", "--web", "news", "-o", "out")
+    assert any("No name is known for report-01.txt" in one for one in said["warnings"])
+
+
+def test_the_original_in_the_web_is_set_aside_and_said(home, run):
+    shutil.copy(home / "reports" / "report-02.txt", home / "news" / "copy.txt")
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    assert any("The web holds report-02.txt itself (copy.txt)" in one for one in said["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("reports", "-o", "out"), "nothing to search"),
+        (("reports", "--web", "news"), "--output"),
+        (("reports", "--web", "news", "-o", "reports"), "named twice"),
+        (("reports", "--web", "news", "-o", "out", "--ask", "google"), "'google' is not one of"),
+    ],
+)
+def test_wrong_usage_is_said(run, arguments, words):
+    assert words in run(*arguments, status=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("empty.txt", b"", "empty.txt"),
+        ("broken.txt", b"caf\xe9 au lait", "broken.txt"),
+        (
+            "french.txt",
+            "Le garçon est tombé de la cage aux écureuils pendant la récréation.".encode(),
+            "french",
+        ),
+        ("scan.exe", b"MZ", "scan.exe"),
+    ],
+)
+def test_a_document_that_cannot_be_read_stops_all(home, run, name, data, words):
+    (home / "reports" / name).write_bytes(data)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    assert words in said["error"]["what"]
+    assert said["error"]["mend"]
+    assert not (home / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("document,name\nreport-09.txt,Ann Lee\n", "'report-09.txt', which is not among"),
+        ("document,person\nreport-01.txt,Ann Lee\n", "no column 'name'"),
+        ("document,name\nreport-01.txt,\n", "has no name"),
+        ("document,name\nreport-01.txt,---\n", "has no letters"),
+    ],
+)
+def test_wrong_tables_of_names_are_said(home, run, text, words):
+    (home / "names.csv").write_text(text)
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
+    assert words in said["error"]["what"]
+
+
+def test_an_engine_over_http_is_asked_by_name_only(home, run):
+    (home / "web.toml").write_text("[web]\nkind = 'searxng'\nurl = 'http://127.0.0.1:1/'\n")
+    said = run("reports", "--spec", "web.toml", "-o", "out", status=78)
+    assert "sends words of confidential texts" in said["error"]["what"]
+    assert "searxng" in said["error"]["mend"]
+
+
+def test_the_output_may_not_lie_in_the_input(home, run):
+    said = run("reports", "--spec", "sanitize.toml", "-o", "reports/out", status=65)
+    assert "lies in it" in said["error"]["what"]
+    assert not (home / "reports" / "out").exists()
