@@ -100,6 +100,11 @@ class Server:
             self._transport = Transport(
                 scheme, host, loopback=loopback, authorities=str(authorities) if authorities else None
             )
+        except (HTTPError, ValueError):
+            raise SpecError(
+                f"The environment names a proxy for {self._base} that cannot be used.",
+                "Correct HTTPS_PROXY or HTTP_PROXY; it is the address of a proxy for http.",
+            ) from None
         except OSError as problem:  # an ssl.SSLError is one
             raise FileError(
                 f"The certificates in {authorities} cannot be read: {type(problem).__name__}.",

@@ -125,7 +125,8 @@ class FolderIndex:
         )
         self._store.execute("BEGIN")
         count = 0
-        for count, (name, text) in enumerate(documents, 1):
+        for count, (given, text) in enumerate(documents, 1):
+            name = given.encode("utf-8", "backslashreplace").decode("utf-8")  # the disk may hold other bytes
             written = text.encode("utf-8", "replace")
             try:
                 self._store.execute(

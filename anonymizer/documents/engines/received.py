@@ -12,6 +12,7 @@ from anonymizer.documents.engines.engine import EngineError
 Kind = TypeVar("Kind")
 
 _WORDS: Final = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number"}
+_LONGEST: Final = 2000
 _TAGS: Final = re.compile(r"<[!/a-zA-Z][^<>]*>")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 """What is not text, or turns the direction of the text around it."""
@@ -36,6 +37,12 @@ def member(values: Any, key: str, kind: type[Kind], shown: str) -> Kind:
             "Check its kind and its address.",
         )
     return found
+
+
+def called(text: str) -> str:
+    """A received name as people can read it, of bounded length."""
+    name = plain(text)
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def plain(text: str) -> str:

@@ -219,6 +219,13 @@ def test_engines_behind_searxng_that_do_not_answer_are_not_a_search_without_hits
         engine("searxng", web).search(("Larnaca",))
 
 
+def test_names_are_of_bounded_length():
+    body = json.dumps({"results": [{"url": "https://" + "x" * 10_000, "title": "T"}]}).encode()
+    with SearchServer(WEB, [body]) as web:
+        (hit,) = engine("searxng", web).search(("Larnaca",))
+    assert len(hit.name) == 2000
+
+
 def test_a_page_without_an_extract_is_a_hit():
     body = json.dumps({"results": [{"url": "x", "title": "<i>T</i>\u202e\x00", "content": None}]}).encode()
     with SearchServer(WEB, [body]) as web:
@@ -483,6 +490,14 @@ def test_proxies_of_the_environment_are_used_and_named_without_their_credentials
     assert "secret" not in str(raised.value)
     assert Server("http://near.example", plain=True).shown == "http://near.example"
     assert Server("http://127.0.0.1:1").shown == "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "http://me:secret@127.0.0.1:99999", "ftp://x"])
+def test_proxies_that_cannot_be_used(monkeypatch, proxy):
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises(SpecError, match=r"names a proxy for https://search\.example that cannot") as raised:
+        Server("https://search.example")
+    assert "secret" not in str(raised.value)
 
 
 def test_requests_go_by_the_proxy(monkeypatch):

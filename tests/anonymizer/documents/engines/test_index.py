@@ -160,6 +160,11 @@ def test_progress_counts_documents():
         assert len(index) == 5
 
 
+def test_a_name_that_is_not_text_is_written_as_the_disk_gave_it():
+    with FolderIndex([("a\udcff.txt", "Larnaca")]) as index:
+        assert names(index, "Larnaca") == ["a\\udcff.txt"]
+
+
 def test_two_documents_of_one_name_are_an_error():
     with pytest.raises(EngineError, match=r"'a\.txt'.*name of its own"):
         FolderIndex([("a.txt", "x"), ("a.txt", "y")])
