@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import re
+import sys
 import unicodedata
+from functools import cache
 from typing import Final
 
 from anonymizer.errors import FileError, TableError
@@ -17,7 +20,9 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_BLANKS: Final = frozenset("\t\n\r\f")
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""The categories Cc and Cs of Unicode without tab, line feed, form feed and carriage return, and two places
+that XML forbids."""
 _NO_CHARACTERS: Final = frozenset(
     {"unicode-escape", "raw-unicode-escape", "utf-7", "idna", "punycode", "undefined"}
 )
@@ -86,7 +91,7 @@ def seen(name: str, text: str) -> str:
             f"{name} holds the control character U+{code:04X} in line {line:,}.",
             "Take it out, or declare the right encoding if the file is of another one.",
         )
-    return text if text.isascii() else "".join(one for one in text if unicodedata.category(one) != "Cf")
+    return text if text.isascii() else _invisible().sub("", text)
 
 
 def writable(text: str) -> str:
@@ -95,7 +100,7 @@ def writable(text: str) -> str:
     Raises:
         TableError: it holds control or invisible characters, which would not be read again.
     """
-    if _control(text) is not None or any(unicodedata.category(one) == "Cf" for one in text):
+    if _control(text) is not None or _invisible().search(text):
         raise TableError(
             "A replacement holds control or invisible characters.", "Replace by characters that people see."
         )
@@ -115,12 +120,15 @@ def filled(name: str, text: str) -> str:
 
 def _control(text: str) -> int | None:
     """Where the first control character is, or half of a character."""
-    if text.isprintable():
-        return None
-    for at, one in enumerate(text):
-        if (unicodedata.category(one) in {"Cc", "Cs"} and one not in _BLANKS) or one in "\ufffe\uffff":
-            return at
-    return None
+    found = _CONTROLS.search(text)
+    return None if found is None else found.start()
+
+
+@cache
+def _invisible() -> re.Pattern[str]:
+    """All characters of the category Cf of Unicode."""
+    signs = "".join(one for one in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(one) == "Cf")
+    return re.compile(f"[{signs}]")
 
 
 def _strictly(name: str, data: bytes, encoding: str) -> str:
