@@ -153,6 +153,19 @@ def test_only_the_gate_writes_tables() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_only_the_gate_writes_documents() -> None:
+    """Bytes of a sanitized document are made by formats, and nobody else than the gate asks for them."""
+    rooms = ("anonymizer.documents.gate", "anonymizer.documents.formats")
+    wrong = [
+        f"{m.name}:{node.lineno} calls written"
+        for m in modules("anonymizer")
+        if not any(within(m.name, room) for room in rooms)
+        for node in nodes(m.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "written"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_relative_imports() -> None:
     wrong = [
         f"{m.name}:{line}"

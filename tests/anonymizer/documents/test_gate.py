@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -24,6 +25,7 @@ from anonymizer.releases.gate.finding import Finding
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 from tests.anonymizer.documents.formats.looks import edits_of, pdf
+from tests.anonymizer.documents.formats.words import paragraph, run, word
 from tests.anonymizer.documents.test_folder import filled
 
 FILES = {
@@ -196,6 +198,26 @@ def test_a_word_in_the_bytes_that_no_reader_sees_is_found_as_such(outgoing, tmp_
         GateError, match=r"word that must be gone stands in the file of b\.html beside its text"
     ):
         write(DocumentGate(), [broken], tmp_path / "out")
+
+
+def test_word_documents_go_through_as_well(tmp_path):
+    boxed = paragraph("An", run("na", "<w:b/>"), " was here", f"<w:del>{run('Nicosia')}</w:del>")
+    (source,) = read(filled(tmp_path / "in", {"a.docx": word(boxed)})).sources
+    one = Outgoing(
+        source, tuple(edits_of(source.opened.text, ["Anna"])), "b.docx", frozenset({"Anna", "Nicosia"})
+    )
+    write(DocumentGate(), [one], tmp_path / "out")
+    assert read(tmp_path / "out" / "b.docx").documents[0].text == " was here"
+    few = replace(one, edits=(Edit(0, 2, "", "attack", "deletion"),), terms=frozenset({"na"}))
+    assert found(DocumentGate(), [few], tmp_path / "more") == ["term"]
+
+
+def test_all_findings_stand_in_the_documentation():
+    root = Path(__file__).parents[3]
+    source = (root / "anonymizer" / "documents" / "gate.py").read_text(encoding="utf-8")
+    rules = set(re.findall(r'Finding\(\s*"([a-z-]+)"', source))
+    page = (root / "docs" / "documents-files.md").read_text(encoding="utf-8")
+    assert rules == set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
 
 
 @pytest.mark.parametrize("where", ["in", "in/out", "in/smith/out"])
