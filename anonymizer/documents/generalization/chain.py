@@ -89,10 +89,6 @@ class Chain:
                 return Generalized(steps.first, steps.end, steps.texts[taken], generalizer.name)
         return Generalized(at, at + 1, PLACEHOLDERS[language], NAME)
 
-    def reading(self, language: Language) -> Reading:
-        """The chain for documents of a language, as the loop of sanitizing calls it."""
-        return Reading(self, language)
-
     @property
     def names(self) -> tuple[str, ...]:
         """What it can do, for reports; deletion comes last."""
@@ -129,26 +125,6 @@ class Chain:
                 "What is settled about generalizations cannot be read.",
                 "Begin anew, without the earlier run.",
             ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A chain for documents of one language.
-
-    Attributes:
-        chain: shared by all languages of a folder.
-        language: of the documents.
-    """
-
-    chain: Chain
-    language: Language
-
-    def general(
-        self, words: tuple[Word, ...], at: int, forbidden: Collection[str]
-    ) -> tuple[int, int, str, str]:
-        """The first word and the one after the last that are replaced, what is written, and its kind."""
-        found = self.chain.general(words, at, self.language, forbidden)
-        return found.first, found.end, found.text, found.kind
 
 
 def _are_texts(values: Any) -> bool:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
+from anonymizer.documents.generalization.phrases import Phrase
 from anonymizer.documents.text import Language, Word, folded
 
 _OLDEST: Final = 129
@@ -35,6 +36,18 @@ _UNITS_AFTER: Final = frozenset(
 )
 """Japanese words that belong to the number before them."""
 
+_RANGES: Final[dict[Language, tuple[re.Pattern[str], ...]]] = {
+    "en": (
+        re.compile(r"\bfrom (?P<low>\d[\d,]*) to (?P<unit>)under \d[\d,]*(?![\w,]*\d)"),
+        re.compile(r"(?<![\w.,])(?P<low>\d0|0) to (?:\d9|9)(?![\w.,]*\d)"),
+    ),
+    "ja": (
+        re.compile(r"(?P<low>\d[\d,]*)(?P<unit>\D{0,4})以上\d[\d,]*(?P=unit)未満"),
+        re.compile(r"(?P<low>\d0)代"),
+    ),
+}
+"""What the first steps write; those of amounts have a unit, if only an empty one, those of ages have none."""
+
 _COUNTS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -47,6 +60,8 @@ class Numbers:
         """The range of an age or amount; see `Generalizer`."""
         if words[at].tag != "number":
             return None
+        if wider := _wider(words, at, language):
+            return wider
         form = folded(words[at].text if language == "en" else words[at].lemma)
         if hyphened := _YEAR_OLD.fullmatch(form):
             texts = [text.replace(" ", "-") + "-year-old" for text in _ages(int(hyphened[1]))]
@@ -55,6 +70,20 @@ class Numbers:
         if value is None:
             return None
         return (_japanese if language == "ja" else _english)(words, at, value)
+
+
+def _wider(words: tuple[Word, ...], at: int, language: Language) -> Steps | None:
+    """The next step for a range that these texts already have; its bounds are not numbers of their own."""
+    phrase = Phrase(words, at)
+    for pattern in _RANGES[language]:
+        for first, end, match in phrase.matches(pattern):
+            low = int(folded(match["low"]).replace(",", ""))
+            unit = match.groupdict().get("unit")
+            if unit is None:
+                return Steps(first, end, tuple((_ages if language == "en" else _sai)(low)[1:]))
+            digits = _digits(Decimal(low)) if language == "en" else _keta(Decimal(low), unit)
+            return Steps(first, end, (digits,))
+    return None
 
 
 def _english(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
@@ -74,16 +103,12 @@ def _english(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
 def _japanese(words: tuple[Word, ...], at: int, value: Decimal) -> Steps:
     unit = words[at + 1].text if at + 1 < len(words) else ""
     if unit in {"歳", "才"} and value == int(value) <= _OLDEST:
-        age = int(value)
-        band = f"{age // 10 * 10}代" if age >= 10 else "10歳未満"
-        wide = "20歳未満" if age < 20 else "20歳以上60歳未満" if age < 60 else "60歳以上"
-        return Steps(at, at + 2, (band, wide))
+        return Steps(at, at + 2, tuple(_sai(int(value))))
     low, high = _cell(value)
     # The unit stands after both bounds, since 10以上20未満人 does not read.
     if unit not in _UNITS_AFTER:
         unit = ""
-    digits = f"{len(str(int(value)))}桁の数" + (f"の{unit}" if unit else "")
-    return Steps(at, at + 1 + bool(unit), (f"{low:,}{unit}以上{high:,}{unit}未満", digits))
+    return Steps(at, at + 1 + bool(unit), (f"{low:,}{unit}以上{high:,}{unit}未満", _keta(value, unit)))
 
 
 def _ages(age: int) -> list[str]:
@@ -91,6 +116,15 @@ def _ages(age: int) -> list[str]:
         return []
     wide = "0 to 19" if age < 20 else "20 to 59" if age < 60 else "60 or more"
     return [f"{age // 10 * 10} to {age // 10 * 10 + 9}", wide]
+
+
+def _sai(age: int) -> list[str]:
+    wide = "20歳未満" if age < 20 else "20歳以上60歳未満" if age < 60 else "60歳以上"
+    return [f"{age // 10 * 10}代" if age >= 10 else "10歳未満", wide]
+
+
+def _keta(value: Decimal, unit: str) -> str:
+    return f"{len(str(int(value)))}桁の数" + (f"の{unit}" if unit else "")
 
 
 def _cell(value: Decimal) -> tuple[Decimal, Decimal]:

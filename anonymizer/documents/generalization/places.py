@@ -47,6 +47,9 @@ _CONTINENTS: Final[Mapping[str, Mapping[Language, str]]] = {
     "OC": {"en": "Oceania", "ja": "オセアニア"},
     "SA": {"en": "South America", "ja": "南アメリカ"},
 }
+_ABOVE_ALL: Final = frozenset(
+    {*(folded(names["en"]) for names in _CONTINENTS.values()), "latin america", "central america"}
+)
 _WITH_ARTICLE: Final = re.compile(
     r"(United |Republic|Democratic|Central African|Czech Rep|.* (Islands|Republic|Territory)$)"
     r"|^(Bahamas|Comoros|Gambia|Maldives|Netherlands|Philippines|Seychelles|Vatican)$"
@@ -103,8 +106,13 @@ class Places:
         if language == "ja":
             texts = self._japanese_texts(words[at].text)
             return Steps(at, at + 1, texts) if texts else None
+        return self._english(words, at)
+
+    def _english(self, words: tuple[Word, ...], at: int) -> Steps | None:
         for first, end in _phrases(words, at):
             name = _joined(words[first:end])
+            if name in _ABOVE_ALL:
+                return None
             if texts := self._english_texts(name, _likely(words, first, end)):
                 headed = _headed(words, first)
                 begin = first - 2 * headed
@@ -116,6 +124,8 @@ class Places:
         return None
 
     def _english_texts(self, name: str, people: float) -> tuple[str, ...]:
+        if math.isinf(people):
+            return ()
         iso = self._iso["en"].get(name, "")
         if iso.startswith("US-"):
             return self._above("US")

@@ -11,7 +11,7 @@ from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.preprocessing import Preprocessing
 from anonymizer.documents.risk import KnownNames
 from anonymizer.documents.sanitizing import sanitized
-from anonymizer.documents.simulation import simulated
+from anonymizer.documents.simulation import Simulation
 from anonymizer.documents.text import Document
 from tests.anonymizer.documents.generalization.dictionary import written
 
@@ -33,7 +33,7 @@ OTHERS = ["The court closed the case.", "A pilot was drunk in May.", "The sea is
 def test_words_that_led_to_the_person_are_said_less_exactly(tmp_path):
     words = tagger_of("", "en").words
     case = Document("case.txt", TEXT)
-    attack = simulated(
+    attack = Simulation(
         case,
         Preprocessing([words(TEXT)], [words(one) for one in OTHERS]),
         Attacker(FolderIndex(WEB.items())),
@@ -41,11 +41,11 @@ def test_words_that_led_to_the_person_are_said_less_exactly(tmp_path):
     )
     assert {one.found for one in attack(words(TEXT))} == {"news", "list"}
     chain = standard(wordnet=written(tmp_path))
-    done = sanitized(case, (), words, attack, chain.reading("en"))
+    done = sanitized(case, (), words, attack, chain)
     assert done.left == ()
     assert attack(words(done.text)) == ()
     assert "Famagusta" not in done.text
     assert {edit.kind for edit in done.edits} > {"place"}
     assert done.text.endswith("The court closed the case since the pilot was drunk.")
-    again = sanitized(case, (), words, attack, standard(wordnet=written(tmp_path)).reading("en"))
+    again = sanitized(case, (), words, attack, standard(wordnet=written(tmp_path)))
     assert again.text == done.text

@@ -209,12 +209,6 @@ def test_the_standard_can_be_less():
     assert standard([]).names == ("deletion",)
 
 
-def test_a_chain_for_the_loop_of_sanitizing():
-    words = words_of("in May 1991")
-    read = standard(["dates"]).reading("en")
-    assert read.general(words, 1, frozenset({"may"})) == (1, 3, "1991", "date")
-
-
 def test_words_around_a_placeholder_are_not_one_date():
     text = "31 [...] May [...] 1991"
     hidden = [word for word in words_of(text) if word.tag != "symbol"]

@@ -67,6 +67,34 @@ def test_japanese_numbers(text, lemma, whole, found):
     assert steps(Numbers(), text, number.text, "ja", words) == (whole, found)
 
 
+@pytest.mark.parametrize(
+    ("text", "whole", "found"),
+    [
+        ("paid from 1,000 to under 2,000 euros", "from 1,000 to under 2,000", ["a four-digit number"]),
+        ("for from 0 to under 5 men", "from 0 to under 5", ["a one-digit number"]),
+        ("aged 30 to 39 then", "30 to 39", ["20 to 59"]),
+        ("aged 0 to 9", "0 to 9", ["0 to 19"]),
+    ],
+)
+def test_a_range_becomes_a_wider_one_as_a_whole(text, whole, found):
+    for one in re.findall(r"[\d,]+", whole):
+        assert steps(Numbers(), text, one) == (whole, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "found"),
+    [
+        ("20人以上50人未満が", "20人以上50人未満", ["2桁の数の人"]),
+        ("20以上50未満", "20以上50未満", ["2桁の数"]),
+        ("10代の", "10代", ["20歳未満"]),
+    ],
+)
+def test_a_japanese_range_becomes_a_wider_one_as_a_whole(text, whole, found):
+    words = words_of(text, r"\d+|[^\d以未]|以上|未満")
+    for one in re.findall(r"\d+", whole):
+        assert steps(Numbers(), text, one, "ja", words) == (whole, found)
+
+
 @given(st.decimals(0, 10**9, places=2), st.decimals(0, 10**9, places=2))
 def test_a_range_holds_its_value_and_tells_nothing_else(one, other):
     ends = []
