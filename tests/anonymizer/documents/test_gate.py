@@ -216,7 +216,7 @@ def test_all_findings_stand_in_the_documentation():
     root = Path(__file__).parents[3]
     source = (root / "anonymizer" / "documents" / "gate.py").read_text(encoding="utf-8")
     rules = set(re.findall(r'Finding\(\s*"([a-z-]+)"', source))
-    page = (root / "docs" / "documents-files.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "documents.md").read_text(encoding="utf-8")
     assert rules == set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
 
 

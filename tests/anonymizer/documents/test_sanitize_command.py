@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 
 from anonymizer.cli.sanitize import sanitize
 from anonymizer.documents.gate import MANIFEST, checked_release
+from anonymizer.documents.specification import SanitizeSpec, parse_sanitization
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 NAMES = {"report-01.txt": "Jonas Imhof", "report-02.txt": "Selina Baumann", "report-03.txt": "佐藤陽菜"}
@@ -234,3 +237,24 @@ def test_the_output_may_not_lie_in_the_input(home, run):
     said = run("reports", "--spec", "sanitize.toml", "-o", "reports/out", status=65)
     assert "lies in it" in said["error"]["what"]
     assert not (home / "reports" / "out").exists()
+
+
+PAGE = (EXAMPLES.parent / "documents.md").read_text(encoding="utf-8")
+
+
+def test_the_docs_name_every_option_and_no_other():
+    options = {word for one in sanitize.params for word in one.opts if word.startswith("--")}
+    named = set(re.findall(r"^\| .*?`(--[a-z-]+)[ `]|`(--output)", PAGE, re.M))
+    assert {word for pair in named for word in pair if word} == options
+
+
+def test_the_specification_of_the_docs_is_read_and_holds_the_defaults():
+    (text,) = [one for one in re.findall(r"```toml\n(.*?)```", PAGE, re.S) if "[attack]" in one]
+    spec = parse_sanitization(tomllib.loads(text), Path())
+    plain = SanitizeSpec()
+    assert (spec.attack, spec.direct, spec.methods) == (plain.attack, plain.direct, plain.methods)
+    assert len(spec.decisions) == 2
+
+
+def test_the_command_of_the_docs_is_the_one_that_is_run_here():
+    assert "duetto sanitize reports --spec sanitize.toml -o released --report changes.html" in PAGE
