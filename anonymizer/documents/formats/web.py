@@ -28,6 +28,7 @@ from anonymizer.documents.formats.tags import (
 from anonymizer.errors import FileError
 
 _DEEPEST: Final = 200
+_LARGEST: Final = 16 << 20
 _ROUNDS: Final = 8
 _BLANK: Final = re.compile("[ \t\n\r\f]+")
 _META: Final = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{2,40})""", re.I)
@@ -70,6 +71,8 @@ class Web:
 
     def opened(self, name: str, data: bytes) -> Page:
         """Read a page."""
+        if len(data) > _LARGEST:
+            raise FileError(f"{name} is larger than {_LARGEST:,} bytes.", "Split it into several pages.")
         raw = decoded(name, data, _declared(name, data) or self.encoding)
         page = filled(name, seen(name, raw))
         said = {INVISIBLE} if page != raw else set()
@@ -105,6 +108,8 @@ class _Cleaning:
     def __init__(self, name: str, said: set[str]) -> None:
         self.name = name
         self.said = said
+        self._texts: list[str] = []
+        """What follows in the current element and is not yet written there."""
 
     def page(self, tree: Any) -> Any:
         """The page of allowed elements."""
@@ -127,6 +132,7 @@ class _Cleaning:
         for part in tree:
             if part.tag == "body":
                 self._filled(body, part, 0)
+                self._write(body)
                 continue
             for node in part.iter():
                 if node is not described and node is not title and node.get("charset") is None:
@@ -144,13 +150,13 @@ class _Cleaning:
         """Copy what is in an element, without itself."""
         if depth > _DEEPEST:
             raise FileError(f"{self.name} is nested deeper than {_DEEPEST} elements.", "Simplify the page.")
-        _append(target, source.text)
+        self._texts.append(source.text or "")
         for child in source:
             if isinstance(child.tag, str):
                 self._child(target, child, depth)
             else:
                 self.said.add("Comments.")
-            _append(target, child.tail)
+            self._texts.append(child.tail or "")
 
     def _child(self, target: Any, child: Any, depth: int) -> None:
         why = _left_out(child)
@@ -163,6 +169,7 @@ class _Cleaning:
         if child.tag not in INLINE and child.tag not in BLOCKS:
             self._filled(target, child, depth + 1)
             return
+        self._write(target)
         kept = etree.SubElement(target, child.tag)
         for key in read:
             value = _collapsed(child.get(key) or "")
@@ -174,6 +181,17 @@ class _Cleaning:
                 kept.set(key, value)
         if child.tag not in VOID:
             self._filled(kept, child, depth + 1)
+            self._write(kept)
+
+    def _write(self, target: Any) -> None:
+        """Write texts behind all that is in an element."""
+        text = "".join(self._texts)
+        self._texts.clear()
+        last = next(target.iterchildren(reversed=True), None)
+        if last is None:
+            target.text = (target.text or "") + text or None
+        else:
+            last.tail = (last.tail or "") + text or None
 
 
 def _left_out(child: Any) -> str:
@@ -190,16 +208,6 @@ def _left_out(child: Any) -> str:
 def _describes(node: Any) -> bool:
     named = (node.get("name") or "").strip().lower() == "description"
     return named and bool((node.get("content") or "").strip())
-
-
-def _append(target: Any, text: str | None) -> None:
-    """Write text behind all that is in an element."""
-    if not text:
-        return
-    if len(target):
-        target[-1].tail = (target[-1].tail or "") + text
-    else:
-        target.text = (target.text or "") + text
 
 
 def _collapsed(text: str | None) -> str:

@@ -143,6 +143,7 @@ def test_a_page_of_no_known_encoding_is_refused(data):
         (b"<p>\x00x", "U\\+0000"),
         (b"<p>a&#8;b", "control characters"),
         (b"<div>" * 250 + b"x", "nested deeper"),
+        (b"x" * (1 << 24) + b"x", "larger than 16,777,216 bytes"),
     ],
 )
 def test_pages_that_cannot_be_read_are_refused(data, what):
