@@ -33,6 +33,7 @@ from tests.anonymizer.data import shared
 from tests.anonymizer.gated import RANDOM, WITH_NAMES, people, pipeline, rules, table, written
 from tests.anonymizer.settings import SETTINGS
 from tests.anonymizer.tables import HIERARCHIES, ROLES
+from tests.support.grids import grid
 
 
 class Rogue(LocalRecoding):
@@ -301,7 +302,7 @@ def _random_people(rows: int = 300) -> Table:
     return Table.of(frame, roles, hierarchies, Schema(declared))
 
 
-@pytest.mark.parametrize("word", sorted(METHODS))
+@pytest.mark.parametrize("word", grid(sorted(METHODS), set(METHODS) - {"synth-aim"}))
 def test_what_each_method_releases_passes(word, tmp_path):
     """Only k over some quasi-identifiers is refused, which methods for numbers promise."""
     release = pipeline(METHODS[word](**SETTINGS.get(word, {}))).release(_random_people())
