@@ -101,13 +101,13 @@ class FolderIndex:
         if not phrases or limit < 1:
             return ()
         try:
-            # The rank is rounded since its last digits differ between builds of SQLite; texts are read for
-            # the first documents alone.
+            # The rank is rounded since its last digits differ between builds of SQLite; texts lie apart and
+            # are read for the first documents alone.
             rows = self._store.execute(
-                "SELECT document.name, document.text FROM (SELECT document.id AS id, "
+                "SELECT best.name, content.text FROM (SELECT document.id AS id, document.name AS name, "
                 "round(bm25(words), 9) AS rank FROM words JOIN document ON document.id = words.rowid "
                 "WHERE words MATCH ? ORDER BY rank, document.name LIMIT ?) AS best "
-                "JOIN document ON document.id = best.id ORDER BY best.rank, document.name",
+                "JOIN content ON content.id = best.id ORDER BY best.rank, best.name",
                 (" ".join(phrases), limit),
             ).fetchall()
         except sqlite3.Error as problem:
@@ -118,7 +118,8 @@ class FolderIndex:
         self._store.execute("PRAGMA journal_mode = OFF")
         self._store.execute("PRAGMA synchronous = OFF")
         self._store.execute(f"PRAGMA cache_size = -{_MEMORY}")
-        self._store.execute("CREATE TABLE document (id INTEGER PRIMARY KEY, name UNIQUE, text, digest)")
+        self._store.execute("CREATE TABLE document (id INTEGER PRIMARY KEY, name UNIQUE, digest)")
+        self._store.execute("CREATE TABLE content (id INTEGER PRIMARY KEY, text)")
         # The tokens are made here: the tokenizer "ascii" parts them at blanks and leaves all else as it is.
         self._store.execute(
             "CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'porter ascii')"
@@ -130,13 +131,13 @@ class FolderIndex:
             written = text.encode("utf-8", "replace")
             try:
                 self._store.execute(
-                    "INSERT INTO document VALUES (?, ?, ?, ?)",
-                    (count, name, written.decode("utf-8"), hashlib.sha256(written).digest()),
+                    "INSERT INTO document VALUES (?, ?, ?)", (count, name, hashlib.sha256(written).digest())
                 )
             except sqlite3.IntegrityError:
                 raise EngineError(
                     f"Two documents of {self.name} are called {name!r}.", "Give each a name of its own."
                 ) from None
+            self._store.execute("INSERT INTO content VALUES (?, ?)", (count, written.decode("utf-8")))
             self._store.execute(
                 "INSERT INTO words (rowid, text) VALUES (?, ?)", (count, " ".join(_tokens(text)))
             )
