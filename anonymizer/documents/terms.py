@@ -13,8 +13,11 @@ _SCRIPTS: Final = {**_KANA, "han": _HAN}
 _SOLID: Final = f"{''.join(_SCRIPTS.values())}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Scripts that write words without blanks between them."""
 
-_TOKEN: Final = re.compile(f"(?:(?![{_SOLID}_])\\w)+")
-_NAMED: Final = re.compile(f"(?:(?![{_SOLID}_\\d])\\w)+|\\d+")
+_SIGNS: Final = "[%\u2030\u00b0\u00a7#&+$\u00a2-\u00a5\u20a0-\u20cf]"
+"""Signs that people read as words: 20 % is not 20."""
+
+_TOKEN: Final = re.compile(f"(?:(?![{_SOLID}_])\\w)+|{_SIGNS}")
+_NAMED: Final = re.compile(f"(?:(?![{_SOLID}_\\d])\\w)+|\\d+|{_SIGNS}")
 _PARTED: Final = re.compile(r"(?<=\w)-[^\S\n]*\n\s*(?=\w)")
 _SELECTORS: Final = re.compile("[\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _INSIDE: Final = 4
