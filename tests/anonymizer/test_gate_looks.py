@@ -17,6 +17,7 @@ from anonymizer.releases.gate import alignment
 from anonymizer.releases.gate.looks import look
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from tests.support.grids import crossed
 
 ROWS = 600
 RANDOM = np.random.default_rng(5)
@@ -105,8 +106,7 @@ IDENTIFIERS = {
 }
 
 
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("plant", IDENTIFIERS)
+@pytest.mark.parametrize(("plant", "known"), crossed(IDENTIFIERS, [True, False]))
 def test_an_identifier_in_disguise_is_found(plant, known):
     """More than that the column is new: the looks know it for what it is."""
     assert found(release(code=IDENTIFIERS[plant]), known=known)["code"] - {"new-column"}
@@ -136,8 +136,7 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("plant", COPIES)
+@pytest.mark.parametrize(("plant", "known"), crossed(COPIES, [True, False]))
 def test_a_second_copy_of_a_quasi_identifier_is_found(plant, known):
     original = Table.of(PEOPLE.assign(copy=COPIES[plant][1]), ROLES)
     assert "image" in found(release(copy=COPIES[plant][1]), known=known, original=original)["copy"]

@@ -37,8 +37,8 @@ from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.forms import Role
 
-folder, step = Path(sys.argv[1]), int(sys.argv[2])
-calls = 0
+folder = Path(sys.argv[1])
+step = calls = 0
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -57,6 +57,17 @@ class Os:
     def __getattr__(self, name):
         found = getattr(os, name)
         return counted(found) if name in ("write", "fsync", "close") else found
+
+def killed(name):
+    # the job in a process of its own, which is killed before the call of that number, or at the end
+    global folder, step
+    if process := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    folder, step = folder / name, int(name)
+    folder.mkdir()
+    for number, stream in ((1, "said"), (2, "calls")):
+        os.dup2(os.open(folder / stream, os.O_CREAT | os.O_WRONLY, 0o600), number)
+    job()
 
 chain.os = Os()
 keys = {role: Ed25519PrivateKey.generate() for role in Role}
@@ -79,41 +90,48 @@ def side(role):
     ledger.begin(bytes(32).hex(), Account.of("d"), "d", role.other.value, RunLimits("r"))
     make_gate(ledger, spending)(channel)
 
-other = threading.Thread(target=side, args=(Role.BOB,), daemon=True)
-other.start()
-side(Role.ALICE)
-print("passed", flush=True)
-print(calls, file=sys.stderr, flush=True)
-die()
+def job():
+    other = threading.Thread(target=side, args=(Role.BOB,), daemon=True)
+    other.start()
+    side(Role.ALICE)
+    print("passed", flush=True)
+    print(calls, file=sys.stderr, flush=True)
+    die()
+
+print(*map(killed, sys.argv[2:]))
 """
+END = 99
+STEPS = [*range(STAGES), END]
 
 
-def killed_at(folder, step):
-    return subprocess.run(
-        [sys.executable, "-c", KILLED, str(folder), str(step)], capture_output=True, timeout=60, check=False
-    )
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """A folder for each step, of a job that was killed there."""
+    folder = tmp_path_factory.mktemp("killed")
+    command = [sys.executable, "-c", KILLED, str(folder), *map(str, STEPS)]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=True, text=True)
+    assert done.stdout.split() == [str(-signal.SIGKILL)] * len(STEPS)
+    return {step: folder / str(step) for step in STEPS}
 
 
-@pytest.mark.parametrize("step", [*range(STAGES), 99])
-def test_killed_at_every_stage_of_the_gate(tmp_path, step):
-    done = killed_at(tmp_path, step)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-    said = done.stdout.split()
-    ledger = Ledger(tmp_path / "alice.jsonl")
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_at_every_stage_of_the_gate(killed, step):
+    said = (killed[step] / "said").read_bytes().split()
+    ledger = Ledger(killed[step] / "alice.jsonl")
     events = [entry.event for entry in ledger.entries()]
     assert events == EVENTS[: len(events)]
     assert (b"Announced" in said) or len(events) < 2
     assert (b"Written" in said) <= (len(events) >= 3)
     assert (b"passed" in said) <= (len(events) == 4)
-    assert (step == 99) == (b"passed" in said)
+    assert (step == END) == (b"passed" in said)
     before = ledger.spent(ACCOUNT, "bob")
     assert before == (Spent() + LOSS if SPENT in events else Spent())
     ledger.spend("ab" * 32, ACCOUNT, "d", "bob", LOSS, Budget(Fraction(9)))
     assert ledger.spent(ACCOUNT, "bob") == before + LOSS
 
 
-def test_the_stages_are_all_there_are(tmp_path):
-    assert int(killed_at(tmp_path, 99).stderr.split()[-1]) == STAGES
+def test_the_stages_are_all_there_are(killed):
+    assert int((killed[END] / "calls").read_bytes()) == STAGES
 
 
 def _attempts(path, first, start, passed):

@@ -44,6 +44,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support.grids import crossed
 
 ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
 
@@ -157,8 +158,9 @@ def test_wide_columns_leave_32_bits():
     check(parameters, alice, bob)
 
 
-@pytest.mark.parametrize("start", ["kmeans++", "random"])
-@pytest.mark.parametrize("layout", ["horizontal", "vertical", "arbitrary"])
+@pytest.mark.parametrize(
+    ("layout", "start"), crossed(["horizontal", "vertical", "arbitrary"], ["kmeans++", "random"])
+)
 def test_starts_find_what_is_there(layout, start):
     """Rows at three points only, all of which either start hits: one from each run, or never one twice."""
     values = np.repeat(np.array([[-300, 0, 300], [0, 200, -100], [400, -400, 100]]), 12, axis=0)

@@ -38,6 +38,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
+from tests.support.grids import crossed
 
 ALICE, BOB = Role.ALICE, Role.BOB
 KEY = Schema("text")
@@ -179,8 +180,10 @@ def test_repeated_keys():
     ]
 
 
-@pytest.mark.parametrize("limits", [NO_LIMITS, Limits(minimum_intersection=0, minimum_set=10)])
-@pytest.mark.parametrize("counts", [(30, 40), (40, 30)])
+@pytest.mark.parametrize(
+    ("counts", "limits"),
+    crossed([(30, 40), (40, 30)], [NO_LIMITS, Limits(minimum_intersection=0, minimum_set=10)]),
+)
 def test_messages_do_not_tell_how_many_rows_match(counts, limits):
     every = [sent(job(UNIFORM), *tables(*counts, common), limits=limits) for common in (0, 15, 30)]
     assert every[0] == every[1] == every[2]

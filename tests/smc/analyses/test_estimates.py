@@ -31,6 +31,7 @@ from tests.smc.analyses.matching import aggregates_runs
 from tests.smc.analyses.matching import test_tolerant as tolerant_runs
 from tests.smc.analyses.test_statistics_exact import QUERIES
 from tests.smc.analyses.test_statistics_exact import job as exact_job
+from tests.support.grids import crossed
 
 ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})
 BOTH = frozenset(Role)
@@ -62,8 +63,7 @@ def check(analysis, parameters, alice, bob, limits, recipients=BOTH):
     return estimate
 
 
-@pytest.mark.parametrize("recipients", [ALICE, BOB, BOTH])
-@pytest.mark.parametrize("limits", [NO_LIMITS, *LIMITED])
+@pytest.mark.parametrize(("limits", "recipients"), crossed([NO_LIMITS, *LIMITED], [ALICE, BOB, BOTH]))
 def test_keys(limits, recipients):
     parameters = MATCHING.parse({"method": "exact", "keys": ["id"]})
     sides = aggregates_runs.side(range(60)), aggregates_runs.side(range(30, 90))
@@ -76,15 +76,16 @@ OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS
 }
 
 
-@pytest.mark.parametrize("limits", LIMITED)
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize(("name", "limits"), crossed(OUTPUTS, LIMITED))
 def test_aggregates(name, limits):
     every = aggregates_runs.side(range(70)), aggregates_runs.side(range(20, 90))
     check(MATCHING, aggregates_runs.parsed(OUTPUTS[name]), *every, limits)
 
 
-@pytest.mark.parametrize("recipients", [ALICE, BOTH])
-@pytest.mark.parametrize("mode", [{"mode": "none"}, {}, {"rounds": 3}, {"mode": "largest"}])
+@pytest.mark.parametrize(
+    ("mode", "recipients"),
+    crossed([{"mode": "none"}, {}, {"rounds": 3}, {"mode": "largest"}], [ALICE, BOTH]),
+)
 def test_tolerant(mode, recipients):
     alice, bob, _ = tolerant_runs.tables(20, 15)
     check(TOLERANT, tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
@@ -98,9 +99,11 @@ def test_vectors_near_each_other(text, recipients):
     check(VECTORS, test_vectors.parsed(text), table, table, ALL_LIMITS, recipients)
 
 
-@pytest.mark.parametrize("split", [False, True])
-@pytest.mark.parametrize("extra", ["", "labels = false\n", 'epsilon = "5"\nlabels = false\n'])
-def test_clusters(split, extra):
+@pytest.mark.parametrize(
+    ("extra", "split"),
+    crossed(["", "labels = false\n", 'epsilon = "5"\nlabels = false\n'], [False, True]),
+)
+def test_clusters(extra, split):
     layout = clustering_runs.SPLIT if split else clustering_runs.COLUMNS
     parameters = clustering_runs.parsed(clustering_runs.BASE + layout + clustering_runs.STATED + extra)
     values = np.repeat([-300, 0, 300], 24)[:, None] + np.zeros((1, 3), dtype=np.int64)

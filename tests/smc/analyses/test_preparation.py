@@ -24,6 +24,7 @@ from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.pools import OFFERS, Offer, Taken, take_pool
 from smc.protocols.spec import Parameters
+from tests.support.grids import crossed
 from tests.support.holdings import Keys
 from tests.support.keys import toy
 
@@ -125,9 +126,11 @@ def test_a_pool_is_used_once_and_the_results_are_right() -> None:
     )
 
 
-@pytest.mark.parametrize("engine", ["auto", "oblivious"])
-@pytest.mark.parametrize(("kind", "x_at"), [("PN-NP-PP", "alice"), ("NP-PN-PP", "bob")])
-def test_either_side_may_hold_x(kind: str, x_at: str, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("side", "engine"), crossed([("PN-NP-PP", "alice"), ("NP-PN-PP", "bob")], ["auto", "oblivious"])
+)
+def test_either_side_may_hold_x(side: tuple[str, str], engine: str) -> None:
+    kind, x_at = side
     shelves = Memory(), Memory()
     prepare(shelves, x_at="bob" if x_at == "alice" else "alice")
     assert compare(shelves, type=kind, engine=engine)[0].startswith("No pool was used")

@@ -26,6 +26,7 @@ from tests.smc.analyses.matching.aggregates_runs import (
     side,
     tables,
 )
+from tests.support.grids import crossed
 
 
 def check_twin(text, alice, bob, recipients=BOTH):
@@ -105,9 +106,10 @@ def test_shares_alone_are_uniform():
             assert abs(int(bits.sum()) - len(bits) / 2) < 4.9 * (len(bits) / 4) ** 0.5
 
 
-@pytest.mark.parametrize("text", [SIZE, STATISTICS, SHARES, NOISY])
-@pytest.mark.parametrize("recipients", [{ALICE}, BOTH])
-@pytest.mark.parametrize("rows", [0, 1, 70])
+@pytest.mark.parametrize(
+    ("text", "recipients", "rows"),
+    crossed([SIZE, STATISTICS, SHARES, NOISY], [{ALICE}, BOTH], [0, 1, 70]),
+)
 def test_the_estimate_is_what_a_run_sends(text, recipients, rows):
     recipients = BOTH if text == SHARES else frozenset(recipients)
     alice, bob = run(
