@@ -62,6 +62,9 @@ from anonymizer.schema.documents import document_of, listed, only, section
 Choice = Language | Literal["auto"]
 
 
+_WEB_PATHS: Final = ("path", "cache", "key_file", "authorities")
+"""Entries of the section that are paths."""
+
 _SECTIONS: Final = (
     "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide", "accept",
 )  # fmt: skip
@@ -197,7 +200,7 @@ class SanitizeSpec:
             {
                 "language": self.language,
                 "attack": asdict(self.attack),
-                "web": {key: value for key, value in (self.web or {}).items() if key != "path"},
+                "web": {key: value for key, value in (self.web or {}).items() if key not in _WEB_PATHS},
                 "direct": asdict(self.direct),
                 "methods": self.methods,
                 "decisions": [asdict(one) for one in self.decisions],
@@ -239,8 +242,9 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         )
     general = _section(document, "generalize", ("methods", "wordnet"), place)
     web = dict(section(document, "web", place)) if "web" in document else None
-    if web is not None and isinstance(web.get("path"), str):
-        web["path"] = str(folder / web["path"])
+    for key in _WEB_PATHS:
+        if web is not None and isinstance(web.get(key), str) and web[key].strip():
+            web[key] = str(folder / web[key])
     decisions = [
         _decision(one, "keep", f"{place}, keep {at}")
         for at, one in enumerate(listed(document, "keep", place), 1)

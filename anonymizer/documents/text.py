@@ -69,6 +69,8 @@ def folded(text: str) -> str:
 
     There are no differences of case, width and accents (Işık is Isik), and no characters that nobody sees.
     """
+    if text.isascii():  # most words; nothing but the case can differ
+        return text.lower()
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     seen = "".join(one for one in _ACCENTS.sub("", parted) if unicodedata.category(one) != "Cf")
     return unicodedata.normalize("NFC", seen.translate(_LETTERS))
