@@ -93,6 +93,27 @@ def predictable(
     return fit[Randomness(seed, "items to predict").sample(len(fit), most)]
 
 
+def scores(cells: Float, rest: Float, items: Sequence[int] | Int) -> Scores:
+    """Train on a matrix, test on other users.
+
+    Args:
+        cells: original or released, shape (q, m).
+        rest: binary, of other users, shape (p, m).
+        items: to predict, see `predictable`.
+
+    Raises:
+        TableError: the matrices have other items, or there is none to predict.
+    """
+    if not len(items) or cells.shape[1] != rest.shape[1]:
+        raise TableError("The matrices have other items, or none to predict.", "Give the same items to all.")
+    found = []
+    with threadpool_limits(limits=1):
+        for item in np.asarray(items).tolist():
+            others = np.delete(np.arange(cells.shape[1]), item)
+            found.append(_scored(cells, item, others, rest[:, others], rest[:, item] > 0))
+    return Scores(*np.array(found).mean(axis=0).tolist())
+
+
 def usefulness(original: Float, release: Float, rest: Float, items: Sequence[int] | Int) -> Usefulness:
     """Train on original and release, test on other users.
 
@@ -105,21 +126,10 @@ def usefulness(original: Float, release: Float, rest: Float, items: Sequence[int
     Raises:
         TableError: the matrices have other items, or there is none to predict.
     """
-    if not len(items) or len({original.shape[1], release.shape[1], rest.shape[1]}) > 1:
-        raise TableError("The matrices have other items, or none to predict.", "Give the same items to all.")
-    found = []
-    with threadpool_limits(limits=1):
-        for item in np.asarray(items).tolist():
-            truth = rest[:, item] > 0
-            others = np.delete(np.arange(original.shape[1]), item)
-            found.append(
-                [_scored(matrix, item, others, rest[:, others], truth) for matrix in (original, release)]
-            )
-    means = np.array(found).mean(axis=0)
-    if not means[0, 2]:
+    before, after = scores(original, rest, items), scores(release, rest, items)
+    if not before.f:
         raise TableError("No item can be predicted from the original.", "Give more users or items.")
-    original_, release_ = (Scores(*each) for each in means.tolist())
-    return Usefulness(original_, release_, release_.f / original_.f, np.asarray(items))
+    return Usefulness(before, after, after.f / before.f, np.asarray(items))
 
 
 def _scored(matrix: Float, item: int, others: Int, rest: Float, truth: NDArray[np.bool_]) -> list[float]:
@@ -128,8 +138,8 @@ def _scored(matrix: Float, item: int, others: Int, rest: Float, truth: NDArray[n
         guesses = np.full(len(rest), bool(answers.all()))
     else:
         guesses = LogisticRegression(max_iter=500).fit(matrix[:, others], answers).predict(rest)
-    scores = precision_recall_fscore_support(truth, guesses, average="binary", zero_division=0)
-    return [float(one) for one in scores[:3]]
+    found = precision_recall_fscore_support(truth, guesses, average="binary", zero_division=0)
+    return [float(one) for one in found[:3]]
 
 
 def _answers(column: Float) -> NDArray[np.bool_]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pandas as pd
-from chapter5_printed import FACTOR_NOISES, KS, NOISES, RANKS, Figures
+from chapter5_printed import FACTOR_NOISES, KS, NOISES, NOISES_OF, RANKS, Figures, Key
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from anonymizer.models.clustering import KMember
+from anonymizer.models.mdav import MDAV
 from anonymizer.models.method import Method
 from anonymizer.models.noise import Noise
 from anonymizer.series.attacks import linked, partners
+from anonymizer.series.factorization import deviation, factorized
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
 from anonymizer.series.released import cells_of
-from anonymizer.series.usefulness import predictable, usefulness
+from anonymizer.series.usefulness import predictable, scores
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -29,13 +31,22 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 SHOP: Final = "shop_log.csv.gz"
-WEB: Final = "msweb_visits.csv"
+HOSPITAL: Final = "diabetes_130.csv.gz"
+DIAGNOSES: Final = ("diag_1", "diag_2", "diag_3")
+DRUGS: Final = (24, 47)
+"""Of the hospital file the columns of drugs, first and behind the last."""
+STAYS: Final = 3
+"""Stays in a window of the hospital log at the most."""
 USERS: Final = 200
 ACTIVE: Final = 500
 """The users of an experiment are drawn of so many who have the most events."""
 
 SHARE: Final = 0.15
 """Predicted items have so large a part of the users at least, and lack so many."""
+
+
+ITERATIONS: Final = (1, 2, 5, 10, 20, 50, 100)
+"""Of Figure 5.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +98,24 @@ class Source:
         return cls("retail", tuple(pairs), tuple(f"{long} weeks" for long in weeks))
 
     @classmethod
-    def web(cls, path: Path) -> Source:
-        """Users by areas; the file has no times, and every second visit of a user is in the second window."""
-        frame = pd.read_csv(path, dtype=str)
-        frame["user"] = frame["split"] + frame["user_id"]
-        frame["visit"] = frame.groupby("user").cumcount()
-        frame["half"] = frame["visit"] % 2
-        visits = (6, 10, 40)
-        pairs = []
-        for most in visits:
-            log = Log.of(Table.of(frame[frame["visit"] < most]), user="user", time="half", item="area_id")
-            pairs.append(Pair.of(log, [Window(0, 1), Window(1, 2)]))
-        return cls("web", tuple(pairs), tuple(f"{most // 2} visits" for most in visits))
+    def hospital(cls, path: Path) -> Source:
+        """Patients by diagnoses and drugs, in equally many stays from the first and the fourth on."""
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame["order"] = frame["encounter_id"].astype(int)
+        frame = frame.sort_values("order")
+        frame["stay"] = frame.groupby("patient_nbr").cumcount() + 1
+        frame = frame[frame["stay"] <= 2 * STAYS]
+        drugs = list(frame.columns[slice(*DRUGS)])
+        given = frame.melt(["patient_nbr", "stay"], [*DIAGNOSES, *drugs], "column", "cell")
+        diagnosed = given["column"].isin(DIAGNOSES)
+        given["item"] = given["cell"].where(diagnosed, given["column"])
+        given = given[(diagnosed & (given["cell"] != "?")) | (~diagnosed & (given["cell"] != "No"))]
+        table = Table.of(given[["patient_nbr", "stay", "item"]])
+        log = Log.of(table, user="patient_nbr", time="stay", item="item")
+        stays = range(1, STAYS + 1)
+        second = 1 + STAYS
+        pairs = [Pair.of(log, [Window(1, 1 + long), Window(second, second + long)]) for long in stays]
+        return cls("hospital", tuple(pairs), tuple(f"{long} stays" for long in stays))
 
 
 def drawn(source: Source, seed: int, users: int = USERS) -> tuple[tuple[Pair, ...], Float]:
@@ -127,9 +144,15 @@ def experiment(
     ranks: Sequence[int] = RANKS,
     noises: Sequence[float] = NOISES,
     factor_noises: Sequence[float] = FACTOR_NOISES,
+    iterations: Sequence[int] = ITERATIONS,
     users: int = USERS,
 ) -> Figures:
-    """All figures for one draw of users, by table, row and column."""
+    """All figures for one draw of users, by table, row and column; the last of the iterations is for all.
+
+    Beside those of the printed tables: of table `F` the mean F-measure of the original, of `5.8 Uti` the
+    usefulness with all noises on factors, of `5.2 error` that of Figure 5.2, of `variants` what the thesis
+    leaves open.
+    """
     pairs, rest = drawn(source, seed, users)
     alike = np.arange(users)
     found: Figures = {}
@@ -139,49 +162,74 @@ def experiment(
     pair = pairs[-1]
     cells = pair.one.cells.toarray()
     items = predictable(cells, rest, seed=seed, share=SHARE)
+    original = found["F", "original", "F"] = scores(cells, rest, items).f
 
-    def tried(
-        tables: tuple[str, str], row: float, columns: tuple[str, str], method: Method, uti: str
-    ) -> None:
+    def tried(method: Method, alone: Key, apart: Key, useful: Sequence[Key] = ()) -> None:
         one, other = (
-            _released(method, matrix, seed + 1000 * number)
+            _released(method, matrix, seed + 1000 * number, iterations[-1])
             for number, matrix in enumerate((pair.one, pair.other))
         )
-        attack = linked(cells, one, alike, name="re-identification", seed=seed)
-        found[tables[0], f"{row:g}", columns[0]] = attack.by_k
-        found[tables[1], f"{row:g}", columns[1]] = linked(one, other, alike, name="linkage", seed=seed).by_k
-        if uti:
-            table, at = uti.split()
-            found[table, at, "Uti"] = usefulness(cells, one, rest, items).ratio
+        found[alone] = linked(cells, one, alike, name="re-identification", seed=seed).by_k
+        found[apart] = linked(one, other, alike, name="linkage", seed=seed).by_k
+        if useful:
+            found.update(dict.fromkeys(useful, scores(one, rest, items).f / original))
 
-    both = ("re-identification", "linkage")
+    def both(table: str, row: float | str) -> tuple[Key, Key]:
+        text = row if isinstance(row, str) else f"{row:g}"
+        return (table, text, "re-identification"), (table, text, "linkage")
+
     for rank in ranks:
-        tried(("5.3", "5.3"), rank, both, Recombined(rank=rank, random_state=seed), "")
+        tried(Recombined(rank=rank), *both("5.3", rank))
+        for some in iterations:
+            fitted = factorized(pair.one.cells, rank, iterations=some, seed=seed)
+            found["5.2 error", f"{some}", f"r = {rank}"] = deviation(pair.one.cells, fitted)
     for k in ks:
-        tried(("5.4", "5.4"), k, both, KMember(k=k, random_state=seed), f"5.10 {k}")
+        tried(KMember(k=k), *both("5.4", k), [("5.10", f"{k}", "Uti")])
     for noise in noises:
-        method = Noise(scales=noise, digits=3, random_state=seed)
-        tried(("5.5", "5.5"), noise, both, method, f"5.11 {noise:g}")
+        tried(Noise(scales=noise, digits=3), *both("5.5", noise), [("5.11", f"{noise:g}", "Uti")])
     for rank in ranks:
-        column = (f"r = {rank}", f"r = {rank}")
+        column = f"r = {rank}"
         for k in ks:
-            steps: tuple[tuple[str, Method], ...] = (("k", KMember(k=k, random_state=seed)),)
-            method_ = Recombined(rank=rank, random_state=seed, steps=steps)
-            tried(("5.6", "5.7"), k, column, method_, f"5.12 {rank}" if k == 2 else "")
+            useful = [("5.12", f"{rank}", "Uti")] if k == 2 else []
+            made = Recombined(rank=rank, steps=(("k", KMember(k=k)),))
+            tried(made, ("5.6", f"{k}", column), ("5.7", f"{k}", column), useful)
         for noise in factor_noises:
-            steps = (("noise", Noise(scales=noise, digits=9, random_state=seed + 1)),)
-            method_ = Recombined(rank=rank, random_state=seed, steps=steps)
-            table = {0.10: "5.13", 0.15: "5.14"}.get(noise, "")
-            tried(("5.8", "5.9"), noise, column, method_, f"{table} {rank}" if table else "")
+            useful = [("5.8 Uti", f"{noise:g}", column)]
+            useful += [(table, f"{rank}", "Uti") for table, of in NOISES_OF.items() if of == noise]
+            made = Recombined(rank=rank, steps=(("noise", _noise(noise)),))
+            tried(made, ("5.8", f"{noise:g}", column), ("5.9", f"{noise:g}", column), useful)
+    for name, method in VARIANTS.items():
+        tried(method, *both("variants", name), [("variants", name, "Uti")])
     return found
 
 
-def _released(method: Method, matrix: Matrix, seed: int) -> Float:
+def _noise(scale: float) -> Noise:
+    return Noise(scales=scale, digits=9)
+
+
+VARIANTS: Final[Mapping[str, Method]] = {
+    f"{what}, {how}": Recombined(rank=rank, steps=(("step", step),), **given)
+    for what, rank, step in (
+        ("k-member, k = 2, r = 20", 20, KMember(k=2)),
+        ("MDAV, k = 2, r = 20", 20, MDAV(k=2)),
+        ("Laplace noise, phi = 0.15, r = 30", 30, _noise(0.15)),
+    )
+    for how, given in (
+        ("SGD", {}),
+        ("SGD, V once more", {"refit": True}),
+        ("NMF", {"factorization": "nmf"}),
+    )
+}
+"""Settings that the thesis leaves open: which factorization, V optimised once more or not, means of clusters
+or the middles of their intervals."""
+
+
+def _released(method: Method, matrix: Matrix, seed: int, iterations: int) -> Float:
     """The released cells, rows as in the matrix; another window has other random numbers."""
     fresh_method = clone(method)
-    steps = [step for _, step in getattr(fresh_method, "steps", ())]
-    for each in (fresh_method, *steps):
-        each.set_params(random_state=seed)
+    given = {"random_state": seed, "iterations": iterations}
+    for each in (fresh_method, *(step for _, step in getattr(fresh_method, "steps", ()))):
+        each.set_params(**{name: given[name] for name in given if name in each.get_params(deep=False)})
     fresh = fresh_method.release(matrix.table())
     if fresh.origin is None:
         raise ValueError(f"{method.word} has lost the users")

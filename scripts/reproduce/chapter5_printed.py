@@ -9,6 +9,9 @@ RANKS: Final = (10, 20, 30, 40)
 NOISES: Final = (0.3, 0.6, 0.9, 1.2, 1.5)
 FACTOR_NOISES: Final = (0.05, 0.10, 0.15, 0.20)
 
+NOISES_OF: Final = {"5.13": 0.10, "5.14": 0.15}
+"""The noise on factors of the tables of usefulness."""
+
 Key = tuple[str, ...]
 Figures = dict[Key, float]
 """By table, row and column, as texts."""
