@@ -35,6 +35,8 @@ _EXTRAS: Final = {
     **dict.fromkeys(_OF_DOCUMENTS, "documents"),
 }
 """Libraries that another extra brings than `anonymizer`."""
+_OF_COMMANDS: Final = {"series": "series"}
+"""Commands whose extra brings all that they need."""
 
 DEBUG_VARIABLE: Final = "DUETTO_DEBUG"
 BAD_DATA: Final = 65
@@ -131,7 +133,9 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
         status, code = UNAVAILABLE, "not-installed"
         what = f"The library {error.name} is not installed."
-        extra = _EXTRAS.get(str(error.name).split(".")[0], "anonymizer")
+        running = click.get_current_context(silent=True)
+        of_command = _OF_COMMANDS.get(str(running and running.info_name), "anonymizer")
+        extra = _EXTRAS.get(str(error.name).split(".")[0], of_command)
         mend = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
     else:
         status, code = INTERNAL, "internal"
