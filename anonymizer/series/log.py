@@ -24,6 +24,8 @@ Moment = date | datetime | int | float | str
 """A point in time as people write it: a date, a date with a time, or the number of a log that has numbers."""
 
 _MICROSECONDS: Final = 1e6
+_MOST_SQUARES: Final = 2.0**52
+"""Squares of a grid on either side of 0; beyond, their numbers are not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,16 @@ class Log:
         for column in place:
             table.require(column)
             table.complete((column,))
-            corners.append(np.floor(table.numbers(column) / cell).astype(np.int64))
+            with np.errstate(over="ignore"):
+                squares_from_0 = np.floor(table.numbers(column) / cell)
+            far = np.flatnonzero(~(np.abs(squares_from_0) < _MOST_SQUARES))
+            if len(far):
+                raise TableError(
+                    f"Column {column!r} has {len(far)} places too far away for squares of {cell:g}, "
+                    f"the first in row {int(far[0]) + 1}.",
+                    "Correct these coordinates, or take a larger cell.",
+                )
+            corners.append(squares_from_0.astype(np.int64))
         squares, item = np.unique(np.stack(corners, axis=1), axis=0, return_inverse=True)
         names = tuple(":".join(f"{end * cell:.10g}" for end in square) for square in squares.tolist())
         return cls._made(table, user, time, (names, item.reshape(-1)), None)
@@ -148,6 +159,11 @@ class Log:
                     f"The window begins or ends at {given!r}, which is not a date.",
                     "Write such as 2025-01-31 or 2025-01-31T16:00:00.",
                 ) from None
+        if not isinstance(given, date):
+            raise TableError(
+                f"The window begins or ends at {given}, which is not a date.",
+                "Write such as 2025-01-31 or 2025-01-31T16:00:00.",
+            )
         found = given if isinstance(given, datetime) else datetime(given.year, given.month, given.day)
         known = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
         return known.timestamp() * _MICROSECONDS

@@ -32,6 +32,8 @@ USER: Final = "user"
 Cells = Literal["binary", "sum"]
 """What a cell is: whether the user had to do with the item, or the sum of the amounts."""
 
+_LARGEST: Final = 2.0**53
+
 LEAST_USERS: Final = 5
 """Users that an item has in every window unless said otherwise. Its name and factor speak of these alone."""
 
@@ -159,7 +161,10 @@ def _counted(log: Log, window: Window, cells: Cells) -> Any:
     """All users by all items in a window."""
     start, end = log.moment(window.start), log.moment(window.end)
     if not start < end:
-        raise TableError(f"The window {window} ends before it begins.", "Exchange its ends.")
+        raise TableError(
+            f"The window {window} ends before it begins, or as it does.",
+            "Give an end behind its start; it is the first moment that is not in the window.",
+        )
     inside = (log.time >= start) & (log.time < end)
     if not inside.any():
         first, last = (_said(log, moment) for moment in (log.time.min(), log.time.max()))
@@ -172,6 +177,11 @@ def _counted(log: Log, window: Window, cells: Cells) -> Any:
     found = csr_matrix((log.amount[inside], places), shape=shape)
     found.sum_duplicates()
     found.eliminate_zeros()
+    if not (np.abs(found.data) < _LARGEST).all():
+        raise TableError(
+            f"Amounts in the window {window} add up to more than 2**53, where cells are not exact.",
+            'Give them in a larger unit, or take cells = "binary" and no amount.',
+        )
     if cells == "binary":
         found.data[:] = 1.0
     return found

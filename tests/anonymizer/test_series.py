@@ -105,6 +105,10 @@ def test_places_become_squares():
     (found,) = matrices(log, [Window(1, 2)], least_users=1)
     assert found.items == ("-0.1:0", "0.1:0")
     assert_array_equal(found.cells.toarray(), [[1, 1], [0, 1]])
+    far = Table.of(frame.assign(x=[0.0, 1e300, 2.0]))
+    with pytest.raises(TableError, match=r"'x' has 1 places too far away .* in row 2") as problem:
+        Log.of_places(far, user="ID", time="Date", place=("x", "y"), cell=0.1)
+    assert problem.value.mend
     with pytest.raises(TableError, match="side of a grid cell"):
         Log.of_places(Table.of(frame), user="ID", time="Date", place=("x", "y"), cell=0.0)
 

@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -140,6 +142,12 @@ def test_nothing_is_written_unless_all_windows_pass(folder, capsys):
         ("[factorization]\n[[windows]]\nstart = 2025-02-01\nend = 2025-03-01\n", "overlap"),
         ("[factorization]\n[[windows]]\nstart = 2025-08-01\n", "lacks its start or end"),
         ("[factorization]\n[[windows]]\nstart = 5\nend = 6\n", "times of the log are dates"),
+        ("[factorization]\n[[windows]]\nstart = 12:00:00\nend = 13:00:00\n", "12:00:00, which is not a date"),
+        ("[factorization]\n[[windows]]\nstart = [1]\nend = [2]\n", "which is not a date"),
+        ("[factorization]\n[[windows]]\nstart = 2025-08-01\nend = 2025-08-01\n", "or as it does"),
+        ("[factorization]\nrank = 0\n", "at most the rank 16"),
+        ("[factorization]\nrank = 2.5\n", "wrong type"),
+        ("[factorization]\nrank = 3\n[[steps]]\nmethod = 'mdav'\nk = 500\n", "k is 500"),
     ],
 )
 def test_bad_specifications_are_told_in_words(folder, capsys, rest, says):
@@ -149,6 +157,24 @@ def test_bad_specifications_are_told_in_words(folder, capsys, rest, says):
     assert says in error["what"]
     assert error["mend"]
     assert not list(folder.glob("out*"))
+
+
+def test_bad_amounts_are_told_in_words(folder, capsys):
+    log = pd.read_csv(folder / "log.csv")
+    given = SPEC.replace('item = "category"', 'item = "category"\namount = "n"') + "[matrix]\ncells = 'sum'\n"
+    for amount, rest, says in (
+        ([-1] * 40 + [1] * (len(log) - 40), "[factorization]\nkind = 'nmf'\nrank = 2\n", "negative, and NMF"),
+        (1e308, "[factorization]\nrank = 2\n", "more than 2**53"),
+        (["much"] * len(log), "[factorization]\nrank = 2\n", "holds no numbers"),
+        (0, "[factorization]\nrank = 2\n", "No item has 5 users"),
+    ):
+        log.assign(n=amount).to_csv(folder / "log.csv", index=False)
+        (folder / "spec.toml").write_text(given + rest)
+        assert run("series log.csv --spec spec.toml -o out.csv --json") == 65
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert says in error["what"]
+        assert error["mend"]
+        assert not list(folder.glob("out*"))
 
 
 @pytest.mark.parametrize(
@@ -234,6 +260,26 @@ def test_the_page_is_so(tmp_path, monkeypatch):
         assert name in ("factorization", "columns", "random_state") or f"`{name}`" in text, name
     shown = re.search(r"```toml\n(.*?)```", text, re.DOTALL)
     assert parse_series(tomllib.loads(shown[1])).digest == read_series(EXAMPLES / "purchases.toml").digest
+
+
+@pytest.mark.parametrize("library", ["narwhals", "sklearn", "opendp"])
+def test_the_extra_is_named_where_a_library_is_missing(folder, library):
+    """In a process of its own, as it has to be without the library from the beginning."""
+    spec(folder, "[factorization]\nrank = 3\n")
+    script = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        "from parties.cli.main import main\nmain('series log.csv --spec spec.toml -o out.csv'.split())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 69
+    assert library in done.stderr
+    assert "pip install 'duetto[series]'" in done.stderr
+
+
+def test_the_extra_brings_all_that_the_command_needs():
+    project = tomllib.loads((EXAMPLES.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["optional-dependencies"]["series"] == ["duetto[anonymizer]"]
+    assert "series" in project["optional-dependencies"]["dev"][0]
 
 
 def test_the_example_is_read():
