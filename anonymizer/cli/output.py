@@ -129,7 +129,8 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
         wrong_text = isinstance(error, SpecError | RoleError | HierarchyError)
         status, code, what, mend = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.mend
     elif isinstance(error, KeyboardInterrupt):
-        status, code, what, mend = INTERRUPTED, "interrupted", "Interrupted.", ""
+        status, code, what = INTERRUPTED, "interrupted", "Interrupted."
+        mend = "Run it again: a file is written whole or not at all."
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
         status, code = UNAVAILABLE, "not-installed"
         what = f"The library {error.name} is not installed."

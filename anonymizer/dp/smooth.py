@@ -81,18 +81,17 @@ class Smooth:
 
 
 def median_local(values: ArrayLike, low: float, high: float) -> float:
-    """The local sensitivity of the median, of an odd number of values.
+    """The local sensitivity of the median, exactly; of an even number it is the mean of the middle two.
 
     Args:
-        values: in [low, high], shape (n,), n odd.
+        values: in [low, high], shape (n,), n at least 1.
         low: the least that a value can be.
         high: the largest.
 
     Raises:
-        SpecError: the number is even, or a value lies outside.
+        SpecError: there is no value, or one lies outside.
     """
-    padded, middle = _padded(values, low, high)
-    return float(max(padded[middle + 1] - padded[middle], padded[middle] - padded[middle - 1]))
+    return _moved(np.concatenate([[low], np.sort(_within(values, low, high)), [high]]), 0)
 
 
 def median_smooth(values: ArrayLike, low: float, high: float, beta: float) -> float:
@@ -107,18 +106,32 @@ def median_smooth(values: ArrayLike, low: float, high: float, beta: float) -> fl
     Raises:
         SpecError: as `median_local`, or beta is not positive.
     """
-    padded, middle = _padded(values, low, high)
+    padded = np.concatenate([[low], np.sort(_within(values, low, high)), [high]])
     if not beta > 0:
         raise SpecError(f"beta is {beta}.", "Choose a positive number, such as that of Smooth.")
     best = 0.0
-    for changes in range(len(padded) - 1):
+    for changes in range(len(padded)):
         if exp(-beta * changes) * (high - low) <= best:
             break
-        # after so many changes a gap that held changes values may lie beside the median
-        first = np.clip(np.arange(middle - changes - 1, middle + 1), 0, len(padded) - 1)
-        last = np.clip(np.arange(middle, middle + changes + 2), 0, len(padded) - 1)
-        best = max(best, exp(-beta * changes) * float((padded[last] - padded[first]).max()))
+        best = max(best, exp(-beta * changes) * _moved(padded, changes))
     return best
+
+
+def _moved(padded: Float, changes: int) -> float:
+    """The most that one record can move the median after so many changes.
+
+    The middle value moves as far as a gap beside it; of two middle values each moves into the place of the
+    other or of the next one, half as far as both gaps. After changes a gap may have held so many values more.
+
+    Args:
+        padded: sorted values between their bounds, shape (n + 2,).
+        changes: at least 0.
+    """
+    count = len(padded) - 2
+    middle, width = (count + 1) // 2, 2 - count % 2
+    first = np.clip(np.arange(middle - changes - 1, middle + 1), 0, count + 1)
+    last = np.clip(np.arange(middle + width - 1, middle + changes + width + 1), 0, count + 1)
+    return float((padded[last] - padded[first]).max()) / width
 
 
 def variance_local(values: ArrayLike, low: float, high: float) -> float:
@@ -155,12 +168,3 @@ def _within(values: ArrayLike, low: float, high: float) -> Float:
     if given.ndim != 1 or not len(given) or not ((given >= low) & (given <= high)).all():
         raise SpecError(f"The values are not numbers in [{low}, {high}].", "Clamp them before.")
     return given
-
-
-def _padded(values: ArrayLike, low: float, high: float) -> tuple[Float, int]:
-    """The sorted values between the bounds, and the place of the median."""
-    given = _within(values, low, high)
-    if len(given) % 2 == 0:
-        raise SpecError(f"{len(given)} values have no single median.", "Give an odd number.")
-    padded = np.concatenate([[low], np.sort(given), [high]])
-    return padded, len(padded) // 2

@@ -174,16 +174,20 @@ class SmoothTTest:
 
     def algorithm_8(self, a: Floats, b: Floats) -> float:
         """The thesis's value for the smooth sensitivity, which is not smooth."""
+        path = self.path(a, b)
+        return float((np.exp(-self.beta * np.arange(len(path))) * path).max())
+
+    def path(self, a: Floats, b: Floats) -> Floats:
+        """Equation 7.8 on the tables of Algorithm 8, whatever epsilon and delta, shape (n_A + n_B,)."""
         a, b = self._records(a, b)
         groups = [_Shrinking(np.sort(group), self.dummies) for group in (a, b)]
-        best = 0.0
-        for changes in range(len(a) + len(b)):
+        bounds = np.empty(len(a) + len(b))
+        for changes in range(len(bounds)):
             least = [group.after_change() for group in groups]
             gap = abs(groups[0].mean - groups[1].mean)
-            sizes = (groups[0].size, groups[1].size)
-            best = max(best, exp(-self.beta * changes) * local_bound(*sizes, gap, min(least), self.most))
+            bounds[changes] = local_bound(groups[0].size, groups[1].size, gap, min(least), self.most)
             groups[least.index(min(least))].change()
-        return best
+        return bounds
 
     def _records(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Both groups, checked."""

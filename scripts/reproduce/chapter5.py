@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from chapter5_experiments import HOSPITAL, ITERATIONS, SHOP, Source, experiment
+from chapter5_experiments import HOSPITAL, ITERATIONS, SHOP, VARIANTS, Source, experiment
 from chapter5_printed import FACTOR_NOISES, NOISES, PRINTED, RANKS, TITLES, Figures
 from chapter5_statements import exchanges, statements
 from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ plots, `--quick` takes one draw and few settings.
   order of the numbers of encounters. That this is the order in time nobody states; by it the age of 99.9 % of
   the patients never falls.
 
-200 users are drawn of the 500 with the most events, again and again; figures are means over {draws} draws.
+200 users are drawn of the 500 with the most events, again and again; figures are {draws}.
 Cells are binary, items have 5 users in each window among all. SGD: gamma = 0.05, lambda = 0.01, 100
 iterations. k-anonymization is k-member clustering, as in the thesis, and an interval of a cluster counts by
 its middle. Laplace noise has scale phi (the printed Lap(0, 2 phi^2) is taken for its variance). Risks are
@@ -143,7 +143,7 @@ def section(sources: Sequence[Source], logs: Mapping[str, Figures], draws: int) 
     notes = NOTES.format(
         shop=SHOP,
         hospital=HOSPITAL,
-        draws=draws,
+        draws="of one draw" if draws == 1 else f"means over {draws} draws",
         useful=", ".join(f"{found['F', 'original', 'F']:.2f} ({name})" for name, found in logs.items()),
         logs=" / ".join(logs),
         windows="; ".join(f"{one.name}: {', '.join(one.windows)}" for one in sources),
@@ -170,13 +170,22 @@ def section(sources: Sequence[Source], logs: Mapping[str, Figures], draws: int) 
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def run(source: Source, seed: int, quick: bool) -> Figures:
-    """One draw of users."""
+def parts(quick: bool) -> list[dict[str, Sequence[object]]]:
+    """The settings of one draw, in parts that take about as long: those on cells, and those of each rank."""
     if quick:
-        return experiment(
-            source, seed, ks=(2, 10), ranks=(10, 40), noises=(0.3, 1.5), factor_noises=(0.1, 0.2)
-        )
-    return experiment(source, seed)
+        few = {"ks": (2, 10), "factor_noises": (0.1, 0.2)}
+        ranks, cells = (10, 40), {"ranks": (), "noises": (0.3, 1.5), "variants": tuple(VARIANTS)}
+        return [{**few, **cells}, *({**few, "ranks": (rank,), "noises": ()} for rank in ranks)]
+    cells = {"ranks": (), "variants": tuple(VARIANTS)}
+    return [cells, *({"ranks": (rank,), "noises": ()} for rank in RANKS)]
+
+
+def run(source: Source, seed: int, part: Mapping[str, Sequence[object]]) -> Figures:
+    """A part of one draw of users."""
+    found = experiment(source, seed, **part)
+    told = ", ".join(f"{name} {len(values)}" for name, values in part.items())
+    print(f"{source.name}, seed {seed}, {told}: {len(found)} figures", file=sys.stderr, flush=True)
+    return found
 
 
 def parse() -> argparse.Namespace:
@@ -201,11 +210,16 @@ def main() -> int:
     sources = [Source.shop(given.data / SHOP), Source.hospital(given.data / HOSPITAL)]
     draws = 1 if given.quick else given.draws
     with ProcessPoolExecutor(given.jobs) as pool:
-        waiting = {
-            one.name: [pool.submit(run, one, given.seed + draw, given.quick) for draw in range(draws)]
+        waiting = [
+            (one.name, draw, pool.submit(run, one, given.seed + draw, part))
             for one in sources
-        }
-        logs = {name: mean([each.result() for each in results]) for name, results in waiting.items()}
+            for draw in range(draws)
+            for part in parts(given.quick)
+        ]
+        found: dict[str, list[Figures]] = {one.name: [{} for _ in range(draws)] for one in sources}
+        for name, draw, result in waiting:
+            found[name][draw] |= result.result()
+    logs = {name: mean(some) for name, some in found.items()}
     text = section(sources, logs, draws)
     print(text)
     if given.write is not None:

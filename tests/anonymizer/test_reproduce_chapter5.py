@@ -33,11 +33,6 @@ def scripts():
 def found(scripts, tmp_path_factory):
     """Figures of an invented log: 140 households with lasting tastes, 30 categories, 52 weeks."""
     experiments = scripts[1]
-    monkeypatch = pytest.MonkeyPatch()
-    some = {
-        name: method for name, method in experiments.VARIANTS.items() if name == "MDAV, k = 2, r = 20, SGD"
-    }
-    monkeypatch.setattr(experiments, "VARIANTS", some)
     draw = np.random.default_rng(3)
     taste = draw.random((140, 30)) ** 3 * 1.5
     rows = []
@@ -47,11 +42,10 @@ def found(scripts, tmp_path_factory):
     path = tmp_path_factory.mktemp("log") / "shop.csv"
     pd.DataFrame(rows, columns=["household_id", "week", "product_category"]).to_csv(path, index=False)
     source = experiments.Source.shop(path)
-    yield experiments.experiment(
+    return experiments.experiment(
         source, 1, users=60, ks=(2, 10), ranks=(5, 20), noises=(0.3, 1.5), factor_noises=(0.1, 0.4),
-        iterations=(2, 30),
+        iterations=(2, 30), variants=("MDAV, k = 2, r = 20, SGD",),
     )  # fmt: skip
-    monkeypatch.undo()
 
 
 def test_a_missing_log_is_named(scripts, tmp_path, monkeypatch, capsys):

@@ -16,7 +16,9 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import AnonymizerError, SpecError
+from anonymizer.releases.gate.gate import Gate
 from anonymizer.releases.manifest import Manifest
+from anonymizer.series import attacks
 from anonymizer.series.recombined import Recombined
 from anonymizer.series.specification import parse_series, read_series
 from parties.cli.main import duetto, main
@@ -125,6 +127,38 @@ def test_nothing_is_written_unless_all_windows_pass(folder, capsys):
     assert run("series log.csv --spec spec.toml -o out.csv --json") == 65
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "gate"
     assert not list(folder.glob("out*"))
+
+
+@pytest.mark.parametrize("stage", ["made", "measured", "passed", "written"])
+def test_an_interrupted_run_leaves_whole_files_or_none(folder, capsys, monkeypatch, stage):
+    """Whenever it comes: before the last file is written what stands there has passed the gate."""
+    spec(folder, "[factorization]\nrank = 3\n[[steps]]\nmethod = 'mdav'\nk = 4\n")
+    calls = []
+
+    def interrupted(function, at):
+        def called(*args, **kwargs):
+            calls.append(1)
+            if len(calls) == at:
+                raise KeyboardInterrupt
+            return function(*args, **kwargs)
+
+        return called
+
+    if stage == "made":
+        monkeypatch.setattr(Recombined, "_transform", interrupted(Recombined._transform, 2))
+    elif stage == "measured":
+        monkeypatch.setattr("anonymizer.series.released.linked", interrupted(attacks.linked, 2))
+    else:
+        monkeypatch.setattr(Gate, "write", interrupted(Gate.write, {"passed": 2, "written": 4}[stage]))
+    assert run("series log.csv --spec spec.toml -o out.csv --report r.html --json") == 130
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["code"], error["what"]) == ("interrupted", "Interrupted.")
+    assert "Run it again" in error["mend"]
+    left = sorted(path.name for path in folder.iterdir() if path.name not in ("log.csv", "spec.toml"))
+    assert left == (["out-1.csv", "out-1.csv.manifest.json"] if stage == "written" else [])
+    for name in left[:1]:
+        lines = (folder / name).read_text().splitlines()[1:]
+        assert pd.Series(lines).value_counts().min() >= 4
 
 
 @pytest.mark.parametrize(

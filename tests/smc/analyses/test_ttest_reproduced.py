@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -20,7 +19,7 @@ def test_the_thesis_test_rejects_nearly_always_and_the_joint_one_rarely(tmp_path
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     done = subprocess.run(
-        [SCRIPT, "--quick", "--out", tmp_path / "out"],
+        [SCRIPT, "--quick", "--write", tmp_path / "docs"],
         check=False,
         env={**os.environ, "DUETTO_BIN": str(python.parent)},
         cwd=tmp_path,
@@ -29,11 +28,12 @@ def test_the_thesis_test_rejects_nearly_always_and_the_joint_one_rarely(tmp_path
         timeout=170,
     )
     assert done.returncode == 0, done.stderr
-    assert "Table 7.1" in done.stdout
-    found = json.loads((tmp_path / "out" / "chapter7.json").read_text())
-    grid = [dict(zip(found["heads"], row, strict=True)) for row in found["grid"]]
-    assert len(grid) == 9
-    assert all(row["algorithm 8"] > 0.2 for row in grid)
-    assert all(row["joint"] < 0.4 for row in grid)
-    noise = {row["dummies"]: row["noise"] for row in found["table_7_1"]["rows"]}
-    assert all(row[0] > row[2] and row[0] > row[6] for row in noise.values())
+    assert (tmp_path / "docs" / "reproduction" / "chapter7-figure-7.1.svg").exists()
+    page = (tmp_path / "docs" / "reproduction.md").read_text()
+    assert page.strip().endswith(done.stdout.strip())
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines()]
+    held = {row[1]: row[3] for row in rows if len(row) == 4}
+    assert held["errors of type I are likely at epsilon 5"] == "yes"
+    noise = [[float(cell) for cell in row[2:11]] for row in rows if row[0] in ("like the data", "anywhere")]
+    assert len(noise) == 6
+    assert all(row[0] > row[2] and row[0] > row[6] for row in noise)
