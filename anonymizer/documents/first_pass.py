@@ -1,34 +1,68 @@
-"""The first pass: direct identifiers are replaced by placeholders before any attack."""
+"""The first pass: direct identifiers are replaced by placeholders before any attack.
+
+What is found in one place is replaced wherever the document has it: a name that is hidden once and stands
+elsewhere is not hidden. Numbers are given by first appearance in the folder. Documents should come in an
+order that has nothing to do with their names, or [PERSON 1] would be of the first one in the alphabet. Which
+placeholder stands for whom is the key; it stays at home.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Self
 
-from anonymizer.documents.direct.found import Found, Recognizer
+from anonymizer.documents.coreference import Persons
+from anonymizer.documents.direct.found import KINDS, Found, Recognizer
+from anonymizer.documents.direct.gazetteers import listed
 from anonymizer.documents.direct.registry import RECOGNIZERS
 from anonymizer.documents.edits import Edit, joined
 from anonymizer.documents.matching import parts_of
 from anonymizer.documents.persons import KnownPersons
-from anonymizer.documents.sanitizing import touches
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.text import Document, Language, Span, Word, folded
+from anonymizer.documents.text import Document, Language, Word
 
 _BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］"}
-_NAMES: Final = ("name", "person")
+_TAKEN: Final = re.compile(rf"[\[［](?:{'|'.join(KINDS)}) \d{{1,9}}[\]］]")
+_SPREAD: Final = frozenset({"PERSON", "CODE", "LOC", "ORG", "MISC"})
+"""Kinds that are replaced wherever the same words stand. A date or "Turkish" elsewhere is another matter."""
+
+_NAMES: Final = ("name", "person", "place")
+_SHORTEST: Final = 3
+"""Letters of a part of a name that is looked for alone."""
+
+_YEAR: Final = re.compile(
+    r"(?<!\d)(?:1[5-9]|20|21)\d{2}(?!\d)|(?:令和|平成|昭和|大正|明治)(?:元|[\d一二三四五六七八九十]{1,3})年"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a placeholder stands for; confidential.
+
+    Attributes:
+        placeholder: as it is written.
+        texts: that it replaces, in the order of their first appearance.
+    """
+
+    placeholder: str
+    texts: tuple[str, ...] = field(repr=False)
 
 
 class FirstPass:
     """Replaces what recognizers find by placeholders such as [PERSON 1].
 
     The same identifier has the same number in all documents that one object sees, in the order in which they
-    come. Two persons count as one if the last parts of their names are the same: Mrs Anna Lee and Ms Lee.
+    come; see `coreference` for which persons are the same.
 
     Args:
         recognizers: of a language.
         kinds: that are replaced.
         threshold: from which probability a recognizer is believed.
         persons: whose names are known, by document; each place of a part of them is replaced.
+        years: write the years of a date, where it has some, instead of a placeholder.
     """
 
     def __init__(
@@ -37,10 +71,15 @@ class FirstPass:
         kinds: Iterable[str],
         threshold: float,
         persons: Mapping[str, tuple[str, ...]],
+        *,
+        years: bool = False,
     ) -> None:
         self._recognizers, self._kinds, self._threshold = recognizers, frozenset(kinds), threshold
-        self._persons = KnownPersons(persons)
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._persons, self._years = KnownPersons(persons), years
+        self._numbers: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._last: dict[str, int] = defaultdict(int)
+        self._taken: set[str] = set()
+        self._key: dict[str, dict[str, None]] = defaultdict(dict)
 
     @classmethod
     def of(cls, options: Direct, persons: Mapping[str, tuple[str, ...]]) -> Self:
@@ -50,12 +89,20 @@ class FirstPass:
             options: its section.
             persons: whose names are known, by document.
         """
+        ready: dict[Language, Sequence[Recognizer]] = {}
 
         def recognizers(language: Language) -> Sequence[Recognizer]:
-            made = (RECOGNIZERS[name](language) for name in options.recognizers)
-            return [one for one in made if one is not None]
+            if language not in ready:
+                made = (RECOGNIZERS[name](language, options.threshold) for name in options.recognizers)
+                ready[language] = [one for one in made if one is not None]
+            return ready[language]
 
-        return cls(recognizers, options.kinds, options.threshold, persons)
+        return cls(recognizers, options.kinds, options.threshold, persons, years=options.years)
+
+    @property
+    def key(self) -> tuple[Entry, ...]:
+        """Which placeholder stands for which texts, so far; it stays at home."""
+        return tuple(Entry(name, tuple(texts)) for name, texts in self._key.items())
 
     def __call__(self, document: Document, words: tuple[Word, ...], language: Language) -> tuple[Edit, ...]:
         """The edits of a document; without overlaps, in their order.
@@ -65,58 +112,110 @@ class FirstPass:
             words: of its text.
             language: of its text.
         """
-        known = self._persons.found(document, words)
-        found = [
+        self._taken.update(_TAKEN.findall(document.text))
+        hits = [
             one
             for recognizer in self._recognizers(language)
             for one in recognizer.found(document, words)
             if one.kind in self._kinds and one.probability >= self._threshold
         ]
-        everything = [*known, *found, *_again(document, words, [*known, *found])]
-        edits = []
-        for start, end, kind in _merged(everything):
-            number = self._number(kind, document.text[start:end])
-            edits.append(Edit(start, end, _BRACKETS[language].format(f"{kind} {number}"), "direct", kind))
+        edits, persons = [], Persons()
+        everything = findings(document, words, [*self._persons.found(document, words), *hits])
+        texts = [document.text[one.start : one.end] for one in everything]
+        numbers = [
+            persons.number(text) if one.kind == "PERSON" else -1
+            for one, text in zip(everything, texts, strict=True)
+        ]
+        for one, text, number in zip(everything, texts, numbers, strict=True):
+            written = "–".join(dict.fromkeys(_YEAR.findall(text))) if one.kind == "DATETIME" else ""
+            if not (self._years and written):
+                identity = persons.full(number) if one.kind == "PERSON" else parts_of(text) or (text,)
+                written = self._placeholder(one.kind, identity, _BRACKETS[language])
+                self._key[written][text] = None
+            edits.append(Edit(one.start, one.end, written, "direct", one.kind))
         return joined(edits)
 
-    def _number(self, kind: str, text: str) -> int:
-        parts = parts_of(text)
-        key = parts[-1] if kind == "PERSON" and parts else folded(text)
-        return self._numbers.setdefault((kind, key), 1 + sum(one == kind for one, _ in self._numbers))
+    def _placeholder(self, kind: str, identity: tuple[str, ...], bracket: str) -> str:
+        while (kind, identity) not in self._numbers:
+            self._last[kind] += 1
+            number = self._last[kind]
+            if not self._taken & {form.format(f"{kind} {number}") for form in _BRACKETS.values()}:
+                self._numbers[kind, identity] = number
+        return bracket.format(f"{kind} {self._numbers[kind, identity]}")
 
 
-def _again(document: Document, words: tuple[Word, ...], found: Sequence[Found]) -> Iterator[Found]:
-    """Further places of the identifiers that were found.
+def findings(document: Document, words: tuple[Word, ...], hits: Iterable[Found]) -> tuple[Found, ...]:
+    """What is replaced in a document: all that was found, wherever the same words stand, joined.
 
-    Of a person, every word that is a name and a part of the person's name; of codes, the same code.
+    Args:
+        document: the text.
+        words: all its words.
+        hits: that recognizers have found; they may overlap.
+
+    Returns:
+        findings in their order, without overlaps. Of findings that overlapped, the longest one says the kind
+        and the recognizer.
     """
-    people = [one.span for one in found if one.kind == "PERSON"]
-    parts = {
-        folded(word.text)
-        for word in words
-        if word.tag in _NAMES and len(word.text) > 1 and touches(people, word.span)
-    }
-    for word in words:
-        if word.tag in _NAMES and folded(word.text) in parts:
-            yield Found(word.start, word.end, "PERSON", "again")
-    codes = {document.text[one.start : one.end] for one in found if one.kind == "CODE"}
-    for code in codes:
-        at = document.text.find(code)
+    given = list(hits)
+    found: list[Found] = []
+    longest = 0
+    everything = [*given, *_elsewhere(words, given), *_same_codes(document.text, given)]
+    for hit in sorted(everything, key=lambda one: (one.start, -one.end)):
+        length = hit.end - hit.start
+        if found and hit.start < found[-1].end:
+            last = found[-1]
+            says = hit if length > longest else last
+            longest = max(longest, length)
+            best = max(last.probability, hit.probability)
+            found[-1] = Found(last.start, max(last.end, hit.end), says.kind, says.by, best)
+        else:
+            found.append(hit)
+            longest = length
+    return tuple(found)
+
+
+def _same_codes(text: str, hits: Sequence[Found]) -> Iterator[Found]:
+    """Codes where they are parts of longer words."""
+    for code in {text[one.start : one.end] for one in hits if one.kind == "CODE"}:
+        at = text.find(code) if len(code) >= _SHORTEST else -1
         while at >= 0:
             yield Found(at, at + len(code), "CODE", "again")
-            at = document.text.find(code, at + len(code))
+            at = text.find(code, at + len(code))
 
 
-def _merged(found: Iterable[Found]) -> Iterator[tuple[int, int, str]]:
-    """Spans without overlaps, in their order; of what overlaps, the longest says the kind."""
-    kinds: list[tuple[Span, Found]] = []
-    for one in sorted(found, key=lambda each: (each.start, -each.end)):
-        if kinds and one.start < kinds[-1][0][1]:
-            (start, end), longest = kinds[-1]
-            if one.end - one.start > longest.end - longest.start:
-                longest = one
-            kinds[-1] = (start, max(end, one.end)), longest
-        else:
-            kinds.append((one.span, one))
-    for (start, end), one in kinds:
-        yield start, end, one.kind
+def _elsewhere(words: tuple[Word, ...], hits: Sequence[Found]) -> Iterator[Found]:
+    """The same words in other places, also in capitals, and parts of the names of persons alone."""
+    phrases: dict[tuple[str, ...], Found] = {}
+    for hit in hits:
+        if hit.kind not in _SPREAD:
+            continue
+        inside = [word for word in words if hit.start <= word.start and word.end <= hit.end]
+        parts = [inside]
+        if hit.kind == "PERSON":
+            parts.append([word for word in inside if not _is_title(word)])
+            parts += [[word] for word in inside]
+        for part in parts:
+            if len(part) > 1 or (part and _tells(part[0])):
+                phrases.setdefault(tuple(word.text for word in part), hit)
+                phrases.setdefault(tuple(word.text.upper() for word in part), hit)
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for phrase in phrases:
+        lengths[phrase[0]].add(len(phrase))
+    for at, word in enumerate(words):
+        for length in sorted(lengths.get(word.text, ())):
+            same = words[at : at + length]
+            hit_of = phrases.get(tuple(one.text for one in same))
+            if hit_of is not None and (length > 1 or _tells(word)):
+                yield Found(word.start, same[-1].end, hit_of.kind, "again", hit_of.probability)
+
+
+def _is_title(word: Word) -> bool:
+    return word.text.lower().rstrip(".") in listed("title")
+
+
+def _tells(word: Word) -> bool:
+    """Whether a word alone is looked for: a name of some letters, or a number; no title and no month."""
+    long = len(word.text) >= _SHORTEST or (len(word.text) > 1 and not word.text.isascii())
+    shouted = word.text.isupper() and len(word.text) > _SHORTEST
+    named = word.tag in _NAMES or shouted or any(one.isdigit() for one in word.text)
+    return long and named and not _is_title(word) and word.text.lower() not in listed("month")

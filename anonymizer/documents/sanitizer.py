@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -70,7 +71,10 @@ class Sanitizer:
         self._attacker = Attacker(engine, spec.attack.results)
         _check_decisions(spec, documents)
         _check_names(names, documents)
-        self._read = {one.name: self._prepared(one, first_pass) for one in documents}
+        # placeholders are numbered in an order that has nothing to do with names, the same in a later run
+        order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
+        read = {one.name: self._prepared(one, first_pass) for one in order}
+        self._read = {one.name: read[one.name] for one in documents}
         self._preprocessing = self._counted(corpus)
 
     def treated(self, name: str) -> Treated:

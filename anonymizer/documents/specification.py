@@ -21,8 +21,9 @@ path = "news"
 path = "reports"            # D**, counted together with the documents
 
 [direct]
-recognizers = ["rules"]
-threshold = 0.5
+recognizers = ["rules", "crf"]
+threshold = 0.15            # of the trained recognizer; smaller finds more
+years = true                # 31 May 1991 becomes 1991
 kinds = ["PERSON", "CODE"]
 
 [generalize]
@@ -50,8 +51,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
+from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.found import KINDS
-from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.generalization.standard import METHODS
 from anonymizer.documents.text import LANGUAGES, Language, Span
 from anonymizer.errors import SpecError, near
@@ -122,11 +124,13 @@ class Direct:
         recognizers: that look for them, of `RECOGNIZERS`; none leaves the pass out.
         threshold: from which probability the trained one is believed, above 0 to 1.
         kinds: that are replaced.
+        years: whether the years of dates are left.
     """
 
-    recognizers: tuple[str, ...] = tuple(RECOGNIZERS)
-    threshold: float = 0.5
+    recognizers: tuple[str, ...] = STANDARD
+    threshold: float = THRESHOLD
     kinds: tuple[str, ...] = KINDS
+    years: bool = False
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any], place: str) -> Self:
@@ -136,6 +140,9 @@ class Direct:
             SpecError: a key, a recognizer or a kind is unknown, or the threshold out of range.
         """
         only(given, tuple(cls.__slots__), place)
+        years = given.get("years", False)
+        if not isinstance(years, bool):
+            raise SpecError(f"{place}: years = {years!r} is neither true nor false.", "Write true or false.")
         threshold = given.get("threshold", cls().threshold)
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold <= 1:
             raise SpecError(f"{place}: threshold = {threshold!r} is out of range.", "Choose above 0 to 1.")
@@ -143,6 +150,7 @@ class Direct:
             _chosen(given, "recognizers", tuple(RECOGNIZERS), cls().recognizers, place),
             float(threshold),
             _chosen(given, "kinds", KINDS, KINDS, place),
+            years,
         )
 
 

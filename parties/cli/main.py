@@ -33,6 +33,7 @@ MODULES: Final = {
     "series": "anonymizer.cli.series",
     "audit": "anonymizer.cli.audit",
     "sanitize": "anonymizer.cli.sanitize",
+    "recognizer": "anonymizer.cli.recognizer",
 }
 """The module of each subcommand; its `COMMANDS` holds the command of that name."""
 

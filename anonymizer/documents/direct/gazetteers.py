@@ -62,7 +62,7 @@ def places(words: tuple[str, ...]) -> list[str]:
     for at in range(len(words)):
         if found[at] or not words[at][:1].isupper():
             continue
-        for length in range(_LONGEST, 0, -1):
+        for length in range(min(_LONGEST, len(words) - at), 0, -1):
             kind = known.get(tuple(plains[at : at + length]))
             if kind and all(one[:1].isupper() for one in words[at : at + length] if len(one) > 3):
                 found[at : at + length] = [kind] * length

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from anonymizer.documents.direct.crf import Trained
 from anonymizer.documents.direct.found import Recognizer
+from anonymizer.documents.direct.presidio import Presidio
 from anonymizer.documents.direct.rules import Rules
 from anonymizer.documents.text import Language
 
-RECOGNIZERS: Final[Mapping[str, Callable[[Language], Recognizer | None]]] = {"rules": Rules}
-"""Each makes its recognizer of a language; None where it does not read that language."""
+
+def _trained(language: Language, threshold: float) -> Recognizer | None:
+    return Trained.of(threshold=threshold) if language == "en" else None
+
+
+RECOGNIZERS: Final[Mapping[str, Callable[[Language, float], Recognizer | None]]] = {
+    "rules": lambda language, _: Rules(language),
+    "crf": _trained,
+    "presidio": lambda language, _: Presidio.of(language),
+}
+"""Each makes its recognizer of a language with a threshold; None where it does not read that language."""
+
+STANDARD: Final = ("rules", "crf")
+"""Those that come with duetto."""

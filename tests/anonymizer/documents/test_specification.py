@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.documents import specification
-from anonymizer.documents.direct.registry import RECOGNIZERS
+from anonymizer.documents.direct.registry import STANDARD
 from anonymizer.documents.specification import AttackOptions, Decision, parse_sanitization, read_sanitization
 from anonymizer.errors import FileError, SpecError
 
@@ -22,7 +22,7 @@ def test_nothing_need_be_said():
     spec = parsed("")
     assert spec.attack == AttackOptions(keywords=3, results=10, threshold=4, informative=20)
     assert spec.language == "auto"
-    assert spec.direct.recognizers == tuple(RECOGNIZERS)
+    assert spec.direct.recognizers == STANDARD
     assert spec.names is None
     assert spec.web is None
 
