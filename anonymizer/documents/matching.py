@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from anonymizer.documents.text import folded
@@ -34,6 +35,7 @@ class Searched:
         )
 
 
+@lru_cache(maxsize=1 << 16)
 def parts_of(name: str) -> tuple[str, ...]:
     """What a name consists of: "Anna Evagorou-Christou" of three parts, 田中 太郎 of two."""
     return tuple(part for part in re.split(r"[^\w]+", folded(name)) if part)

@@ -64,6 +64,14 @@ _LETTERS = str.maketrans(
 """What people type for letters that are no accented ones."""
 
 
+_UNSEEN = re.compile(
+    "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
+)
+"""Characters of Unicode's category Cf, which format and are not seen."""
+
+
 def folded(text: str) -> str:
     """A text as searches compare it.
 
@@ -72,5 +80,5 @@ def folded(text: str) -> str:
     if text.isascii():  # most words; nothing but the case can differ
         return text.lower()
     parted = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    seen = "".join(one for one in _ACCENTS.sub("", parted) if unicodedata.category(one) != "Cf")
+    seen = _UNSEEN.sub("", _ACCENTS.sub("", parted))
     return unicodedata.normalize("NFC", seen.translate(_LETTERS))

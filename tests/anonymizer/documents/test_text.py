@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,3 +36,14 @@ def test_differences_that_stay(text, other):
 @given(st.text())
 def test_what_is_folded_stays(text):
     assert folded(folded(text)) == folded(text)
+
+
+def test_characters_that_nobody_sees_make_no_difference():
+    unseen = [chr(at) for at in range(0x110000) if unicodedata.category(chr(at)) == "Cf"]
+    assert folded("Nico" + "".join(unseen) + "sia") == "nicosia"
+    assert {folded(one) for one in unseen} == {""}
+
+
+@pytest.mark.parametrize(("text", "typed"), [("Işık", "isik"), ("Łukasz", "lukasz"), ("Øster", "oster")])
+def test_letters_are_those_that_a_searcher_types(text, typed):
+    assert folded(text) == typed
