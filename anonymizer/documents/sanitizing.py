@@ -6,6 +6,7 @@ round is attacked again, since other words then come first and generalized words
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -14,6 +15,8 @@ from anonymizer.documents.edits import Edit, applied, composed, joined, original
 from anonymizer.documents.generalization.chain import Generalized
 from anonymizer.documents.text import Document, Language, Span, Word, folded
 from anonymizer.errors import UnreachableError
+
+_PARTS: Final = re.compile(r"[^\W_]+")
 
 ROUNDS: Final = 1000
 """More rounds than any document needs: each takes something from a word, and a word can lose only so much."""
@@ -124,7 +127,7 @@ def sanitized(
         if not open_:
             return Sanitized(document, found, tuple(rounds), successes)
         risky = _carriers(open_) - fixed
-        more = _replaced(now, risky, replacement, language)
+        more = _replaced(now, risky, fixed, replacement, language)
         after = composed(document.text, found, more)
         if after == found or not more:
             break
@@ -158,14 +161,18 @@ def _carriers(successes: Sequence[Success]) -> set[str]:
 
 
 def _replaced(
-    words: tuple[Word, ...], risky: set[str], replacement: Replacement, language: Language
+    words: tuple[Word, ...], risky: set[str], fixed: set[str], replacement: Replacement, language: Language
 ) -> tuple[Edit, ...]:
-    """Edits of all places where risk words stand, whatever the tagger took them for there."""
+    """Edits of all places where risk words stand, whatever the tagger took them for there.
+
+    A risk word is also found as a part of another, "first" in "first-instance": engines part such words.
+    """
     written = {folded(word.text) for word in words if word.lemma in risky}
     edits: list[Edit] = []
     reached = 0
     for at, word in enumerate(words):
-        if (word.lemma not in risky and folded(word.text) not in written) or at < reached:
+        inside = word.lemma not in fixed and not written.isdisjoint(_PARTS.findall(folded(word.text)))
+        if not (word.lemma in risky or folded(word.text) in written or inside) or at < reached:
             continue
         found = replacement.general(words, at, language, risky)
         reached = found.end

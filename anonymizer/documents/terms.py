@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+from anonymizer.documents.text import folded
 
 _KANA: Final = {"hiragana": "\u3041-\u309f", "katakana": "\u30a0-\u30ff\u31f0-\u31ff"}
 _HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -19,17 +20,8 @@ _SIGNS: Final = "[%\u2030\u00b0\u00a7#&+$\u00a2-\u00a5\u20a0-\u20cf]"
 _TOKEN: Final = re.compile(f"(?:(?![{_SOLID}_])\\w)+|{_SIGNS}")
 _NAMED: Final = re.compile(f"(?:(?![{_SOLID}_\\d])\\w)+|\\d+|{_SIGNS}")
 _PARTED: Final = re.compile(r"(?<=\w)-[^\S\n]*\n\s*(?=\w)")
-_SELECTORS: Final = re.compile("[\u034f\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _INSIDE: Final = 4
 """Letters and digits that a term needs to be looked for inside the words of a name, as in johnsmith.txt."""
-
-
-def folded(text: str) -> str:
-    """A text in which what looks alike is alike: NFKC and without case, and without invisible characters."""
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    if text.isascii():
-        return text
-    return _SELECTORS.sub("", "".join(one for one in text if unicodedata.category(one) != "Cf"))
 
 
 class Terms:

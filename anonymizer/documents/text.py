@@ -55,8 +55,9 @@ class Document:
     text: str = field(repr=False)
 
 
-_ACCENTS = re.compile("[\u0300-\u036f]")
-"""Combining marks of Latin, Greek and Cyrillic; the marks of kana are other ones, and tell か from が."""
+_ACCENTS = re.compile("[\u0300-\u036f\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Combining marks of Latin, Greek and Cyrillic; the marks of kana are other ones, and tell か from が.
+With them the selectors of variants, by which a kanji of a name may be written in another form."""
 
 _LETTERS = str.maketrans(
     {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}

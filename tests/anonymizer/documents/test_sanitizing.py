@@ -52,6 +52,22 @@ def test_only_words_that_carried_an_attack_are_replaced():
     assert not made.left
 
 
+def compounds(text):
+    found = re.finditer(r"[\w-]+", text)
+    return tuple(Word(one[0], one[0].lower(), "noun", one.start(), one.end()) for one in found)
+
+
+def test_a_risk_word_does_not_stay_as_a_part_of_another():
+    case = Document(
+        "case.txt", "The first judge of the First-instance court, a Kyrenia-born man, first of all"
+    )
+    made = sanitized(case, (), compounds, leading({"first"}), Steps())
+    assert made.text == "The [...] judge of the [...] court, a Kyrenia-born man, [...] of all"
+    start = case.text.index("First-instance")
+    made = sanitized(case, (), compounds, leading({"first"}), Steps(), kept=[(start, start + 14)])
+    assert made.text == "The [...] judge of the First-instance court, a Kyrenia-born man, [...] of all"
+
+
 def test_a_generalization_that_still_leads_to_the_person_is_generalized_again():
     made = sanitized(CASE, (), words, leading({"kyrenia"}, {"cyprus"}), Steps(kyrenia="Cyprus"))
     assert made.text == TEXT.replace("Kyrenia", "[...]")
