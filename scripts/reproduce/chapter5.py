@@ -193,7 +193,12 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="thesis_chapter5", description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, default=DATA, help=f"folder of {SHOP} and {HOSPITAL}; {DATA}")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--draws", type=int, default=3, help="of 200 users; 3")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=3,
+        help="of 200 users; 3. A draw takes about six minutes of the processor",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes; 2")
     parser.add_argument("--quick", action="store_true", help="one draw, few settings: two minutes")
     parser.add_argument("--write", type=Path, help="a folder for the section of reproduction.md, as docs")

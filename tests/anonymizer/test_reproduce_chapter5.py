@@ -125,7 +125,7 @@ def test_real_logs_keep_the_row_of_1_by_k_and_the_trends(scripts, log):
         pytest.skip(f"{path} is not there")
     source = getattr(experiments.Source, log)(path)
     figures = experiments.experiment(
-        source, 5, ks=(2, 10), ranks=(10, 40), noises=(0.3, 1.5), factor_noises=(0.1, 0.2)
+        source, 1, ks=(2, 10), ranks=(10, 40), noises=(0.3, 1.5), factor_noises=(0.1, 0.2)
     )
     for one in statements.statements(figures):
         assert one.holds, one
