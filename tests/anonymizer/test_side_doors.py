@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.grids import crossed
+
 ROWS = 300
 SPEC = """
 [roles]
@@ -217,8 +219,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(("name", "ending"), crossed(LARGE, ["csv", "parquet"]))
 def test_numbers_at_the_ends_of_their_types_go_through_all_commands(run, name, ending):
     given(people().with_columns(age=pl.Series(LARGE[name], strict=False)), ending=ending)
     run(f"anonymize init data.{ending} -o first.toml")
