@@ -56,7 +56,7 @@ Benchmark, in English, in `documents/` of `../shared/data` or `--data`.
   exactly, or else deleted, without WordNet; then the case is attacked anew until nothing succeeds.
 - `duetto sanitize` searches with several groups of |KW| words, each of those that the ones before have left;
   the thesis with one. A sanitized case is safe from the attacker that was simulated, from no other: the
-  column |KW| = 5 has the cases that are found by five words of the sanitized text and their combinations.
+  column `five words` has the cases that are found by five words of the sanitized text and their combinations.
 - The logarithm is of base 2 and epsilon that of `Weights`: the printed values are met by no choice that the
   text states (see `Corpus.informative`).
 """
@@ -159,9 +159,10 @@ def tables(figures: Figures) -> str:
             markdown(
                 [
                     "masked",
+                    "groups",
                     "found before",
                     "found after",
-                    "5 words",
+                    "five words",
                     "rounds at most",
                     "words",
                     "changed",
