@@ -10,12 +10,15 @@ import click
 
 from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
+from anonymizer.errors import GateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from anonymizer.documents.released import Releasing
     from anonymizer.documents.specification import SanitizeSpec
     from anonymizer.documents.treated import Treated
+    from anonymizer.releases.gate.gate import Passed
 
 PATH = click.Path(path_type=Path)
 _LEAKING: Final = ("searxng", "elasticsearch")
@@ -117,13 +120,33 @@ def sanitize(
             spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
         )
         page = documents_page(spec, treated, engine.name, releasing.names, cautions)
-        passed = releasing.write(treated, output_path, inputs, dict.fromkeys(pages, page))
+        passed = _written(releasing, treated, output_path, inputs, dict.fromkeys(pages, page))
     kept.clear()
     values = _values(spec, treated, releasing.names, engine.name, report_path)
     values |= {"output": str(output_path), "leaks": engine.leaks}
     values["warnings"] = list(dict.fromkeys((*cautions, *passed.warnings)))
     emit(values, _lines(values, treated, releasing.names), as_json=as_json)
     warn(tuple(values["warnings"]), as_json=as_json)
+
+
+def _written(
+    releasing: Releasing,
+    treated: Sequence[Treated],
+    output: Path,
+    inputs: Sequence[Path],
+    pages: Mapping[Path, str],
+) -> Passed:
+    """Write a release; if the gate refuses it, its report alone, by which the findings are understood."""
+    from anonymizer.releases.gate.staging import staging
+
+    try:
+        return releasing.write(treated, output, inputs, pages)
+    except GateError:
+        with staging() as staged:
+            for path, page in pages.items():
+                staged.place(path, private=True).write_text(page, encoding="utf-8")
+            staged.publish()
+        raise
 
 
 def _place(spec_path: Path | None, section: str) -> str:

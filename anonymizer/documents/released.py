@@ -15,10 +15,11 @@ from anonymizer.documents.gate import DocumentGate, Outgoing
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.names import released_names
+from anonymizer.documents.persons import name_parts
 from anonymizer.documents.progress import Kept, key_of
 from anonymizer.documents.sanitizer import Names, Sanitizer, Told
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.text import Document
+from anonymizer.documents.text import Document, folded
 from anonymizer.documents.treated import Treated
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.releases.gate.finding import Finding
@@ -133,17 +134,22 @@ class Releasing:
         return gate.write(outgoing, output, manifest, inputs=inputs, private=pages)
 
     def _terms(self, one: Treated) -> frozenset[str]:
-        """What must not stand in a document; not what a person kept there."""
+        """What must not stand in a document: also the names of its persons; not what a person kept there."""
         text = one.sanitized.document.text
-        kept = [each.span for each in self._spec.decisions if each.document == one.name and each.text is None]
-        return one.terms - {text[start:end] for start, end in kept}
+        kept = {
+            text[start:end]
+            for start, end in (
+                each.span for each in self._sanitizer.decisions[one.name] if each.decision.keeps
+            )
+        }
+        names = name_parts(self._persons.get(one.name, ()))
+        kept |= {part for part in names for each in kept if part in folded(each)}
+        return (one.terms | names) - kept
 
     def _decided(self) -> tuple[Acceptance, ...]:
         """What a person kept, by the names that documents leave under."""
         return tuple(
-            Acceptance("kept", self.names[one.document], one.why)
-            for one in self._spec.decisions
-            if one.text is None
+            Acceptance("kept", self.names[one.document], one.why) for one in self._spec.decisions if one.keeps
         )
 
     def _recheck(self, treated: Mapping[str, Treated], outgoing: Outgoing, text: str) -> Iterable[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anonymizer.documents.attack import Attacker
+from anonymizer.documents.decisions import places
 from anonymizer.documents.edits import Edit, applied, joined
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.languages.detect import tagger_of
@@ -43,6 +44,9 @@ class _Read:
 class Sanitizer:
     """Attacks and sanitizes documents of one folder, whose words are counted together.
 
+    Attributes:
+        decisions: of the person who reviews, by document and in their order.
+
     Args:
         documents: all of the folder.
         spec: how.
@@ -69,7 +73,7 @@ class Sanitizer:
     ) -> None:
         self._spec, self._names, self._replacement = spec, names, replacement
         self._attacker = Attacker(engine, spec.attack.results)
-        _check_decisions(spec, documents)
+        self.decisions = places(spec.decisions, documents)
         _check_names(names, documents)
         # placeholders are numbered in an order that has nothing to do with names, the same in a later run
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
@@ -89,7 +93,7 @@ class Sanitizer:
         """
         read = self._read[name]
         attack = self._simulation(read)
-        kept = [one.span for one in self._spec.decisions if one.document == name and one.text is None]
+        kept = [one.span for one in self.decisions[name] if one.decision.keeps]
         language = read.tagger.language
         done = sanitized(
             read.document, read.edits, read.tagger.words, attack, self._replacement, kept, language
@@ -139,10 +143,12 @@ class Sanitizer:
         except TableError as problem:
             raise TableError(f"{document.name}: {problem.what}", problem.mend) from None
         words = tagger.words(document.text)
-        decided = [one for one in self._spec.decisions if one.document == document.name]
-        kept = [one.span for one in decided if one.text is None]
+        decided = self.decisions[document.name]
+        kept = [one.span for one in decided if one.decision.keeps]
         by_person = [
-            Edit(*one.span, one.text, "person", "decided") for one in decided if one.text is not None
+            Edit(*one.span, one.decision.text, "person", "decided")
+            for one in decided
+            if one.decision.text is not None
         ]
         direct = [
             edit
@@ -166,23 +172,6 @@ class Sanitizer:
                 raise TableError(f"{document.name} of the corpus: {problem.what}", problem.mend) from None
             others[tagger.language].append(tagger.words(document.text))
         return {language: Preprocessing(found, others[language]) for language, found in by_language.items()}
-
-
-def _check_decisions(spec: SanitizeSpec, documents: Sequence[Document]) -> None:
-    lengths = {one.name: len(one.text) for one in documents}
-    for one in spec.decisions:
-        word = "keep" if one.text is None else "hide"
-        if one.document not in lengths:
-            raise TableError(
-                f"[[{word}]] is about {one.document!r}, which is not among the documents.",
-                "Write its path below the folder, such as 2025/report.txt.",
-            )
-        if one.span[1] > lengths[one.document]:
-            raise TableError(
-                f"[[{word}]] of {one.document} ends at character {one.span[1]:,}; the text has "
-                f"{lengths[one.document]:,}.",
-                "Copy start and end from the report.",
-            )
 
 
 def _check_names(names: Names, documents: Sequence[Document]) -> None:

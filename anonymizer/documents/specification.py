@@ -38,9 +38,8 @@ why = "the court's seat, known of all cases"
 
 [[hide]]
 document = "case-2.txt"
-start = 3
-end = 9
-text = "a town"
+word = "Notary"             # all places of a word, instead of start and end
+text = "an official"        # "[...]" unless said
 why = "she is the only notary there"
 """
 
@@ -51,11 +50,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
+from anonymizer.documents.decisions import Decision
 from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.found import KINDS
 from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.generalization.standard import METHODS
-from anonymizer.documents.text import LANGUAGES, Language, Span
+from anonymizer.documents.text import LANGUAGES, Language
 from anonymizer.errors import SpecError, near
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
@@ -70,6 +70,7 @@ _WEB_PATHS: Final = ("path", "cache", "key_file", "authorities")
 _SECTIONS: Final = (
     "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide", "accept",
 )  # fmt: skip
+_REMOVED: Final = "[...]"
 _MOST_KEYWORDS: Final = 5
 _MOST_WORDS: Final = 1000
 _MOST_RESULTS: Final = 1000
@@ -155,23 +156,6 @@ class Direct:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What a person decided about some characters of a document.
-
-    Attributes:
-        document: its name.
-        span: of the original text.
-        why: the reason.
-        text: what is written instead; None keeps the characters as they are.
-    """
-
-    document: str
-    span: Span
-    why: str
-    text: str | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class SanitizeSpec:
     """A specification, checked for form.
 
@@ -252,7 +236,7 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
     web = dict(section(document, "web", place)) if "web" in document else None
     for key in _WEB_PATHS:
         if web is not None and isinstance(web.get(key), str) and web[key].strip():
-            web[key] = str(folder / web[key])
+            web[key] = str(_path(web, key, folder, f"{place}, web"))
     decisions = [
         _decision(one, "keep", f"{place}, keep {at}")
         for at, one in enumerate(listed(document, "keep", place), 1)
@@ -294,8 +278,8 @@ def _number(given: Mapping[str, Any], key: str, place: str) -> int:
 
 def _path(given: Mapping[str, Any], key: str, folder: Path, place: str) -> Path | None:
     value = given.get(key)
-    if value is not None and not isinstance(value, str):
-        raise SpecError(f"{place}: {key} is not a text.", "Write a path, in quotes.")
+    if value is not None and (not isinstance(value, str) or not value.isprintable()):
+        raise SpecError(f"{place}: {key} is not a path.", "Write one in quotes, without control characters.")
     return None if value is None else folder / value
 
 
@@ -314,21 +298,28 @@ def _chosen(
 
 
 def _decision(given: Any, kind: str, place: str) -> Decision:
-    needed = ("document", "start", "end", "why", *(("text",) if kind == "hide" else ()))
     if not isinstance(given, Mapping):
         raise SpecError(f"{place} is not a table.", f"Write document, start, end and why below [[{kind}]].")
-    only(given, needed, place)
-    for key in needed:
+    only(given, ("document", "start", "end", "word", "why", *(("text",) if kind == "hide" else ())), place)
+    where = ("word",) if "word" in given else ("start", "end")
+    if "word" in given and ("start" in given or "end" in given):
+        raise SpecError(f"{place} has a word as well as start or end.", "Keep the word, or start and end.")
+    for key in ("document", *where, "why"):
         if key not in given:
-            raise SpecError(f"{place} lacks {key}.", f"Give {', '.join(needed)}.")
-        if key not in ("start", "end") and not isinstance(given[key], str):
+            raise SpecError(f"{place} lacks {key}.", "Give document, why, and either start and end or word.")
+    for key in ("document", "why", "text", "word"):
+        if key in given and not isinstance(given[key], str):
             raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
+        if key in given and key != "text" and not given[key].strip():
+            what = "has no reason" if key == "why" else f"has an empty {key}"
+            raise SpecError(f"{place} {what}.", "Say why, in a sentence." if key == "why" else "Fill it in.")
+    text = None if kind == "keep" else given.get("text", _REMOVED)
+    if "word" in given:
+        return Decision(given["document"], None, given["why"], text, given["word"])
     start, end = _number(given, "start", place), _number(given, "end", place)
     if not 0 <= start < end:
         raise SpecError(
             f"{place}: from character {start} to {end} there is none.",
             "Copy start and end from the report.",
         )
-    if not given["why"].strip():
-        raise SpecError(f"{place} has no reason.", "Say why, in a sentence.")
-    return Decision(given["document"], (start, end), given["why"], given.get("text"))
+    return Decision(given["document"], (start, end), given["why"], text)

@@ -60,7 +60,9 @@ class Treated:
         hidden = {
             text[edit.start : edit.end]
             for edit in self.edits
-            if edit.hides and not (edit.cause == "direct" and _is_small(text[edit.start : edit.end]))
+            if edit.hides
+            and edit.cause != "person"
+            and not (edit.cause == "direct" and _is_small(text[edit.start : edit.end]))
         }
         return frozenset(one for one in hidden if one.casefold() not in kept)
 

@@ -51,7 +51,7 @@ def document_cautions(
         for one in treated
         if one.own
     ]
-    kept = [one for one in spec.decisions if one.text is None]
+    kept = [one for one in spec.decisions if one.keeps]
     if kept:
         found.append(f"A person kept {len(kept)} places as they are; their reasons are in the manifest.")
     left = [one.name for one in treated if one.sanitized.left]

@@ -124,11 +124,18 @@ def _control(text: str) -> int | None:
     return None if found is None else found.start()
 
 
+_IGNORABLE: Final = (
+    r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2065\u3164\ufe00-\ufe0f\uffa0"
+    r"\ufff0-\ufff8\U000e0000-\U000e0fff"
+)
+"""Unicode's Default_Ignorable_Code_Point beside Cf: fillers, joiners and selectors of variants."""
+
+
 @cache
 def _invisible() -> re.Pattern[str]:
-    """All characters of the category Cf of Unicode."""
+    """All characters of the category Cf of Unicode, and the others that nothing shows."""
     signs = "".join(one for one in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(one) == "Cf")
-    return re.compile(f"[{signs}]")
+    return re.compile(f"[{signs}{_IGNORABLE}]")
 
 
 def _strictly(name: str, data: bytes, encoding: str) -> str:

@@ -88,10 +88,16 @@ def test_findings_that_overlap_become_one():
     [
         ("Jonas Imhof fell.", "[PERSON 1] fell."),
         ("JONAS fell, and imhof's kite.", "[PERSON 1] fell, and [PERSON 1]'s kite."),
-        ("Jonástown is far.", "Jonástown is far."),
+        ("Log in as user_jonas_imhof now.", "Log in as [PERSON 1] now."),
+        ("He is jimhof1 there.", "He is [PERSON 1] there."),
+        ("Imhof1 and 1Imhof", "[PERSON 1] and [PERSON 1]"),
+        ("Then ImhofJonas came.", "Then [PERSON 1] came."),
+        ("In Imhofstrasse.", "In [PERSON 1]."),
+        ("Im-\nhof and Im\u2011hof", "[PERSON 1] and [PERSON 1]"),
+        ("IMHOFIMHOF", "[PERSON 1]"),
     ],
 )
-def test_known_names_are_found_in_any_case_as_whole_words(text, expected):
+def test_known_names_are_found_in_any_case_and_inside_of_words(text, expected):
     found = passed(text, persons={"a.txt": ("Jonas Imhof",)})
     assert re.sub(r"\d", "1", found) == expected
 
@@ -213,3 +219,9 @@ def test_the_shipped_model_keeps_its_figures_on_the_test_split() -> None:
     assert score.recall("DIRECT") >= 0.98
     assert score.recall("QUASI") >= 0.88
     assert score.precision >= 0.69
+
+
+def test_short_parts_of_names_are_found_by_themselves_only():
+    text = "Roses arose. Rose_1 rose with RoseLee."
+    found = passed(text, persons={"a.txt": ("Rose Lee",)})
+    assert re.sub(r"\d", "1", found) == "Roses arose. [PERSON 1] with [PERSON 1]."

@@ -235,6 +235,30 @@ def test_an_engine_over_http_is_asked_by_name_only(home, run):
     assert "searxng" in said["error"]["mend"]
 
 
+def test_a_known_name_leaves_by_no_reason_and_the_report_stays_to_explain_it(home, run):
+    text = (home / "reports" / "report-02.txt").read_text()
+    at = text.index("oboe")
+    spec = home / "sanitize.toml"
+    spec.write_text(
+        f"{spec.read_text()}\n[[keep]]\ndocument = 'report-02.txt'\nstart = {at}\nend = {at + 4}\n"
+        "why = 'Selina Baumann agreed'\n"
+    )
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out", "--report", "r.html", status=65)
+    assert [one["rule"] for one in said["error"]["findings"]] == ["manifest"]
+    assert not (home / "out").exists()
+    assert "<del " in (home / "r.html").read_text()
+
+
+def test_a_frequent_word_can_be_hidden_in_one_place(home, run):
+    spec = home / "sanitize.toml"
+    spec.write_text(
+        f"{spec.read_text()}\n[[hide]]\ndocument = 'report-01.txt'\nstart = 0\nend = 6\nwhy = 'x'\n"
+    )
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    (one,) = [each for each in said["documents"] if each["document"] == "report-01.txt"]
+    assert (home / "out" / one["released"]).read_text().startswith("[...] of a school")
+
+
 def test_the_output_may_not_lie_in_the_input(home, run):
     said = run("reports", "--spec", "sanitize.toml", "-o", "reports/out", status=65)
     assert "lies in it" in said["error"]["what"]

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from anonymizer.documents import specification
+from anonymizer.documents.decisions import Decision
 from anonymizer.documents.direct.registry import STANDARD
-from anonymizer.documents.specification import AttackOptions, Decision, parse_sanitization, read_sanitization
+from anonymizer.documents.specification import AttackOptions, parse_sanitization, read_sanitization
 from anonymizer.errors import FileError, SpecError
 
 
@@ -35,7 +36,7 @@ def test_the_documented_example_is_read():
     assert spec.wordnet == Path("/usr/share/wordnet")
     assert spec.decisions == (
         Decision("case-1.txt", (120, 127), "the court's seat, known of all cases"),
-        Decision("case-2.txt", (3, 9), "she is the only notary there", "a town"),
+        Decision("case-2.txt", None, "she is the only notary there", "an official", "Notary"),
     )
 
 
@@ -53,7 +54,7 @@ KEEP = "[[keep]]\ndocument = 'a.txt'\nstart = 3\nend = 5\nwhy = 'known'\n"
         ("title = 3", "title is not a text"),
         ("language = 'fr'", "'fr' is not a language that can be read"),
         ("names = 'n.csv'", "names is not a table"),
-        ("[names]\ntable = 3", "table is not a text"),
+        ("[names]\ntable = 3", "table is not a path"),
         ("[attack]\nkeyword = 3", "unknown key 'keyword'"),
         ("[attack]\nkeywords = 6", "keywords = 6 is out of range"),
         ("[attack]\nkeywords = 0", "keywords = 0 is out of range"),
@@ -72,7 +73,9 @@ KEEP = "[[keep]]\ndocument = 'a.txt'\nstart = 3\nend = 5\nwhy = 'known'\n"
         (KEEP.replace("end = 5", "end = 3"), "from character 3 to 3 there is none"),
         (KEEP.replace("start = 3", "start = '3'"), "is not a whole number"),
         (KEEP + "text = 'x'", "unknown key 'text'"),
-        (KEEP.replace("keep", "hide"), "lacks text"),
+        (KEEP + "word = 'x'", "a word as well as start or end"),
+        ("[[hide]]\ndocument = 'a.txt'\nword = ' '\nwhy = 'known'", "has an empty word"),
+        ('[web]\nkind = "folder"\npath = "\\u0000x"', "path is not a path"),
     ],
 )
 def test_wrong_entries_are_named(text, words):
@@ -85,3 +88,8 @@ def test_wrong_entries_are_named(text, words):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         read_sanitization(tmp_path / "s.toml")
+
+
+def test_what_is_hidden_without_a_text_becomes_a_placeholder():
+    (one,) = parsed(KEEP.replace("keep", "hide")).decisions
+    assert one.text == "[...]"
