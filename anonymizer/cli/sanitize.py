@@ -79,12 +79,14 @@ def sanitize(
     from anonymizer.documents import folder
     from anonymizer.documents.engines.choice import engine_of
     from anonymizer.documents.gate import outside
+    from anonymizer.documents.labels import labels_from
     from anonymizer.documents.persons import read_persons
     from anonymizer.documents.progress import Kept, work_folder
     from anonymizer.documents.released import Releasing
     from anonymizer.documents.specification import SanitizeSpec, read_sanitization
     from anonymizer.releases.gate.staging import staging
     from anonymizer.report.documents import document_cautions, documents_page
+    from anonymizer.tables import files
 
     spec = SanitizeSpec() if spec_path is None else read_sanitization(spec_path)
     if web_path is not None:
@@ -106,6 +108,7 @@ def sanitize(
     read = folder.read(documents, encoding=encoding)
     names = {} if spec.names is None else read_persons(spec.names)
     corpus = () if spec.corpus is None else folder.read(spec.corpus, encoding=encoding).documents
+    labels = {} if spec.labels is None else labels_from(files.table(spec.labels))
 
     def texts(path: Path) -> Iterable[tuple[str, str]]:
         return ((one.name, one.text) for one in folder.read(path, encoding=encoding).documents)
@@ -114,7 +117,7 @@ def sanitize(
         if told is not None:
             told(0, len(read.sources), "the web")
         engine = engine_of(spec.web, _place(spec_path, "web"), texts, allowed=asked)
-        releasing = Releasing(read.sources, spec, engine, names, corpus, keep_names=keep_names)
+        releasing = Releasing(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
         treated = releasing.treated(kept, told)
         cautions = document_cautions(
             spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)

@@ -28,6 +28,7 @@ from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 
 _CONDITION: Final = "The engine and its documents were as at the time of the release."
+_NONE: Final[Mapping[str, str]] = {}
 
 
 class Releasing:
@@ -42,6 +43,7 @@ class Releasing:
         engine: what the attacker searches.
         persons: whom a search must not find.
         corpus: further documents that words are counted in.
+        labels: of interest, of documents of the folder or the corpus.
         keep_names: leave files their names.
 
     Raises:
@@ -55,16 +57,17 @@ class Releasing:
         engine: Engine,
         persons: Names,
         corpus: Sequence[Document] = (),
+        labels: Mapping[str, str] = _NONE,
         *,
         keep_names: bool = False,
     ) -> None:
         self._sources, self._spec, self._engine, self._persons = tuple(sources), spec, engine, persons
-        self._corpus = tuple(corpus)
+        self._corpus, self._labels = tuple(corpus), labels
         self.names = released_names(sources, keep=keep_names)
         self._chain = self._new_chain()
         first_pass = FirstPass.of(spec.direct, persons)
         documents = [one.document for one in sources]
-        self._sanitizer = Sanitizer(documents, spec, engine, persons, first_pass, self._chain, corpus)
+        self._sanitizer = Sanitizer(documents, spec, engine, persons, first_pass, self._chain, corpus, labels)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -189,5 +192,6 @@ class Releasing:
             corpus=[[one.name, hashlib.sha256(one.text.encode()).hexdigest()] for one in self._corpus],
             specification=self._spec.digest,
             web=self._engine.digest,
+            labels=dict(self._labels),
             persons={name: list(names) for name, names in self._persons.items()},
         )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from anonymizer.documents.attack import Attacker
 from anonymizer.documents.decisions import places
 from anonymizer.documents.edits import Edit, applied, joined
 from anonymizer.documents.engines.engine import Engine
+from anonymizer.documents.labels import Labeller
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.preprocessing import Preprocessing
@@ -29,6 +31,9 @@ Names = Mapping[str, tuple[str, ...]]
 
 Told = Callable[[int, int, str], None]
 """Called with documents done, documents in all, and what comes next."""
+
+
+_NONE: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +60,11 @@ class Sanitizer:
         first_pass: finds what is replaced before any attack.
         replacement: of risk words.
         corpus: further documents that words are counted in (D**).
+        labels: of interest, of documents of the folder or the corpus; those of the others are learned.
 
     Raises:
-        TableError: a document is in a language that is not read, or a decision of the specification is about
-            a document or characters that are not there. Names the document.
+        TableError: a document is in a language that is not read, a decision of the specification is about a
+            document or characters that are not there, or labels cannot be learned. Names the document.
     """
 
     def __init__(
@@ -70,16 +76,20 @@ class Sanitizer:
         first_pass: FirstPass,
         replacement: Replacement,
         corpus: Sequence[Document] = (),
+        labels: Mapping[str, str] = _NONE,
     ) -> None:
         self._spec, self._names, self._replacement = spec, names, replacement
         self._attacker = Attacker(engine, spec.attack.results)
         self.decisions = places(spec.decisions, documents)
-        _check_names(names, documents)
+        _check_named("names", names, documents)
+        _check_named("labels", labels, [*documents, *corpus])
         # placeholders are numbered in an order that has nothing to do with names, the same in a later run
         order = sorted(documents, key=lambda one: hashlib.sha256(one.text.encode()).digest())
         read = {one.name: self._prepared(one, first_pass) for one in order}
         self._read = {one.name: read[one.name] for one in documents}
-        self._preprocessing = self._counted(corpus)
+        others = [self._of_corpus(one) for one in corpus]
+        self._preprocessing = self._counted(others)
+        self._labels = self._labelled(labels, others)
 
     def treated(self, name: str) -> Treated:
         """A document, attacked and sanitized.
@@ -98,7 +108,7 @@ class Sanitizer:
         done = sanitized(
             read.document, read.edits, read.tagger.words, attack, self._replacement, kept, language
         )
-        return Treated(done, language, attack.searches, tuple(attack.own))
+        return Treated(done, language, attack.searches, tuple(attack.own), self._labels.get(name))
 
     def found_again(self, name: str, text: str, edits: Sequence[Edit]) -> tuple[Success, ...]:
         """Attacks that succeed on a text as it was read back.
@@ -127,14 +137,9 @@ class Sanitizer:
         else:
             top = preprocessing.prepared(read.words).top
             evaluation = SharedWords({name: top}, options.threshold, options.informative)
-        return Simulation(
-            read.document,
-            preprocessing,
-            self._attacker,
-            evaluation,
-            size=options.keywords,
-            groups=-(-options.words // options.keywords),
-        )
+        size = self._spec.interest.size(self._labels.get(name))
+        groups = -(-options.words // size) if size else 0
+        return Simulation(read.document, preprocessing, self._attacker, evaluation, size=size, groups=groups)
 
     def _prepared(self, document: Document, first_pass: FirstPass) -> _Read:
         language = None if self._spec.language == "auto" else self._spec.language
@@ -159,26 +164,50 @@ class Sanitizer:
         now = searchable(tagger.words(applied(document.text, edits)), edits)
         return _Read(document, tagger, edits, now)
 
-    def _counted(self, corpus: Sequence[Document]) -> dict[Language, Preprocessing]:
+    def _of_corpus(self, document: Document) -> _Read:
+        try:
+            tagger = tagger_of(document.text)
+        except TableError as problem:
+            raise TableError(f"{document.name} of the corpus: {problem.what}", problem.mend) from None
+        return _Read(document, tagger, (), tagger.words(document.text))
+
+    def _counted(self, corpus: Sequence[_Read]) -> dict[Language, Preprocessing]:
         """The words of all documents, counted for each language by itself."""
-        by_language: dict[Language, list[tuple[Word, ...]]] = defaultdict(list)
-        others: dict[Language, list[tuple[Word, ...]]] = defaultdict(list)
-        for one in self._read.values():
-            by_language[one.tagger.language].append(one.words)
-        for document in corpus:
-            try:
-                tagger = tagger_of(document.text)
-            except TableError as problem:
-                raise TableError(f"{document.name} of the corpus: {problem.what}", problem.mend) from None
-            others[tagger.language].append(tagger.words(document.text))
-        return {language: Preprocessing(found, others[language]) for language, found in by_language.items()}
+        documents, others = _by_language(self._read.values()), _by_language(corpus)
+        return {
+            language: Preprocessing([one.words for one in found], [one.words for one in others[language]])
+            for language, found in documents.items()
+        }
+
+    def _labelled(self, labels: Mapping[str, str], corpus: Sequence[_Read]) -> dict[str, str]:
+        """The labels of all documents: given ones, and for the others of the language learned from these."""
+        if not labels:
+            return {}
+        found = {name: labels[name] for name in self._read if name in labels}
+        known = _by_language(one for one in (*corpus, *self._read.values()) if one.document.name in labels)
+        for language, those in _by_language(self._read.values()).items():
+            unknown = [one for one in those if one.document.name not in labels]
+            if unknown:
+                examples = known[language]
+                labeller = Labeller(
+                    [one.words for one in examples], [labels[one.document.name] for one in examples]
+                )
+                found |= {one.document.name: labeller.label(one.words) for one in unknown}
+        return found
 
 
-def _check_names(names: Names, documents: Sequence[Document]) -> None:
+def _by_language(documents: Iterable[_Read]) -> defaultdict[Language, list[_Read]]:
+    found: defaultdict[Language, list[_Read]] = defaultdict(list)
+    for one in documents:
+        found[one.tagger.language].append(one)
+    return found
+
+
+def _check_named(what: str, names: Iterable[str], documents: Sequence[Document]) -> None:
     known = {one.name for one in documents}
     for name in names:
         if name not in known:
             raise TableError(
-                f"The table of names speaks of {name!r}, which is not among the documents.",
+                f"The table of {what} speaks of {name!r}, which is not among the documents.",
                 "Write its path below the folder, such as 2025/report.txt, or take the row out.",
             )

@@ -20,6 +20,10 @@ path = "news"
 [corpus]
 path = "reports"            # D**, counted together with the documents
 
+[labels]
+table = "labels.csv"        # columns document and label; labels of other documents are learned from these
+keywords = { fatal = 5, light = 1 }
+
 [direct]
 recognizers = ["rules", "crf"]
 threshold = 0.15            # of the trained recognizer; smaller finds more
@@ -55,8 +59,9 @@ from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.found import KINDS
 from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.generalization.standard import METHODS
+from anonymizer.documents.labels import Interest
 from anonymizer.documents.text import LANGUAGES, Language
-from anonymizer.errors import SpecError, near
+from anonymizer.errors import SpecError, TableError, near
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, listed, only, section
@@ -68,7 +73,8 @@ _WEB_PATHS: Final = ("path", "cache", "key_file", "authorities")
 """Entries of the section that are paths."""
 
 _SECTIONS: Final = (
-    "title", "language", "names", "attack", "web", "corpus", "direct", "generalize", "keep", "hide", "accept",
+    "title", "language", "names", "attack", "web", "corpus", "labels", "direct", "generalize", "keep", "hide",
+    "accept",
 )  # fmt: skip
 _REMOVED: Final = "[...]"
 _MOST_KEYWORDS: Final = 5
@@ -166,6 +172,8 @@ class SanitizeSpec:
         attack: how documents are attacked.
         web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
         corpus: the folder of further documents that words are counted in; None if there is none.
+        labels: the table of labels of interest; None if there is none.
+        interest: with how many keywords documents of each label are attacked.
         direct: the first pass.
         methods: of generalization, of `METHODS`.
         wordnet: the folder of WordNet's files; None leaves hypernyms out unless a known place has them.
@@ -179,6 +187,8 @@ class SanitizeSpec:
     attack: AttackOptions = field(default_factory=AttackOptions)
     web: Mapping[str, Any] | None = field(default=None, repr=False)
     corpus: Path | None = None
+    labels: Path | None = None
+    interest: Interest = field(default_factory=lambda: Interest({}))
     direct: Direct = field(default_factory=Direct)
     methods: tuple[str, ...] = METHODS
     wordnet: Path | None = None
@@ -192,6 +202,7 @@ class SanitizeSpec:
             {
                 "language": self.language,
                 "attack": asdict(self.attack),
+                "interest": dict(self.interest.sizes),
                 "web": {key: value for key, value in (self.web or {}).items() if key not in _WEB_PATHS},
                 "direct": asdict(self.direct),
                 "methods": self.methods,
@@ -232,6 +243,8 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
             f"{place}: {language!r} is not a language that can be read.",
             near(str(language), (*LANGUAGES, "auto")),
         )
+    attack = AttackOptions.from_mapping(section(document, "attack", place), f"{place}, attack")
+    labels = _section(document, "labels", ("table", "keywords"), place)
     general = _section(document, "generalize", ("methods", "wordnet"), place)
     web = dict(section(document, "web", place)) if "web" in document else None
     for key in _WEB_PATHS:
@@ -249,9 +262,11 @@ def parse_sanitization(document: Mapping[str, Any], folder: Path, place: str = "
         title=title,
         language=language,
         names=_path(_section(document, "names", ("table",), place), "table", folder, f"{place}, names"),
-        attack=AttackOptions.from_mapping(section(document, "attack", place), f"{place}, attack"),
+        attack=attack,
         web=web,
         corpus=_path(_section(document, "corpus", ("path",), place), "path", folder, f"{place}, corpus"),
+        labels=_path(labels, "table", folder, f"{place}, labels"),
+        interest=_interest(labels, attack.keywords, f"{place}, labels"),
         direct=Direct.from_mapping(section(document, "direct", place), f"{place}, direct"),
         methods=_chosen(general, "methods", METHODS, METHODS, f"{place}, generalize"),
         wordnet=_path(general, "wordnet", folder, f"{place}, generalize"),
@@ -267,6 +282,19 @@ def _section(document: Mapping[str, Any], key: str, known: tuple[str, ...], plac
     found = section(document, key, place)
     only(found, known, f"{place}, {key}")
     return found
+
+
+def _interest(given: Mapping[str, Any], other: int, place: str) -> Interest:
+    sizes = section(given, "keywords", place)
+    if ("table" in given) != bool(sizes):
+        raise SpecError(
+            f"{place} needs both table and keywords.",
+            'Write table = "labels.csv" and such as keywords = { fatal = 5, light = 1 }.',
+        )
+    try:
+        return Interest({label: _number(sizes, label, place) for label in sizes}, other)
+    except TableError as problem:
+        raise SpecError(f"{place}: {problem.what}", problem.mend) from None
 
 
 def _number(given: Mapping[str, Any], key: str, place: str) -> int:

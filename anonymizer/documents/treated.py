@@ -22,12 +22,14 @@ class Treated:
         language: that it was read in.
         searches: made in all its rounds.
         own: names of documents of the web that are this document itself, and were set aside.
+        label: of interest; None where documents have none.
     """
 
     sanitized: Sanitized
     language: Language
     searches: int
     own: tuple[str, ...] = ()
+    label: str | None = None
 
     @property
     def name(self) -> str:
@@ -78,6 +80,7 @@ class Treated:
             "edits": {cause: len(self.edits_by(cause)) for cause in get_args(Cause)},
             "risk_words": len(self.sanitized.risk_words),
             "own": list(self.own),
+            "label": self.label,
         }
 
     def to_values(self) -> dict[str, Any]:
@@ -92,6 +95,7 @@ class Treated:
             "language": self.language,
             "searches": self.searches,
             "own": list(self.own),
+            "label": self.label,
         }
 
     @classmethod
@@ -108,7 +112,9 @@ class Treated:
             edits = tuple(Edit(**one) for one in values["edits"])
             applied(document.text, edits)
             made = Sanitized(document, edits, rounds, _successes(values["left"]))
-            return cls(made, values["language"], values["searches"], tuple(map(str, values["own"])))
+            return cls(
+                made, values["language"], values["searches"], tuple(map(str, values["own"])), values["label"]
+            )
         except (AnonymizerError, AttributeError, KeyError, TypeError, ValueError):
             raise FileError(
                 f"What was kept of {document.name} cannot be read.", "Begin anew with --fresh."

@@ -63,6 +63,12 @@ def document_cautions(
         found.append(
             "No first pass was made: names, dates and codes are replaced only if a search used them."
         )
+    spared = [one.name for one in treated if not spec.interest.size(one.label)]
+    if spared:
+        found.append(
+            f"Not attacked, since their label has no keywords: {gathered(spared, 'documents')}. Nothing is "
+            "known of how well they protect."
+        )
     found += dropped
     return tuple(found)
 

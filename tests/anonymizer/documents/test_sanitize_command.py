@@ -259,6 +259,63 @@ def test_a_frequent_word_can_be_hidden_in_one_place(home, run):
     assert (home / "out" / one["released"]).read_text().startswith("[...] of a school")
 
 
+@pytest.fixture
+def labelled(home):
+    """The English reports, and older ones whose labels are known."""
+    (home / "reports" / "report-03.txt").unlink()
+    names = home / "names.csv"
+    names.write_text("".join(names.read_text().splitlines(keepends=True)[:3]))
+    older = home / "older"
+    older.mkdir()
+    rows = ["document,label"]
+    for number in range(6):
+        fall = f"A boy fell from a climbing frame near the roof of the gymnasium on day {number}."
+        fire = f"In the lesson of chemistry a flask with ethanol caught fire, experiment {number}."
+        for label, text in (("dull", fall), ("news", fire)):
+            (older / f"{label}-{number}.txt").write_text(text)
+            rows.append(f"{label}-{number}.txt,{label}")
+    (home / "labels.csv").write_text("\n".join(rows) + "\n")
+    spec = home / "sanitize.toml"
+    spec.write_text(
+        f"{spec.read_text()}\n[corpus]\npath = 'older'\n[labels]\ntable = 'labels.csv'\n"
+        "keywords = { dull = 0, news = 2 }\n"
+    )
+    return home
+
+
+def test_labels_say_how_hard_documents_are_attacked(labelled, run):
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    one, other = said["documents"]
+    assert (one["label"], one["searches"], one["found_before"]) == ("dull", 0, 0)
+    assert (other["label"], other["found_after"]) == ("news", 0)
+    assert other["searches"] >= 6 * 3
+    assert other["found_before"] > 0
+    assert any("Not attacked" in each and "report-01.txt" in each for each in said["warnings"])
+
+
+def test_a_label_that_a_person_gave_counts_more_than_a_learned_one(labelled, run):
+    labels = labelled / "labels.csv"
+    labels.write_text(labels.read_text() + "report-01.txt,news\n")
+    said = run("reports", "--spec", "sanitize.toml", "-o", "out")
+    assert [one["label"] for one in said["documents"]] == ["news", "news"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("document,label\nnews-9.txt,news\n", "'news-9.txt', which is not among"),
+        ("document,label\nnews-1.txt,news\n", "Labels cannot be learned"),
+        ("document,kind\nnews-1.txt,news\n", "'label'"),
+    ],
+)
+def test_wrong_tables_of_labels_are_said(labelled, run, text, words):
+    (labelled / "labels.csv").write_text(text)
+    done = CliRunner().invoke(sanitize, ["reports", "--spec", "sanitize.toml", "-o", "out", "--json"])
+    error = json.loads(done.stdout)["error"]
+    assert words in error["what"]
+    assert error["mend"]
+
+
 def test_the_output_may_not_lie_in_the_input(home, run):
     said = run("reports", "--spec", "sanitize.toml", "-o", "reports/out", status=65)
     assert "lies in it" in said["error"]["what"]
@@ -279,6 +336,7 @@ def test_the_specification_of_the_docs_is_read_and_holds_the_defaults():
     spec = parse_sanitization(tomllib.loads(text), Path())
     plain = SanitizeSpec()
     assert (spec.attack, spec.direct, spec.methods) == (plain.attack, plain.direct, plain.methods)
+    assert spec.interest.sizes == {"fatal": 5, "light": 1}
     assert len(spec.decisions) == 2
 
 
