@@ -74,7 +74,9 @@ class Releasing:
         """What the formats leave out, a sentence each."""
         return tuple(
             dict.fromkeys(
-                f"{one.name}: {sentence}" for one in self._sources for sentence in one.opened.dropped
+                f"Left out of {one.name}: {sentence}"
+                for one in self._sources
+                for sentence in one.opened.dropped
             )
         )
 
