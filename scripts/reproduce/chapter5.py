@@ -114,7 +114,7 @@ def plots(logs: Mapping[str, Figures]) -> dict[str, Figure]:
                 ]
                 axes.plot(*zip(*points, strict=True), "k--s", label="noise on cells")
         panels[0].set_ylabel(up)
-        panels[-1].legend()
+        figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside right center")
         made[f"chapter5-{name}"] = figure
     return made
 
