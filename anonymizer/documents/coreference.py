@@ -50,7 +50,7 @@ class Name:
 
     @property
     def written_out(self) -> bool:
-        """Whether it has two parts that are no initials."""
+        """Whether it has two parts other than initials."""
         return sum(len(one) > 1 for one in self.parts) > 1
 
     def fits(self, other: Name) -> bool:

@@ -68,9 +68,9 @@ class Labeller:
             )
         counts = Counter(labels)
         if len(counts) < 2 or min(counts.values()) < FOLDS:
-            told = ", ".join(f"{label!r} of {count}" for label, count in sorted(counts.items()))
+            shown = ", ".join(f"{label!r} of {count}" for label, count in sorted(counts.items()))
             raise TableError(
-                f"Labels cannot be learned from these: {told or 'none'}.",
+                f"Labels cannot be learned from these: {shown or 'none'}.",
                 f"Give two labels or more, each of {FOLDS} documents or more.",
             )
         self._texts = [_lemmas(words) for words in documents]

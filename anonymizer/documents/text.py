@@ -62,7 +62,7 @@ With them the selectors of variants, by which a kanji of a name may be written i
 _LETTERS = str.maketrans(
     {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
 )
-"""What people type for letters that are no accented ones."""
+"""What people type for letters other than accented ones."""
 
 
 _UNSEEN = re.compile(

@@ -22,7 +22,7 @@ _ABBREVIATIONS: Final = frozenset(
     {"U.S.", "U.K.", "U.N.", "E.U.", "E.C.", "A.D.", "B.C.", "A.M.", "P.M.", "U.S.A."}
 )
 _OPENERS: Final = listed("opener")
-"""Words that begin a sentence or a heading after "A." or "B.", and are no surname."""
+"""Words that begin a sentence or a heading after "A." or "B.", and are not surnames."""
 
 _NOT_NAMES: Final = listed("not-a-name")
 """What stands before 様, さん or 氏 without being a name."""

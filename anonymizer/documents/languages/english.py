@@ -30,7 +30,7 @@ _TAGS: Final[dict[str, Tag]] = {
 
 _FUNCTION: Final = frozenset({"AVQ", "AVP"})
 _LONGEST: Final = 40
-"""The time of the tagger grows with the square of a word's length; a longer one is no word of English."""
+"""The time of the tagger grows with the square of a word's length; a longer one is not an English word."""
 _PLAIN: Final = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2018": "'"})
 _LEMMAS: Final = {
     "n't": "not",
