@@ -289,7 +289,8 @@ class JobStore(JobReader):
                 self._write_end(job_id, state, error)
             except StorageError as problem:
                 _LOG.error("job %s: its end is not written yet: %s", job_id, problem)
-                self._owed[job_id] = (state, error)
+                # the first end is the cause; later ones follow from it
+                self._owed.setdefault(job_id, (state, error))
 
     def _write_end(self, job_id: str, state: State, error: DuettoError | None) -> None:
         with self._transaction():
