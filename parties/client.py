@@ -268,7 +268,7 @@ class Job:
     def describe(self) -> dict[str, Any]:
         """All that the daemon says of the job, as plain values."""
         message = self._message
-        error = {"code": message.error.code, "what": message.error.what, "mend": message.error.mend}
+        error = {"code": message.error.code, "what": message.error.what, "hint": message.error.hint}
         return {name: getattr(message, name) for name in _SHOWN} | {"error": error if error["code"] else None}
 
     def refresh(self) -> Job:
@@ -316,7 +316,7 @@ class Job:
             raise DaemonUnavailable("The daemon stopped while the job was watched.", "Start it again.")
         if self.state is not State.FINISHED:
             error = self._message.error
-            raise from_code(error.code, error.what or f"Job {self.id} is {self.state.value}.", error.mend)
+            raise from_code(error.code, error.what or f"Job {self.id} is {self.state.value}.", error.hint)
         return self
 
     def result(self) -> Result:

@@ -227,7 +227,7 @@ def _checked(table: StrictTable, key: str, check: Any) -> Any:
     except ConfigError as error:
         if error.what.startswith(table.place):
             raise
-        raise ConfigError(f"{table.place}: {key}: {error.what}", error.mend) from None
+        raise ConfigError(f"{table.place}: {key}: {error.what}", error.hint) from None
 
 
 def _file(top: StrictTable, section: str, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""`duetto doctor`: checks of this party and of the way to a peer, each with a verdict and a mend."""
+"""`duetto doctor`: checks of this party and of the way to a peer, each with a verdict and a hint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from parties.rpc.reach import Stage, reach
 from parties.session.terms import Terms
 from smc.errors import DuettoError
 
-_LEAST_FREE_BYTES: Final = 1 << 30
+_MIN_FREE_BYTES: Final = 1 << 30
 _CLOCK_SECONDS = 300
 _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
@@ -46,14 +46,14 @@ class Finding:
         check: what was looked at.
         verdict: how it came out.
         what: what was found.
-        mend: what to do about it; empty if all is well.
+        hint: what to do about it; empty if all is well.
     """
 
     subject: str
     check: str
     verdict: Verdict
     what: str
-    mend: str = ""
+    hint: str = ""
 
 
 def examine_self(config: Config) -> list[Finding]:
@@ -73,7 +73,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     try:
         identity, known = load_identity(config), load_peer(config, peer)
     except DuettoError as error:
-        yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.mend)
+        yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.hint)
         return
     yield _paired(peer)
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
@@ -88,7 +88,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     )
     for check, stage in steps:
         if found.stage is stage:
-            yield Finding(peer.name, check, Verdict.FAIL, found.what, found.mend)
+            yield Finding(peer.name, check, Verdict.FAIL, found.what, found.hint)
             return
         yield Finding(peer.name, check, Verdict.OK, _GOOD[stage].format(address=peer.address))
     yield from _talk(config, identity, known, peer)
@@ -142,7 +142,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
             good=min(line.up_mbit, line.down_mbit) >= _SLOW_MBIT,
         )
     except DuettoError as error:
-        yield Finding(peer.name, _failed_check(error), Verdict.FAIL, error.what, error.mend)
+        yield Finding(peer.name, _failed_check(error), Verdict.FAIL, error.what, error.hint)
     finally:
         client.close()
 
@@ -159,7 +159,7 @@ def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
     except DuettoError as error:
-        return Finding(subject, check, Verdict.FAIL, error.what, error.mend)
+        return Finding(subject, check, Verdict.FAIL, error.what, error.hint)
 
 
 def _configuration(config: Config) -> Finding:
@@ -195,21 +195,21 @@ def _ledger(config: Config) -> Finding:
     count = len(ledger.entries())
     for doubt in ledger_doubts(ledger):
         if doubt.whose is Whose.OWN:
-            return Finding("self", "ledger", Verdict.FAIL, doubt.what, doubt.mend)
+            return Finding("self", "ledger", Verdict.FAIL, doubt.what, doubt.hint)
     return Finding("self", "ledger", Verdict.OK, f"whole, with {count} entries and all that peers have seen")
 
 
 def _peer_ledger(config: Config, peer: Peer) -> Finding:
     for doubt in ledger_doubts(open_ledger(config.home)):
         if (doubt.peer, doubt.whose) == (peer.name, Whose.PEER):
-            return Finding(peer.name, "ledger", Verdict.FAIL, doubt.what, doubt.mend)
+            return Finding(peer.name, "ledger", Verdict.FAIL, doubt.what, doubt.hint)
     return Finding(peer.name, "ledger", Verdict.OK, "nothing speaks against it")
 
 
 def _disk(config: Config) -> Finding:
     free = shutil.disk_usage(config.path.parent).free
     what = f"{free / (1 << 30):.1f} GiB free"
-    if free >= _LEAST_FREE_BYTES:
+    if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Verdict.OK, what)
     return Finding(
         "self", "disk", Verdict.WARN, what, "Make room; a full disk stops the ledger and all jobs."

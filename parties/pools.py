@@ -31,9 +31,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from parties.config import check_name
 from parties.errors import ConfigError, PoolError
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
-from smc.oblivious.shelf import Stored
+from smc.oblivious.pool import PoolInfo
 
-MOST_POOLS: Final = 64
+MAX_POOLS: Final = 64
 """Pools that are kept with one peer at once."""
 
 _MAGIC: Final = b"duetto/pool/v1\0"
@@ -42,7 +42,7 @@ _HEAD_BYTES: Final = len(_MAGIC) + _FACTS.size
 _NONCE_BYTES: Final = 12
 _KEY_BYTES: Final = 32
 _NAME_BYTES: Final = 32
-_MOST_BYTES: Final = (1 << 31) - 64
+_MAX_BYTES: Final = (1 << 31) - 64
 _SUFFIX: Final = ".pool"
 
 
@@ -58,7 +58,7 @@ class PoolFile:
     """
 
     peer: str
-    stored: Stored
+    stored: PoolInfo
     size: int
     made: int
 
@@ -76,11 +76,11 @@ class PoolStore:
         self._key_path = home / "keys" / "pool.key"
         self._clock = clock
 
-    def shelf(self, peer: str) -> PoolShelf:
+    def with_peer(self, peer: str) -> PeerPoolFolder:
         """The pools with one peer, as a session uses them."""
-        return PoolShelf(self, check_name(peer))
+        return PeerPoolFolder(self, check_name(peer))
 
-    def put(self, peer: str, stored: Stored, data: bytes) -> None:
+    def put(self, peer: str, stored: PoolInfo, data: bytes) -> None:
         """Keep a pool; on return it is whole on disk.
 
         Args:
@@ -92,7 +92,7 @@ class PoolStore:
             PoolError: as many pools are kept as may be, it is too large, or one of its name is or was kept.
             ConfigError: the folder or the key cannot be used.
         """
-        if len(stored.name) != _NAME_BYTES or len(data) > _MOST_BYTES:
+        if len(stored.name) != _NAME_BYTES or len(data) > _MAX_BYTES:
             raise PoolError("This is no pool, or it is too large to be kept.", "Prepare fewer comparisons.")
         with self._locked():
             folder = self._peer_folder(peer)
@@ -100,9 +100,9 @@ class PoolStore:
             path = folder / (stored.name.hex() + _SUFFIX)
             if path.exists() or stored.name in self._taken():
                 raise PoolError("A pool of this name was kept before.", "Prepare a new one.")
-            if len(list(folder.glob("*" + _SUFFIX))) >= MOST_POOLS:
+            if len(list(folder.glob("*" + _SUFFIX))) >= MAX_POOLS:
                 raise PoolError(
-                    f"{MOST_POOLS} pools with {peer!r} are kept, as many as may be.",
+                    f"{MAX_POOLS} pools with {peer!r} are kept, as many as may be.",
                     "Use them up, or delete them with `duetto pool clear`.",
                 )
             facts = (stored.name, stored.comparisons, stored.bits, stored.holds_x, int(self._clock()))
@@ -135,7 +135,7 @@ class PoolStore:
                     f"{path.name} is a copy of a pool that was used before; it was deleted.",
                     "Never restore pools from a backup; prepare a new one.",
                 )
-            content = read_private(path, _MOST_BYTES + _HEAD_BYTES + 64)
+            content = read_private(path, _MAX_BYTES + _HEAD_BYTES + 64)
             head, rest = content[:_HEAD_BYTES], content[_HEAD_BYTES:]
             try:
                 if not head.startswith(_MAGIC + name):
@@ -249,17 +249,17 @@ class PoolStore:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolShelf:
-    """The pools with one peer; fulfils `smc.oblivious.shelf.Shelf`."""
+class PeerPoolFolder:
+    """The pools with one peer; fulfils `smc.oblivious.pool.PeerPoolFolder`."""
 
     store: PoolStore
     peer: str
 
-    def put(self, stored: Stored, data: bytes) -> None:
+    def put(self, stored: PoolInfo, data: bytes) -> None:
         """See `PoolStore.put`."""
         self.store.put(self.peer, stored, data)
 
-    def pools(self) -> Sequence[Stored]:
+    def pools(self) -> Sequence[PoolInfo]:
         """See `PoolStore.list`."""
         return [file.stored for file in self.store.list(self.peer)]
 
@@ -282,7 +282,7 @@ def _read_head(path: Path) -> PoolFile | None:
     if name.hex() != path.stem or holds_x > 1:
         _moved_aside(path)
         return None
-    return PoolFile(path.parent.name, Stored(name, comparisons, bits, holds_x == 1), status.st_size, made)
+    return PoolFile(path.parent.name, PoolInfo(name, comparisons, bits, holds_x == 1), status.st_size, made)
 
 
 def _moved_aside(path: Path) -> PoolError:

@@ -87,9 +87,9 @@ class StrictTable:
         self.place = place
         self.error = error
 
-    def fail(self, key: str, problem: str, mend: str) -> DuettoError:
+    def fail(self, key: str, problem: str, hint: str) -> DuettoError:
         """The error for one key, to be raised by the caller."""
-        return self.error(f"{self.place}: {key} {problem}.", mend)
+        return self.error(f"{self.place}: {key} {problem}.", hint)
 
     def has(self, key: str) -> bool:
         """Whether the key is there."""
@@ -175,6 +175,6 @@ class StrictTable:
         value = self._table.get(key, default)
         if value is None:
             meant = get_close_matches(key, [str(name) for name in self._table if name not in self._asked], 1)
-            mend = f"Is {meant[0]!r} meant to be it?" if meant else f"Add {key}."
-            raise self.fail(key, "is missing", mend)
+            hint = f"Is {meant[0]!r} meant to be it?" if meant else f"Add {key}."
+            raise self.fail(key, "is missing", hint)
         return value

@@ -26,7 +26,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Paillier
 from smc.forms import ComparisonType, Form, Holding, Role
 from smc.numeric.random import Randomness
-from smc.oblivious.shelf import Stored
+from smc.oblivious.pool import PoolInfo
 from smc.pair import run_pair
 from smc.planning.registry import BASELINES, COMPARISONS, CONVERSIONS
 from smc.planning.route import plan_comparison
@@ -269,11 +269,11 @@ def analyses() -> Iterator[Run]:
 
 
 def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
-    """Jobs in one session, with one shelf of pools."""
-    shelves = {role: _Shelf() for role in Role}
+    """Jobs in one session, with one store of pools."""
+    stores = {role: _Shelf() for role in Role}
 
     def side(session: Session) -> object:
-        session.pools = shelves[session.role]
+        session.precomputed = stores[session.role]
         results = []
         for job in jobs:
             analysis = ANALYSES[job["analysis"]]
@@ -332,13 +332,13 @@ class _Shelf:
     """Pools in memory."""
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, tuple[Stored, bytes]] = {}
+        self._kept: dict[bytes, tuple[PoolInfo, bytes]] = {}
 
-    def put(self, stored: Stored, data: bytes) -> None:
+    def put(self, stored: PoolInfo, data: bytes) -> None:
         """Keep a pool."""
         self._kept[stored.name] = (stored, data)
 
-    def pools(self) -> Sequence[Stored]:
+    def pools(self) -> Sequence[PoolInfo]:
         """All that are kept."""
         return [stored for stored, _ in self._kept.values()]
 

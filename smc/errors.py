@@ -14,7 +14,7 @@
       Cancelled             the session was ended from this side
       OutOfMemory           a run needs more memory than there is, or than the daemon grants
 
-Every exception carries a stable `code`, the text of what happened, and a `mend`: what to do about it.
+Every exception carries a stable `code`, the text of what happened, and a `hint`: what to do about it.
 Messages name steps, fields, sizes and counts; never a value, a share, a key or a plaintext.
 """
 
@@ -26,20 +26,20 @@ class DuettoError(Exception):
 
     Args:
         what: what happened and where, one sentence.
-        mend: what the reader can do about it, one sentence; may be empty.
+        hint: what the reader can do about it, one sentence; may be empty.
         code: a more particular stable code than the class's own.
     """
 
     code: ClassVar[str] = "error"
 
-    def __init__(self, what: str, mend: str = "", *, code: str | None = None) -> None:
+    def __init__(self, what: str, hint: str = "", *, code: str | None = None) -> None:
         super().__init__(what)
         self.what = what
-        self.mend = mend
+        self.hint = hint
         self.stable_code = code or self.code
 
     def __str__(self) -> str:
-        return f"{self.what} {self.mend}".strip()
+        return f"{self.what} {self.hint}".strip()
 
 
 class UsageError(DuettoError):
@@ -116,9 +116,9 @@ class OutOfMemory(DuettoError):  # noqa: N818
     def __init__(
         self,
         what: str = "The memory of this machine did not suffice for the run.",
-        mend: str = "Use fewer rows or columns, in several jobs, or a machine with more memory; "
+        hint: str = "Use fewer rows or columns, in several jobs, or a machine with more memory; "
         "`duetto job estimate` tells the peak.",
         *,
         code: str | None = None,
     ) -> None:
-        super().__init__(what, mend, code=code)
+        super().__init__(what, hint, code=code)

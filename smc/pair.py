@@ -46,9 +46,9 @@ def run_pair(
     alice_key, bob_key = keys
     sources = randomness or (Randomness(), Randomness())
     transports = memory_pair(timeout)
-    with ThreadPoolExecutor(workers) as pool, ThreadPoolExecutor(2) as parties:
+    with ThreadPoolExecutor(workers) as executor, ThreadPoolExecutor(2) as parties:
         sessions = [
-            Session(role, Channel(transport), pool, own, other.public if other else None, source)
+            Session(role, Channel(transport), executor, own, other.public if other else None, source)
             for role, transport, own, other, source in zip(
                 Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
             )

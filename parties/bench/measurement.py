@@ -150,7 +150,7 @@ class _Party:
         message: dict[str, Any] = json.loads(line)
         if "error" in message:
             found = message["error"]
-            raise DuettoError(f"{self.role.value}: {found['what']}", found["mend"], code=found["code"])
+            raise DuettoError(f"{self.role.value}: {found['what']}", found["hint"], code=found["code"])
         return message
 
     def _last_words(self) -> str:

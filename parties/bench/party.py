@@ -1,7 +1,7 @@
 """One party of a benchmark, a process of its own: `python -m parties.bench.party`.
 
 It reads one line of JSON from stdin, its `task`, and writes lines of JSON to stdout: Bob says
-`{"listening": port}` first, both end with their result or `{"error": {"code", "what", "mend"}}`. Secrets
+`{"listening": port}` first, both end with their result or `{"error": {"code", "what", "hint"}}`. Secrets
 come and go by these pipes only. When stdin ends, so does the process: its parent is gone.
 """
 
@@ -339,7 +339,7 @@ def main() -> None:
     try:
         say(measure(task))
     except DuettoError as error:
-        say({"error": {"code": error.stable_code, "what": error.what, "mend": error.mend}})
+        say({"error": {"code": error.stable_code, "what": error.what, "hint": error.hint}})
     # the thread that waits for the parent holds stdin, which an ordinary exit would want to close
     sys.stdout.flush()
     os._exit(0)

@@ -16,7 +16,7 @@ TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciph
 _SPLIT: Final = ("share", "ciphertext")
 """Types of which each party holds a part, row by row."""
 _LENGTH: Final = 200
-_MOST_LENGTH: Final = 10_000
+_MAX_LENGTH: Final = 10_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _POWER: Final = re.compile(r"(\d{1,3})\^(\d{1,4})")
 
@@ -65,8 +65,8 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
                 "other names in a query.",
             )
     max_length = table.integer("max_length", _LENGTH, least=1) if kind == "text" else _LENGTH
-    if max_length > _MOST_LENGTH:
-        raise table.fail("max_length", f"is above {_MOST_LENGTH}", "Lower it.")
+    if max_length > _MAX_LENGTH:
+        raise table.fail("max_length", f"is above {_MAX_LENGTH}", "Lower it.")
     tokens = table.texts("missing_tokens", ())
     if any(not token or token != token.strip() for token in tokens):
         raise table.fail(
@@ -86,7 +86,7 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
         raise table.fail(
             "missing",
             f"does not fit type {kind!r}",
-            "The other party holds the other half of the row: mend it.",
+            "The other party holds the other half of the row: fix it.",
         )
     constant = table.text("constant", "").strip() if table.has("constant") else None
     if constant is not None and (missing != "error" or tokens):

@@ -98,7 +98,7 @@ class Catalog:
         return found
 
     def tells_unlike(self, name: str) -> tuple[str, str] | None:
-        """What is wrong, and how to mend it, where data sets of one population call a person differently.
+        """What is wrong, and how to fix it, where data sets of one population call a person differently.
 
         Between columns of different types, or a key and persons, everybody would be a stranger.
 
@@ -183,7 +183,7 @@ def load_catalog(path: Path) -> Catalog:
     """Read a catalog; relative paths in it are meant from its folder.
 
     Raises:
-        ConfigError: the file is missing or declares something impossible; says where and how to mend it.
+        ConfigError: the file is missing or declares something impossible; says where and how to fix it.
     """
     top = StrictTable(read(path, ConfigError), path.name, ConfigError)
     datasets = {

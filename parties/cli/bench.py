@@ -14,7 +14,7 @@ from parties.errors import INTERNAL
 from smc.ciphers.keys import parse_size
 from smc.forms import ComparisonType
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
-from smc.planning.route import MOST_BITS
+from smc.planning.route import MAX_BITS
 from smc.protocols.spec import parse_modulus
 
 
@@ -27,7 +27,7 @@ def bench() -> None:
 @click.option(
     "--type", "kind", default="SS-SS-SS", show_default=True, help='XX-YY-DD or "type 1" to "type 8".'
 )
-@click.option("--bits", default=32, show_default=True, type=click.IntRange(1, MOST_BITS), help="Of x and y.")
+@click.option("--bits", default=32, show_default=True, type=click.IntRange(1, MAX_BITS), help="Of x and y.")
 @click.option("--batch", default=100, show_default=True, type=click.IntRange(1), help="Comparisons in a run.")
 @click.option(
     "--key",

@@ -104,7 +104,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     if len(faults) == 1:
         raise next(iter(faults.values()))
     if faults:
-        told = (f"{one!r}: {fault.what} {fault.mend}".strip() for one, fault in faults.items())
+        told = (f"{one!r}: {fault.what} {fault.hint}".strip() for one, fault in faults.items())
         raise DataError(f"{len(faults)} data sets are not as declared: {'; '.join(told)}")
 
 

@@ -67,9 +67,9 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
         if overlap is not None:
-            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}")
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
         for reason in () if verdict["allowed"] else verdict["reasons"]:
-            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['mend']}")
+            out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
         _print_preview(out, report["preview"])
 
     emit(report, human, as_json=as_json)
@@ -297,7 +297,7 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
         shown = [(name, value) for name, value in description.items() if name not in hidden and value]
         out.print(table("", ("job", found.id), shown[1:]))
         if description["error"]:
-            out.print(f"{description['error']['what']} {description['error']['mend']}")
+            out.print(f"{description['error']['what']} {description['error']['hint']}")
         if contract and found.is_older:
             out.print(
                 f"The job is of an older release (format {description['format']}); its contract as stored:"
@@ -366,7 +366,7 @@ def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
     for note in preview["notes"]:
         out.print(note)
     if refusal := preview["refusal"]:
-        out.print(f"The run would refuse these rows. {refusal['what']} {refusal['mend']}")
+        out.print(f"The run would refuse these rows. {refusal['what']} {refusal['hint']}")
 
 
 def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> None:

@@ -4,7 +4,7 @@ All that is meant for people goes through `Screen`, `talk` or `Bar`, which escap
 text of a peer, a job or a file moves the cursor, changes colours or begins a line of its own.
 
 With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
-`{"success": false, "error": {"code", "what", "mend"}}`. The exit status is `parties.errors.exit_code`.
+`{"success": false, "error": {"code", "what", "hint"}}`. The exit status is `parties.errors.exit_code`.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def talk(*lines: str) -> None:
 def fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """End the command with an error in due form.
 
-    A `DuettoError` is told with its mend. An interrupt ends with 130. Anything else is a defect of the
+    A `DuettoError` is shown with its hint. An interrupt ends with 130. Anything else is a defect of the
     program: only its type is told, and the traceback where the variable `DUETTO_DEBUG` is 1.
 
     Raises:
@@ -174,25 +174,25 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """
     status = exit_code(error)
     if isinstance(error, DuettoError):
-        code, what, mend = error.stable_code, error.what, error.mend
+        code, what, hint = error.stable_code, error.what, error.hint
     elif isinstance(error, KeyboardInterrupt):
-        code, what, mend = "interrupted", "Interrupted.", ""
+        code, what, hint = "interrupted", "Interrupted.", ""
     else:
         status = INTERNAL
         code, what = "internal", f"The program has a defect ({type(error).__name__})."
-        mend = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
+        hint = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
     if os.environ.get(DEBUG_VARIABLE) == "1":
         traceback.print_exception(error, file=sys.stderr)
-    report_error(code, what, mend, as_json=as_json)
+    report_error(code, what, hint, as_json=as_json)
     sys.exit(status)
 
 
-def report_error(code: str, what: str, mend: str, *, as_json: bool) -> None:
+def report_error(code: str, what: str, hint: str, *, as_json: bool) -> None:
     """Print an error in due form."""
     if as_json:
-        _print_json({"success": False, "error": {"code": code, "what": what, "mend": mend}})
+        _print_json({"success": False, "error": {"code": code, "what": what, "hint": hint}})
     else:
-        talk(f"error: {what}", *([f"mend:  {mend}"] if mend else []))
+        talk(f"error: {what}", *([f"hint:  {hint}"] if hint else []))
 
 
 def _print_json(document: Mapping[str, Any]) -> None:

@@ -202,7 +202,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
-            out.print(f"{doubt['what']} {doubt['mend']}")
+            out.print(f"{doubt['what']} {doubt['hint']}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
     emit({"name": config.name, **place, **said, "doubts": doubts}, human, as_json=as_json)
@@ -248,8 +248,8 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
         lambda out: out.print(
             table(
                 "",
-                ("of", "check", "verdict", "found", "mend"),
-                [(f.subject, f.check, f.verdict.value, f.what, f.mend) for f in findings],
+                ("of", "check", "verdict", "found", "hint"),
+                [(f.subject, f.check, f.verdict.value, f.what, f.hint) for f in findings],
             )
         ),
         as_json=as_json,
@@ -267,7 +267,7 @@ def _plain(finding: Finding) -> dict[str, Any]:
         "check": finding.check,
         "verdict": finding.verdict.value,
         "what": finding.what,
-        "mend": finding.mend,
+        "hint": finding.hint,
     }
 
 
@@ -276,8 +276,8 @@ def _doubts(config: Config) -> list[dict[str, str]]:
     try:
         found = ledger_doubts(open_ledger(config.home))
     except LedgerError as error:
-        return [{"peer": "", "whose": Whose.OWN.value, "what": error.what, "mend": error.mend}]
-    return [{"peer": d.peer, "whose": d.whose.value, "what": d.what, "mend": d.mend} for d in found]
+        return [{"peer": "", "whose": Whose.OWN.value, "what": error.what, "hint": error.hint}]
+    return [{"peer": d.peer, "whose": d.whose.value, "what": d.what, "hint": d.hint} for d in found]
 
 
 def _say_ready(config: Config, address: Address, *, as_json: bool) -> None:

@@ -51,7 +51,7 @@ def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
         name = config.policy.name
         out.print(f"{name}: {count}, in due form." if names else f"{name} allows nothing.")
         for warning in warnings:
-            out.print(f"warning: {warning.what}. {warning.mend}")
+            out.print(f"warning: {warning.what}. {warning.hint}")
 
     emit({"rules": names, "warnings": [asdict(one) for one in warnings]}, human, as_json=as_json)
     if strict and warnings:
@@ -100,9 +100,9 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
             out.print(table(f"rule {rule!r}", ("condition", "holds", "how it stands"), rows))
             for condition in found:
                 if not condition["holds"]:
-                    out.print(f"{condition['key']}: {condition['mend']}")
+                    out.print(f"{condition['key']}: {condition['hint']}")
         if overlap is not None:
-            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['mend']}")
+            out.print(f"Refused in view of earlier jobs: {overlap['what']} {overlap['hint']}")
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
 

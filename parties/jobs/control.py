@@ -276,7 +276,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             stage=progress.stage if running else "",
             done=progress.done if running else 0,
             of=progress.of if running else 0,
-            error=pb.Failure(code=job.error_code, what=job.error_what, mend=job.error_mend),
+            error=pb.Failure(code=job.error_code, what=job.error_what, hint=job.error_hint),
             format=job.format,
             older_release=not job.is_readable,
             result_deleted=job.deleted,

@@ -17,8 +17,9 @@ from parties.errors import StorageError
 from parties.jobs.contract import outline
 from parties.jobs.results import ResultFolder
 
-VERSION: Final = 1
-"""The `user_version` of the schema below. Version 0 is one wide table, results included."""
+VERSION: Final = 2
+"""The `user_version` of the schema below. Version 0 is one wide table, results included; version 1 calls the
+hint of an error `error_mend`."""
 
 _SCHEMA: Final = (
     """create table jobs (
@@ -40,7 +41,7 @@ _SCHEMA: Final = (
         deleted text not null default '',
         error_code text not null default '',
         error_what text not null default '',
-        error_mend text not null default ''
+        error_hint text not null default ''
     )""",
     "create index jobs_by_state on jobs (state)",
     """create table papers (
@@ -143,9 +144,9 @@ class Database:
             raise
         except sqlite3.Error as problem:
             name = "_".join(getattr(problem, "sqlite_errorname", "").split("_")[:2])
-            why, mend = _REASONS.get(name, _OTHERWISE)
+            why, hint = _REASONS.get(name, _OTHERWISE)
             why = why or name or type(problem).__name__
-            raise StorageError(f"The jobs in {self._path} cannot be read or written: {why}.", mend) from None
+            raise StorageError(f"The jobs in {self._path} cannot be read or written: {why}.", hint) from None
 
     def _bring_up_to_date(self, results: ResultFolder) -> None:
         if self._version() == VERSION:
@@ -198,7 +199,7 @@ def _from_version_0(connection: sqlite3.Connection, results: ResultFolder) -> No
         connection.execute(
             "insert into jobs (job_id, state, role, peer, dataset, outgoing, "
             "analysis, title, format, digest, "
-            "created, updated, started, kept, error_code, error_what, error_mend) "
+            "created, updated, started, kept, error_code, error_what, error_hint) "
             "select job_id, state, role, peer, dataset, outgoing, ?, ?, ?, ?, "
             "created, updated, started, outcome != '', error_code, error_what, error_mend "
             "from jobs_0 where rowid = ?",
@@ -213,5 +214,13 @@ def _from_version_0(connection: sqlite3.Connection, results: ResultFolder) -> No
     connection.execute("drop table jobs_0")
 
 
-_STEPS: Final[dict[int, Callable[[sqlite3.Connection, ResultFolder], None]]] = {0: _from_version_0}
-"""How a database of one version becomes one of the next; the step to a further version is added here."""
+def _from_version_1(connection: sqlite3.Connection, results: ResultFolder) -> None:
+    del results
+    connection.execute("alter table jobs rename column error_mend to error_hint")
+
+
+_STEPS: Final[dict[int, Callable[[sqlite3.Connection, ResultFolder], None]]] = {
+    0: _from_version_0,
+    1: _from_version_1,
+}
+"""How a database of each earlier version becomes one of the schema above."""

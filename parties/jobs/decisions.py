@@ -18,7 +18,7 @@ from smc.errors import UsageError
 
 NAME_LENGTH: Final = 80
 
-LEAST_LETTERS: Final = 8
+MIN_LETTERS: Final = 8
 """Of the beginning of a job's name by which somebody decides on it."""
 
 _NAME = re.compile(rf"\w[\w .,'@()-]{{0,{NAME_LENGTH - 1}}}")
@@ -125,12 +125,12 @@ def check_named(job_id: str) -> None:
         job_id: its name, or the beginning of it that was written.
 
     Raises:
-        JobError: it is shorter than `LEAST_LETTERS`.
+        JobError: it is shorter than `MIN_LETTERS`.
     """
-    if len(job_id) < LEAST_LETTERS:
+    if len(job_id) < MIN_LETTERS:
         raise JobError(
             f"{job_id!r} is too short to decide on a job by.",
-            f"Write at least the first {LEAST_LETTERS} characters of its name; `duetto job list` has it.",
+            f"Write at least the first {MIN_LETTERS} characters of its name; `duetto job list` has it.",
             code="short-name",
         )
 

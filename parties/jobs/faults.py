@@ -59,21 +59,21 @@ def pack(error: DuettoError) -> bytes:
         "class": next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _CLASSES),
         "code": error.stable_code,
         "what": error.what,
-        "mend": error.mend,
+        "hint": error.hint,
     }
     return json.dumps(document).encode()
 
 
-def from_code(code: str, what: str, mend: str) -> DuettoError:
+def from_code(code: str, what: str, hint: str) -> DuettoError:
     """The error that ended a job, of the class that the code belongs to."""
     if code == "denied":
-        return PolicyError(what, mend, code=code)
+        return PolicyError(what, hint, code=code)
     kind = next((kind for kind in _CLASSES.values() if kind.code == code), JobError)
-    return kind(what, mend, code=code)
+    return kind(what, hint, code=code)
 
 
 def unpack(data: bytes) -> DuettoError:
     """The error in `data`, as the daemon raised it."""
     document = json.loads(data)
     kind = _CLASSES.get(document["class"], DuettoError)
-    return kind(document["what"], document["mend"], code=document["code"])
+    return kind(document["what"], document["hint"], code=document["code"])

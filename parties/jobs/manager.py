@@ -189,7 +189,7 @@ class JobManager:
         if record.state is not State.FINISHED:
             raise JobError(
                 f"Job {record.job_id} is {record.state.value} and has no result. {record.error_what}".strip(),
-                record.error_mend or "Wait for it with `duetto job watch`.",
+                record.error_hint or "Wait for it with `duetto job watch`.",
                 code="no-result",
             )
         outcome, papers = self.store.outcome(record.job_id), self.store.papers(record.job_id)

@@ -31,7 +31,7 @@ class Summary:
         deleted: when its result was deleted; empty if it was not.
         error_code: stable code of what ended it; empty if nothing did.
         error_what: what happened.
-        error_mend: what to do.
+        error_hint: what to do.
     """
 
     job_id: str
@@ -51,7 +51,7 @@ class Summary:
     deleted: str
     error_code: str
     error_what: str
-    error_mend: str
+    error_hint: str
 
     @property
     def is_readable(self) -> bool:

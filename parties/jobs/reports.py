@@ -119,7 +119,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "limits": limits_document(verdict.limits) if verdict.allowed else None,
         "unheld": list(verdict.unheld),
         "reasons": [
-            {"rule": reason.rule, "code": reason.code, "what": reason.what, "mend": reason.mend}
+            {"rule": reason.rule, "code": reason.code, "what": reason.what, "hint": reason.hint}
             for reason in verdict.reasons
         ],
         "conditions": [asdict(condition) for condition in verdict.conditions],
@@ -144,7 +144,7 @@ def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verd
     try:
         examiner.check_overlap(task, own, verdict)
     except PolicyError as error:
-        return {"code": error.stable_code, "what": error.what, "mend": error.mend}
+        return {"code": error.stable_code, "what": error.what, "hint": error.hint}
     return None
 
 
@@ -161,7 +161,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
         and {
             "code": refusal.stable_code,
             "what": refusal.what,
-            "mend": refusal.mend,
+            "hint": refusal.hint,
             "status": exit_code(refusal),
         },
     }

@@ -101,7 +101,7 @@ def read_spec(path: Path) -> JobSpec:
     """Read a job file.
 
     Raises:
-        JobError: it is missing, too long, or wrong; says where and how to mend it.
+        JobError: it is missing, too long, or wrong; says where and how to fix it.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -114,7 +114,7 @@ def parse_spec(text: str, place: str = "job file") -> JobSpec:
     """Read the text of a job file.
 
     Raises:
-        JobError: it is wrong; says where and how to mend it.
+        JobError: it is wrong; says where and how to fix it.
     """
     if len(text.encode()) > SPEC_BYTES:
         raise JobError(f"{place} is longer than {SPEC_BYTES} bytes.", "Shorten it.")
@@ -125,7 +125,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     """Check a parsed job file, or the document that a contract carries.
 
     Raises:
-        JobError: it is wrong; says where and how to mend it.
+        JobError: it is wrong; says where and how to fix it.
     """
     _check_texts(document, place)
     top = StrictTable(document, place, JobError)

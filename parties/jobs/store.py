@@ -297,9 +297,9 @@ class JobStore(JobReader):
             self._move(job_id, state)
             if error is not None:
                 self._database.execute(
-                    "update jobs set kept = 0, error_code = ?, error_what = ?, error_mend = ? "
+                    "update jobs set kept = 0, error_code = ?, error_what = ?, error_hint = ? "
                     "where job_id = ?",
-                    (error.stable_code, error.what, error.mend, job_id),
+                    (error.stable_code, error.what, error.hint, job_id),
                 )
                 self._write_papers(job_id, {"facts": "", "certificate": ""})
         self._owed.pop(job_id, None)

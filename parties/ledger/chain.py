@@ -97,11 +97,11 @@ class ChainFile:
         known.data = data[: len(data) - len(tail)]
         self._known = known
         if tail:
-            self._mend(known, tail)
+            self._hint(known, tail)
             return self.read()
         return known
 
-    def _mend(self, known: Known, tail: bytes) -> None:
+    def _hint(self, known: Known, tail: bytes) -> None:
         """Handle a last line without newline: the trace of a crash while writing."""
         try:
             check_chain([parse_line(tail)], known.entries[-1] if known.entries else None)

@@ -35,13 +35,13 @@ class Doubt:
         peer: the peer.
         whose: whose ledger has to be mended.
         what: what is wrong.
-        mend: what to do.
+        hint: what to do.
     """
 
     peer: str
     whose: Whose
     what: str
-    mend: str
+    hint: str
 
     @classmethod
     def noted(cls, peer: str, whose: Whose) -> Doubt:
@@ -54,8 +54,8 @@ class Doubt:
             )
             return cls(peer, whose, what, "Bring back the newest copy of the ledger, and submit a job.")
         what = f"{met}its ledger lacked entries that had been seen of it, or was broken: {refused}"
-        mend = f"Ask {peer} to bring back the newest copy of its ledger, and submit a job then."
-        return cls(peer, whose, what, mend)
+        hint = f"Ask {peer} to bring back the newest copy of its ledger, and submit a job then."
+        return cls(peer, whose, what, hint)
 
 
 class Notes:

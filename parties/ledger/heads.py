@@ -217,7 +217,7 @@ def ledger_doubts(ledger: Ledger) -> list[Doubt]:
                 ledger.require(*unpack(word.seen))
             except LedgerError as error:
                 what = f"By the signed word of {peer}: {error.what} Jobs with {peer} are refused."
-                found[peer] = Doubt(peer, Whose.OWN, what, error.mend)
+                found[peer] = Doubt(peer, Whose.OWN, what, error.hint)
     return [found[peer] for peer in sorted(found)]
 
 

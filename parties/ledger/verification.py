@@ -41,7 +41,7 @@ def problems(
             try:
                 require(entries, *unpack(word.seen))
             except LedgerError as error:
-                found.append(f"By the signed word of {peer!r}: {error.what} {error.mend}")
+                found.append(f"By the signed word of {peer!r}: {error.what} {error.hint}")
     if signed.invalid:
         found.append(
             f"Entry {signed.invalid[0]} is not signed with the key that is known of "

@@ -83,7 +83,7 @@ def check(pem: bytes, party: str) -> x509.Certificate:
     Raises:
         PairingError: it is not exactly one certificate of the kind that `make` makes for this name.
     """
-    mend = "Ask the party for a pairing file made by `duetto init`."
+    hint = "Ask the party for a pairing file made by `duetto init`."
     try:
         certificates = x509.load_pem_x509_certificates(pem)
         (certificate,) = certificates
@@ -93,11 +93,11 @@ def check(pem: bytes, party: str) -> x509.Certificate:
         certificate.verify_directly_issued_by(certificate)
         key = certificate.public_key()
     except _MALFORMED:
-        raise PairingError(f"The certificate of {party!r} is malformed.", mend) from None
+        raise PairingError(f"The certificate of {party!r} is malformed.", hint) from None
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise PairingError(f"The certificate of {party!r} is not of the kind ECDSA P-256.", mend)
+        raise PairingError(f"The certificate of {party!r} is not of the kind ECDSA P-256.", hint)
     if names.get_values_for_type(x509.DNSName) != [host_name(party)]:
-        raise PairingError(f"The certificate is not made out to {party!r}.", mend)
+        raise PairingError(f"The certificate is not made out to {party!r}.", hint)
     return certificate
 
 

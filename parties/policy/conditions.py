@@ -66,7 +66,7 @@ class Condition:
         holds: whether the job meets it.
         code: `policy` or `budget`.
         what: how job and rule stand, or what does not fit.
-        mend: what would make it fit; empty if it holds.
+        hint: what would make it fit; empty if it holds.
     """
 
     rule: str
@@ -74,7 +74,7 @@ class Condition:
     holds: bool
     code: str
     what: str
-    mend: str = ""
+    hint: str = ""
 
 
 def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -91,8 +91,8 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     def met(key: str, what: str) -> Condition:
         return Condition(rule.name, key, True, "policy", what)
 
-    def missed(key: str, what: str, mend: str) -> Condition:
-        return Condition(rule.name, key, False, "policy", what, mend)
+    def missed(key: str, what: str, hint: str) -> Condition:
+        return Condition(rule.name, key, False, "policy", what, hint)
 
     yield names("analyses", [view.analysis], rule.analyses)
     yield names("peers", [view.peer], rule.peers)
@@ -118,10 +118,10 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield from _losses(rule, view)
 
 
-def _most(rule: Rule, key: str, value: int, unit: str, limit: int, mend: str) -> Condition:
+def _most(rule: Rule, key: str, value: int, unit: str, limit: int, hint: str) -> Condition:
     if value <= limit:
         return Condition(rule.name, key, True, "policy", f"{value} of at most {limit} {unit}")
-    return Condition(rule.name, key, False, "policy", f"{value} {unit} are over {key} {limit}", mend)
+    return Condition(rule.name, key, False, "policy", f"{value} {unit} are over {key} {limit}", hint)
 
 
 def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -138,8 +138,8 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
             "the job matches rows, and by whether limits hold, who brings chosen rows can ask in each run "
             "whether a person is there; the rule does not bound the runs"
         )
-        mend = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
-        yield Condition(rule.name, "runs_total", False, "policy", what, mend)
+        hint = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
+        yield Condition(rule.name, "runs_total", False, "policy", what, hint)
 
 
 def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[Condition]:
@@ -150,20 +150,20 @@ def _kinds(rule: Rule, view: JobView, kind: ComparisonType | None) -> Iterator[C
         types = () if kind is None or rule.types is not None else (f'types = ["{_pattern(kind)}"]',)
         settings = _settings(rule, *_bound(rule, view), "row_results = true", *types)
         what = "somebody would learn something about single rows"
-        mend = f"{_instead(view.facts)}; or {settings}."
-        yield Condition(rule.name, "row_results", False, "policy", what, mend)
+        hint = f"{_instead(view.facts)}; or {settings}."
+        yield Condition(rule.name, "row_results", False, "policy", what, hint)
     if view.facts.exact and rule.exact_aggregates:
         what = "exact figures about several persons are allowed"
         yield Condition(rule.name, "exact_aggregates", True, "policy", what)
     elif view.facts.exact:
         what = "the results are exact figures about several persons"
-        mend = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
-        yield Condition(rule.name, "exact_aggregates", False, "policy", what, mend)
+        hint = f"Add noise to the job (epsilon), or {_settings(rule, 'exact_aggregates = true')}."
+        yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
     if view.names_of_persons:
         named = " and ".join(map(repr, view.names_of_persons))
         what = f"an exact table by {named}, which tells persons apart, shows who is in the data"
-        mend = "Add noise to the job (epsilon), or sort rows by a column whose values many persons share."
-        yield Condition(rule.name, "exact_aggregates", False, "policy", what, mend)
+        hint = "Add noise to the job (epsilon), or sort rows by a column whose values many persons share."
+        yield Condition(rule.name, "exact_aggregates", False, "policy", what, hint)
 
 
 def _settings(rule: Rule, *entries: str) -> str:
@@ -202,12 +202,12 @@ def _type(rule: Rule, facts: Facts, kind: ComparisonType) -> Iterator[Condition]
         if rule.types is not None
         else f"a comparison of type {kind} tells of single rows, and the rule names no types"
     )
-    mend = (
+    hint = (
         f"Add {_pattern(kind)!r} to types."
         if rule.types is not None
         else f'Add types = ["{_pattern(kind)}"].'
     )
-    yield Condition(rule.name, "types", False, "policy", what, mend)
+    yield Condition(rule.name, "types", False, "policy", what, hint)
 
 
 def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
@@ -219,8 +219,8 @@ def _named_parameters(rule: Rule, view: JobView) -> Iterator[Condition]:
             continue
         said = f"gives {key} as {given!r}" if given is not None else f"does not say {key}"
         what = f"the job {said}, allowed is {' or '.join(map(repr, allowed))}"
-        mend = f"Write {key} = {allowed[0]!r} below [parameters], or add the value to the rule."
-        yield Condition(rule.name, "parameters", False, "policy", what, mend)
+        hint = f"Write {key} = {allowed[0]!r} below [parameters], or add the value to the rule."
+        yield Condition(rule.name, "parameters", False, "policy", what, hint)
 
 
 def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[Condition]:
@@ -259,8 +259,8 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     if jobs is not None:
         what += f", which has room for {jobs} such jobs"
     fits = total is not None and total <= rule.budget.epsilon
-    mend = "" if fits else "Ask for less; what is spent does not come back."
-    yield Condition(rule.name, "epsilon_total", fits, "budget", what, mend)
+    hint = "" if fits else "Ask for less; what is spent does not come back."
+    yield Condition(rule.name, "epsilon_total", fits, "budget", what, hint)
 
 
 def _epsilon(spent: Spent, budget: Budget) -> Fraction | None:

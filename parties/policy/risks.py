@@ -22,13 +22,13 @@ from smc.forms import Holding, Role, all_types
 Declared = Mapping[str, Mapping[str, Schema]]
 """The local columns, by data set."""
 
-MOST_EPSILON: Final = 20
+MAX_EPSILON: Final = 20
 """With a larger epsilon in total, noise hides nobody: odds may change by a factor of e**20."""
 
 FEW: Final = 10
 """A value that is one of fewer is as good as found."""
 
-MOST_ASKED: Final = 20
+MAX_ASKED: Final = 20
 """Of more persons a peer should not find out whether they are there."""
 
 _KINDS: Final = {
@@ -44,15 +44,15 @@ class Risk:
 
     Attributes:
         rule: its name.
-        key: the entry that would mend it.
+        key: the entry that would fix it.
         what: what the peer can do.
-        mend: what to write.
+        hint: what to write.
     """
 
     rule: str
     key: str
     what: str
-    mend: str
+    hint: str
 
 
 def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
@@ -145,15 +145,15 @@ def _risks(reach: _Reach, every: Sequence[_Reach]) -> Iterator[Risk]:
             "Leave maximum_ratio out, or write a small number.",
         ),
         (
-            rule.budget.epsilon > MOST_EPSILON,
+            rule.budget.epsilon > MAX_EPSILON,
             "epsilon_total",
-            f"lets {peers} spend more than epsilon {MOST_EPSILON}, at which noise hides nobody",
+            f"lets {peers} spend more than epsilon {MAX_EPSILON}, at which noise hides nobody",
             "Lower epsilon_total.",
         ),
     )
-    for holds, key, what, mend in candidates:
+    for holds, key, what, hint in candidates:
         if holds:
-            yield Risk(rule.name, key, f"rule {rule.name!r} {what}", mend)
+            yield Risk(rule.name, key, f"rule {rule.name!r} {what}", hint)
 
 
 def _asked(rule: Rule) -> Iterator[Risk]:
@@ -170,16 +170,16 @@ def _asked(rule: Rule) -> Iterator[Risk]:
             "allows no job that matches rows, since it does not bound the runs: in each "
             f"{peers} could ask whether a person is there"
         )
-        mend = "Set runs_total = 5, or as many as may be asked about."
-    elif rule.runs_total > MOST_ASKED:
+        hint = "Set runs_total = 5, or as many as may be asked about."
+    elif rule.runs_total > MAX_ASKED:
         what = (
             f"lets {peers} ask of {rule.runs_total} persons whether they are there, by whether limits hold "
             "in as many runs"
         )
-        mend = "Lower runs_total."
+        hint = "Lower runs_total."
     else:
         return
-    yield Risk(rule.name, "runs_total", f"rule {rule.name!r} {what}", mend)
+    yield Risk(rule.name, "runs_total", f"rule {rule.name!r} {what}", hint)
 
 
 def _peers(rule: Rule) -> str:

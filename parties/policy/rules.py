@@ -13,7 +13,7 @@ from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
 from smc.analyses.disclosure.limits import MOST, Limits
-from smc.analyses.loss import MOST_TERM
+from smc.analyses.loss import MAX_TERM
 from smc.forms import Form
 
 APPROVALS: Final = ("auto", "person")
@@ -129,8 +129,8 @@ def _rule(table: StrictTable, number: int) -> Rule:
         recipients=frozenset(("self", "peer")) if "both" in recipients else recipients,
         types=_types(table),
         parameters=_parameters(table),
-        per_job=Budget(_short(table, "epsilon_per_job", "0", MOST_TERM), _delta(table, "delta_per_job")),
-        budget=Budget(_short(table, "epsilon_total", "0", MOST_TERM), _delta(table, "delta_total")),
+        per_job=Budget(_short(table, "epsilon_per_job", "0", MAX_TERM), _delta(table, "delta_per_job")),
+        budget=Budget(_short(table, "epsilon_total", "0", MAX_TERM), _delta(table, "delta_total")),
         minimum_rows=table.integer("minimum_rows", 0, least=0),
         runs_per_day=_optional(table, "runs_per_day"),
         runs_total=_optional(table, "runs_total"),
@@ -179,7 +179,7 @@ def _delta(table: StrictTable, key: str) -> Fraction:
     if text is None:
         return DELTA_TOTAL
     power = _POWER.fullmatch(text.strip()) if isinstance(text, str) else None
-    delta = Fraction(1, 2 ** int(power[1])) if power else _short(table, key, "0", MOST_TERM)
+    delta = Fraction(1, 2 ** int(power[1])) if power else _short(table, key, "0", MAX_TERM)
     if delta >= 1:
         raise table.fail(key, "is not below 1", 'Write it as "2^-30".')
     return delta

@@ -65,9 +65,9 @@ class Verdict:
             return
         nearest = [reason for reason in self.reasons if reason.rule == self.reasons[0].rule]
         what = "; ".join(f"rule {reason.rule!r}: {reason.what}" for reason in nearest)
-        mend = " ".join(dict.fromkeys(reason.mend for reason in nearest))
+        hint = " ".join(dict.fromkeys(reason.hint for reason in nearest))
         kind = BudgetError if all(reason.code == "budget" for reason in nearest) else PolicyError
-        raise kind(f"The policy does not allow this job: {what}.", mend)
+        raise kind(f"The policy does not allow this job: {what}.", hint)
 
 
 def evaluate(policy: Policy, view: JobView) -> Verdict:
@@ -93,6 +93,6 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
             every,
         )
     if not every:
-        mend = "Add a rule to policy.toml; the comments there show how."
-        every = (Condition("(none)", "rules", False, "policy", "there is no rule at all", mend),)
+        hint = "Add a rule to policy.toml; the comments there show how."
+        every = (Condition("(none)", "rules", False, "policy", "there is no rule at all", hint),)
     return Verdict(False, conditions=every)

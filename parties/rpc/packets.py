@@ -8,7 +8,7 @@ from smc.errors import ProtocolViolation
 
 _COUNTER_LIMIT = 1 << 48
 _CODE_BYTES = 64
-_MOST_WORDS = 2
+_MAX_WORDS = 2
 """Packets of the handshake that one side sends: Opening and Confirm, or Answer."""
 
 
@@ -41,7 +41,7 @@ class Arrivals:
             self._frames += 1
             return
         self._words += 1
-        if content != "refusal" and (self._frames or self._words > _MOST_WORDS):
+        if content != "refusal" and (self._frames or self._words > _MAX_WORDS):
             raise ProtocolViolation(f"The peer sent {content} where a frame was due.")
 
 

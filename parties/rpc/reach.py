@@ -38,20 +38,20 @@ class Reach:
     Attributes:
         stage: how far it got.
         what: what happened.
-        mend: what to do about it.
+        hint: what to do about it.
         seconds: time that setting up the TCP connection took.
     """
 
     stage: Stage
     what: str
-    mend: str = ""
+    hint: str = ""
     seconds: float = 0.0
 
     def error(self) -> PeerError:
         """The error for a call that failed; an open way means that it may be tried again."""
         if self.stage in (Stage.PIN, Stage.DATE, Stage.TRUST):
-            return PeerUntrusted(self.what, self.mend)
-        return PeerUnreachable(self.what, self.mend or "Try again later.")
+            return PeerUntrusted(self.what, self.hint)
+        return PeerUnreachable(self.what, self.hint or "Try again later.")
 
 
 def reach(address: Address, peer: PeerIdentity, identity: Identity, timeout: float = 5.0) -> Reach:

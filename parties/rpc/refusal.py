@@ -94,8 +94,8 @@ def refused(peer: str, code: str) -> PeerError:
             f"{peer} does not know this party's certificate.", "Pair the two parties again, both ways."
         )
     meaning = f": {_MEANINGS[code]}" if code in _MEANINGS else ""
-    mend = _MENDS.get(code, "Its log has the reason.")
-    return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", mend, code=code)
+    hint = _MENDS.get(code, "Its log has the reason.")
+    return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", hint, code=code)
 
 
 def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:

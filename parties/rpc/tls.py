@@ -27,8 +27,8 @@ HANDSHAKE_MS = 10_000
 """How long a stranger may hold a connection before TLS has let it in."""
 
 _SERVER_PERMITS_MS = 1000
-_LEAST_BACKOFF_MS = 500
-_MOST_BACKOFF_MS = 2000
+_MIN_BACKOFF_MS = 500
+_MAX_BACKOFF_MS = 2000
 _CONNECT_MS = 10_000
 _STREAMS = 64
 _WINDOW_BYTES = 8 << 20
@@ -52,8 +52,8 @@ def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Ke
         ("grpc.ssl_target_name_override", certificate.host_name(peer.name)),
         # After a failed attempt gRPC fails all calls until its back-off is over; a peer that was restarted
         # is not to be held for absent much longer than it was.
-        ("grpc.initial_reconnect_backoff_ms", _LEAST_BACKOFF_MS),
-        ("grpc.max_reconnect_backoff_ms", _MOST_BACKOFF_MS),
+        ("grpc.initial_reconnect_backoff_ms", _MIN_BACKOFF_MS),
+        ("grpc.max_reconnect_backoff_ms", _MAX_BACKOFF_MS),
         ("grpc.min_reconnect_backoff_ms", _CONNECT_MS),
     )
     return grpc.secure_channel(str(address), credentials, options)

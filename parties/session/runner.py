@@ -68,7 +68,7 @@ class SessionRunner:
         self._pools = pools
         self._heads = heads
         self._mask_tables = MaskTables()
-        self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
+        self._executor = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="arithmetic")
         self._shares = Shares(limits.sessions, peers)
         self._lock = threading.Lock()
         self._streams: dict[str, PacketStream] = {}
@@ -145,7 +145,7 @@ class SessionRunner:
 
     def close(self) -> None:
         """Free the worker threads, after all sessions have ended."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _sides(self, peer: str) -> Sides:
         return Sides(
@@ -199,12 +199,12 @@ class SessionRunner:
         return Session(
             role=task.role,
             channel=channel,
-            pool=self._pool,
+            executor=self._executor,
             own_key=self._identity.paillier,
             peer_key=self._peers[peer].paillier,
             report=task.report,
             mask_tables=self._mask_tables,
-            pools=self._pools.shelf(peer) if self._pools is not None else None,
+            precomputed=self._pools.with_peer(peer) if self._pools is not None else None,
         )
 
     @contextmanager

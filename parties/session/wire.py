@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "d7daf3331c59acd0badafdcb510aedf62f19904fee5bfea1e551b49e60e4fd9d"
+WIRE: Final = "5d6b454bf1b850dacc54235f2c1b6a8d4a92b3aeea289c5dfa6c7d33d46ff6bb"
 """Two programs understand each other only if they have the same."""

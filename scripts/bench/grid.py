@@ -22,7 +22,7 @@ from smc.planning.route import plan_comparison
 from smc.protocols.spec import Parameters
 
 AUTO: Final = "auto"
-MOST_BATCH: Final = 1 << 20
+MAX_BATCH: Final = 1 << 20
 RATES: Final = (1000.0, 100.0, 10.0)
 SET_UP_SECONDS: Final = 3.0
 """About what keys, processes and inputs of one case take besides."""
@@ -163,7 +163,7 @@ def chosen(kind: ComparisonType, bits: int, batch: int, key_bits: int, network: 
 
 
 def switches(kind: ComparisonType, bits: int, key_bits: int, network: Network) -> list[tuple[int, str]]:
-    """From which batch on the planner takes which engine, up to `MOST_BATCH`.
+    """From which batch on the planner takes which engine, up to `MAX_BATCH`.
 
     Powers of two are tried, and where two neighbours differ the place between them is found by halving.
     """
@@ -173,7 +173,7 @@ def switches(kind: ComparisonType, bits: int, key_bits: int, network: Network) -
 
     places = [(1, engine(1))]
     batch = 1
-    while batch < MOST_BATCH:
+    while batch < MAX_BATCH:
         after = engine(2 * batch)
         low, high = batch, 2 * batch
         while after != places[-1][1] and high - low > 1:
@@ -267,7 +267,7 @@ def print_switches(found: Sequence[Mapping[str, Any]]) -> None:
     for row in found:
         text = ", then ".join(f"{place['engine']} from {place['batch']:,}" for place in row["from"])
         rows.append([f"{row['type']}, {row['bits']} bits", row["rtt_ms"], row["mbit"], text])
-    title = f"The planner's choice by batch, 1 to {MOST_BATCH:,} (loopback counts as {LAN.rtt_ms:g} ms)"
+    title = f"The planner's choice by batch, 1 to {MAX_BATCH:,} (loopback counts as {LAN.rtt_ms:g} ms)"
     print_table(title, ["", "ms", "Mbit/s", "engine"], rows)
 
 

@@ -279,7 +279,7 @@ class Analysis(Protocol):
         """Check that the declared columns of both sides fit the parameters and each other.
 
         Raises:
-            UsageError: they do not; says which column of which side and how to mend it.
+            UsageError: they do not; says which column of which side and how to fix it.
         """
         ...
 

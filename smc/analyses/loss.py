@@ -13,7 +13,7 @@ from typing import Final
 
 from smc.errors import UsageError
 
-MOST_TERM: Final = 10**9
+MAX_TERM: Final = 10**9
 """The largest numerator and denominator of a number that people state a loss by, or a part of one."""
 
 _ROUNDED_UP: Final = Context(prec=60, rounding=ROUND_CEILING)

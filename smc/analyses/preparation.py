@@ -21,17 +21,17 @@ from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import comparison_transfers, preparation
-from smc.oblivious.shelf import Stored
+from smc.oblivious.pool import PoolInfo
 from smc.planning.cost import estimate_seconds
-from smc.planning.route import MOST_BITS
+from smc.planning.route import MAX_BITS
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters
 from smc.protocols.transfer_costs import SETUP_COST, cost_of
 
-MOST_COMPARISONS: Final = 1 << 22
+MAX_COMPARISONS: Final = 1 << 22
 """Of one pool: at 32 bits 100 MB on either disk."""
 
-MOST_BITS_OF_POOL: Final = MOST_BITS + 2
+MAX_BITS_OF_POOL: Final = MAX_BITS + 2
 """Shares of 128 bits are compared by wider numbers inside."""
 
 _PLACE: Final = "[parameters]"
@@ -69,11 +69,11 @@ class Preparation:
         """
         reject_unknown(parameters, ("count", "bits", "x_at"), _PLACE)
         count = take(parameters, "count", int, _PLACE)
-        if not 1 <= count <= MOST_COMPARISONS:
-            raise UsageError(f"{_PLACE}, count = {count} is out of range.", f"Use 1 to {MOST_COMPARISONS}.")
+        if not 1 <= count <= MAX_COMPARISONS:
+            raise UsageError(f"{_PLACE}, count = {count} is out of range.", f"Use 1 to {MAX_COMPARISONS}.")
         bits = take(parameters, "bits", int, _PLACE, 32)
-        if not 1 <= bits <= MOST_BITS_OF_POOL:
-            raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MOST_BITS_OF_POOL}.")
+        if not 1 <= bits <= MAX_BITS_OF_POOL:
+            raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MAX_BITS_OF_POOL}.")
         x_at = take(parameters, "x_at", str, _PLACE, Role.ALICE.value)
         if x_at not in {role.value for role in Role}:
             raise UsageError(f"{_PLACE}, x_at is neither alice nor bob.", 'Write x_at = "alice".')
@@ -170,21 +170,21 @@ class Preparation:
         recipients: frozenset[Role],
         release: Release,
     ) -> Outcome:
-        """The joint run, one side: make the local half and give it to the session's shelf.
+        """The joint run, one side: make the local half and give it to the session's pools.
 
         Raises:
             UsageError: the session keeps no pools.
         """
         del data
         self.check_recipients(parameters, recipients)
-        if session.pools is None:
+        if session.precomputed is None:
             raise UsageError("This session keeps no pools.", "Run the job by the daemons of both parties.")
         release.admit(Shares())
         session.report("prepare", 0, 1)
         holds_x = session.role is parameters.x_at
         pool = session.oblivious.fill_pool(parameters.count, parameters.bits, holds_x=holds_x)
-        stored = Stored.of(pool)
-        session.pools.put(stored, pool.export())
+        stored = PoolInfo.of(pool)
+        session.precomputed.put(stored, pool.export())
         session.report("prepare", 1, 1)
         return _outcome(parameters, stored.comparisons)
 

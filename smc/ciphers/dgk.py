@@ -84,7 +84,7 @@ class Dgk:
     Args:
         public: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
 
     Attributes:
         operations: how many group operations were done, by name, as a function of batch sizes alone:
@@ -94,11 +94,11 @@ class Dgk:
 
     order: Final = PLAINTEXTS
 
-    def __init__(self, public: DgkPublicKey, random: Randomness, pool: Executor) -> None:
+    def __init__(self, public: DgkPublicKey, random: Randomness, executor: Executor) -> None:
         self.public = public
         self.operations: Counter[str] = Counter()
         self._random = random
-        self._pool = pool
+        self._executor = executor
         self._generator_powers: list[mpz] = []
         self._table: FixedBase | None = None
 
@@ -151,7 +151,7 @@ class Dgk:
         """
         self._check(a, b)
         self.operations["dgk_inverse"] += len(b)
-        negated = inverses(b.values, self.public.n, self._pool)
+        negated = inverses(b.values, self.public.n, self._executor)
         return DgkCiphertexts(self.public, self._multiply(a.values, negated))
 
     def scale(self, a: DgkCiphertexts, factors: Sequence[int]) -> DgkCiphertexts:
@@ -166,7 +166,7 @@ class Dgk:
             raise UsageError(f"{len(a)} ciphertexts and {len(factors)} factors do not go together.")
         self.operations["dgk_power"] += len(a)
         reduced = [int(factor) % PLAINTEXTS for factor in factors]
-        return DgkCiphertexts(self.public, powers(a.values, reduced, self.public.n, self._pool))
+        return DgkCiphertexts(self.public, powers(a.values, reduced, self.public.n, self._executor))
 
     def expected(self, count: int) -> ExpectedDgk:
         """What to demand of a message field with `count` ciphertexts under this key."""
@@ -189,14 +189,14 @@ class Dgk:
         return [self._generator_powers[int(value) % PLAINTEXTS] for value in values]
 
     def _multiply(self, left: Sequence[mpz], right: Sequence[mpz]) -> list[mpz]:
-        return products(left, right, self.public.n, self._pool)
+        return products(left, right, self.public.n, self._executor)
 
     def _masks(self, count: int) -> list[mpz]:
         """Powers of h, statistically uniform among all."""
         self.operations["dgk_mask"] += count
         if self._table is None:
-            self._table = FixedBase(self.public.h, self.public.n, _EXPONENT_BITS, _WINDOW, self._pool)
-        return self._table.power(self._random.below(1 << _EXPONENT_BITS, count), self._pool)
+            self._table = FixedBase(self.public.h, self.public.n, _EXPONENT_BITS, _WINDOW, self._executor)
+        return self._table.power(self._random.below(1 << _EXPONENT_BITS, count), self._executor)
 
 
 class OwnDgk(Dgk):
@@ -205,11 +205,11 @@ class OwnDgk(Dgk):
     Args:
         private: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
     """
 
-    def __init__(self, private: DgkPrivateKey, random: Randomness, pool: Executor) -> None:
-        super().__init__(private.public, random, pool)
+    def __init__(self, private: DgkPrivateKey, random: Randomness, executor: Executor) -> None:
+        super().__init__(private.public, random, executor)
         self._private = private
         self._tables: tuple[FixedBase, FixedBase] | None = None
 
@@ -222,7 +222,7 @@ class OwnDgk(Dgk):
         self._check(a)
         self.operations["dgk_zero_test"] += len(a)
         key = self._private
-        return [power == 1 for power in powers(a.values, key.v_p, key.p, self._pool)]
+        return [power == 1 for power in powers(a.values, key.v_p, key.p, self._executor)]
 
     def _masks(self, count: int) -> list[mpz]:
         """Powers of h, uniform among all, modulo p and q apart."""
@@ -230,9 +230,9 @@ class OwnDgk(Dgk):
         key = self._private
         if self._tables is None:
             self._tables = (
-                FixedBase(key.h, key.p, key.v_p.bit_length(), _WINDOW, self._pool),
-                FixedBase(key.h, key.q, key.v_q.bit_length(), _WINDOW, self._pool),
+                FixedBase(key.h, key.p, key.v_p.bit_length(), _WINDOW, self._executor),
+                FixedBase(key.h, key.q, key.v_q.bit_length(), _WINDOW, self._executor),
             )
-        left = self._tables[0].power(self._random.below(int(key.v_p), count), self._pool)
-        right = self._tables[1].power(self._random.below(int(key.v_q), count), self._pool)
+        left = self._tables[0].power(self._random.below(int(key.v_p), count), self._executor)
+        right = self._tables[1].power(self._random.below(int(key.v_q), count), self._executor)
         return [a + (b - a) * key.p_inverse % key.q * key.p for a, b in zip(left, right, strict=True)]

@@ -117,7 +117,7 @@ class ExpectedPairs:
 
     key: ElGamalKey
     count: int
-    pool: Executor = field(repr=False, compare=False)
+    executor: Executor = field(repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -133,7 +133,7 @@ class ExpectedPairs:
         if len(data) != self.size:
             raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
         pieces = [data[i : i + CIPHERTEXT_BYTES] for i in range(0, len(data), CIPHERTEXT_BYTES)]
-        return Pairs(self.key, spread(_decoded, self.count, self.pool, (pieces,), ()))
+        return Pairs(self.key, spread(_decoded, self.count, self.executor, (pieces,), ()))
 
 
 class ElGamal:
@@ -142,7 +142,7 @@ class ElGamal:
     Args:
         public: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
 
     Attributes:
         operations: how many group operations were done, by name, as a function of batch sizes alone:
@@ -151,11 +151,11 @@ class ElGamal:
 
     order: Final = ORDER
 
-    def __init__(self, public: ElGamalKey, random: Randomness, pool: Executor) -> None:
+    def __init__(self, public: ElGamalKey, random: Randomness, executor: Executor) -> None:
         self.public = public
         self.operations: Counter[str] = Counter()
         self._random = random
-        self._pool = pool
+        self._executor = executor
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.public.fingerprint[:16]})"
@@ -188,7 +188,7 @@ class ElGamal:
         """
         self._check(a)
         _same_length(a, values)
-        return Pairs(self.public, spread(_shifted, len(a), self._pool, (a.values, values), ()))
+        return Pairs(self.public, spread(_shifted, len(a), self._executor, (a.values, values), ()))
 
     def scale(self, a: Pairs, factors: Sequence[int]) -> Pairs:
         """Ciphertexts of the products with known integers.
@@ -200,11 +200,11 @@ class ElGamal:
         self._check(a)
         _same_length(a, factors)
         self.operations["ec_power"] += len(a)
-        return Pairs(self.public, spread(_scaled, len(a), self._pool, (a.values, factors), ()))
+        return Pairs(self.public, spread(_scaled, len(a), self._executor, (a.values, factors), ()))
 
     def expected(self, count: int) -> ExpectedPairs:
         """What to demand of a message field with `count` ciphertexts under this key."""
-        return ExpectedPairs(self.public, count, self._pool)
+        return ExpectedPairs(self.public, count, self._executor)
 
     def _check(self, batch: Pairs) -> None:
         if batch.key != self.public:
@@ -222,7 +222,7 @@ class ElGamal:
         while rows:
             scalars = self._random.below(ORDER, len(rows))
             batch = [values[row] for row in rows]
-            found = spread(work, len(rows), self._pool, (batch, scalars), (key,))
+            found = spread(work, len(rows), self._executor, (batch, scalars), (key,))
             made.update(zip(rows, found, strict=True))
             rows = [row for row, pair in zip(rows, found, strict=True) if pair[0] is None or pair[1] is None]
         return FreshPairs.declare(self.public, [made[row] for row in range(len(values))])
@@ -234,11 +234,11 @@ class OwnElGamal(ElGamal):
     Args:
         secret: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
     """
 
-    def __init__(self, secret: ElGamalSecret, random: Randomness, pool: Executor) -> None:
-        super().__init__(secret.public, random, pool)
+    def __init__(self, secret: ElGamalSecret, random: Randomness, executor: Executor) -> None:
+        super().__init__(secret.public, random, executor)
         self._secret = secret
 
     def encrypt(self, values: Sequence[int]) -> FreshPairs:
@@ -254,7 +254,7 @@ class OwnElGamal(ElGamal):
         """
         self._check(a)
         self.operations["ec_zero_test"] += len(a)
-        return spread(_zero, len(a), self._pool, (a.values,), (self._secret.scalar,))
+        return spread(_zero, len(a), self._executor, (a.values,), (self._secret.scalar,))
 
 
 def _same_length(a: Pairs, others: Sequence[int]) -> None:

@@ -23,7 +23,7 @@ from gmpy2 import mpz
 from smc.numeric.modular import FixedBases, Integer, powers
 from smc.numeric.random import Randomness
 
-_LEAST_GENERATORS: Final = 44
+_MIN_GENERATORS: Final = 44
 _JOB_BITS: Final = 25
 _DISTANCE_BITS: Final = 40
 _EXCESS_BITS: Final = 2 * (_DISTANCE_BITS + _JOB_BITS) + 2
@@ -115,7 +115,7 @@ class Masks:
         power: the exponent; `r ** power % modulus` depends on r modulo `unit_modulus` only.
         modulus: the modulus of the masks.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
         tables: where the table is taken from and put.
     """
 
@@ -125,14 +125,14 @@ class Masks:
         power: Integer,
         modulus: Integer,
         random: Randomness,
-        pool: Executor,
+        executor: Executor,
         tables: MaskTables,
     ) -> None:
         self._unit_modulus = int(unit_modulus)
         self._power = power
         self._modulus = int(modulus)
         self._random = random
-        self._pool = pool
+        self._executor = executor
         self._tables = tables
         self._group = int(power), int(modulus)
         self._table: FixedBases | None = None
@@ -161,22 +161,22 @@ class Masks:
         rest = count - len(masks)
         noise = np.frombuffer(self._random.bytes(rest * table.width), dtype=np.uint8)
         digits = noise.reshape(rest, table.width) & np.uint8((1 << table.window) - 1)
-        return masks + table.combine(digits, self._pool)
+        return masks + table.combine(digits, self._executor)
 
     def _direct(self, count: int) -> list[mpz]:
         units = self._random.units(self._unit_modulus, count)
-        return powers(units, self._power, self._modulus, self._pool)
+        return powers(units, self._power, self._modulus, self._executor)
 
     def _build(self) -> FixedBases:
-        return FixedBases(self._generators, self._modulus, self._digits, self._window, self._pool)
+        return FixedBases(self._generators, self._modulus, self._digits, self._window, self._executor)
 
     def _layout(self) -> tuple[int, int, int]:
         """Window, digits per generator and generators: the widest window whose table is not too large."""
         needed = self._unit_modulus.bit_length() + _EXCESS_BITS
         entry = (self._modulus.bit_length() + 7) // 8 + _OBJECT_BYTES
         for window in range(_WIDEST_WINDOW, 1, -1):
-            digits = max(1, needed // (_LEAST_GENERATORS * window))
-            generators = max(_LEAST_GENERATORS, -(-needed // (digits * window)))
+            digits = max(1, needed // (_MIN_GENERATORS * window))
+            generators = max(_MIN_GENERATORS, -(-needed // (digits * window)))
             if (generators * digits << window) * entry <= _TABLE_BYTES:
                 break
         return window, digits, generators

@@ -64,13 +64,13 @@ class Packing:
         """What `pack` adds to the operation count `square`."""
         return (count - self.packs(count)) * self.slot_bits
 
-    def pack(self, cipher: Paillier, values: Ciphertexts, pool: Executor) -> Ciphertexts:
+    def pack(self, cipher: Paillier, values: Ciphertexts, executor: Executor) -> Ciphertexts:
         """Ciphertexts of the packs, not fresh.
 
         Args:
             cipher: the cipher of the values' key.
             values: ciphertexts of integers; the first value goes to the lowest slot of the first pack.
-            pool: where the work is done.
+            executor: where the work is done.
 
         Raises:
             KeyMaterialError: the ciphertexts are under another key, or its plaintexts hold no such pack.
@@ -86,7 +86,7 @@ class Packing:
         cipher.operations["square"] += self.squarings(len(values))
         groups = self._groups(values.values)
         fixed = (mpz(1) << self.slot_bits, key.n_squared)
-        return Ciphertexts(key, spread(_horner, len(groups), pool, (groups,), fixed))
+        return Ciphertexts(key, spread(_horner, len(groups), executor, (groups,), fixed))
 
     def join(self, values: Sequence[int]) -> list[int]:
         """The packs of known integers, as plaintexts.

@@ -44,7 +44,7 @@ class Paillier:
     Args:
         public: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
         tables: tables for masks, shared with other ciphers; new ones unless given.
 
     Attributes:
@@ -55,12 +55,12 @@ class Paillier:
     """
 
     def __init__(
-        self, public: PublicKey, random: Randomness, pool: Executor, tables: MaskTables | None = None
+        self, public: PublicKey, random: Randomness, executor: Executor, tables: MaskTables | None = None
     ) -> None:
         self.public = public
         self.operations: Counter[str] = Counter()
         self._random = random
-        self._pool = pool
+        self._executor = executor
         self._tables = MaskTables() if tables is None else tables
         self._general_masks: Masks | None = None
 
@@ -119,7 +119,7 @@ class Paillier:
         self._check(a, b)
         _same_length(a, b.values)
         self.operations["inverse"] += len(b)
-        negated = inverses(b.values, self.public.n_squared, self._pool)
+        negated = inverses(b.values, self.public.n_squared, self._executor)
         return Ciphertexts(self.public, self._multiply(a.values, negated))
 
     def scale(self, a: Ciphertexts, factors: Sequence[Integer]) -> Ciphertexts:
@@ -139,11 +139,11 @@ class Paillier:
         self.operations["small_power" if short else "power"] += len(a)
         bases = list(a.values)
         negative = [row for row, factor in enumerate(factors) if factor < 0]
-        turned = inverses([bases[row] for row in negative], self.public.n_squared, self._pool)
+        turned = inverses([bases[row] for row in negative], self.public.n_squared, self._executor)
         for row, base in zip(negative, turned, strict=True):
             bases[row] = base
         exponents = [abs(mpz(factor)) % self.public.n for factor in factors]
-        return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self._pool))
+        return Ciphertexts(self.public, powers(bases, exponents, self.public.n_squared, self._executor))
 
     def expected(self, count: int) -> ExpectedCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
@@ -162,14 +162,16 @@ class Paillier:
         return [1 + value % n * n for value in values]
 
     def _multiply(self, left: Sequence[mpz], right: Sequence[mpz]) -> list[mpz]:
-        return products(left, right, self.public.n_squared, self._pool)
+        return products(left, right, self.public.n_squared, self._executor)
 
     def _masks(self, count: int) -> list[mpz]:
         """Uniform n-th residues modulo n**2."""
         self.operations["mask"] += count
         if self._general_masks is None:
             key = self.public
-            self._general_masks = Masks(key.n, key.n, key.n_squared, self._random, self._pool, self._tables)
+            self._general_masks = Masks(
+                key.n, key.n, key.n_squared, self._random, self._executor, self._tables
+            )
         return self._general_masks.draw(count)
 
 
@@ -179,18 +181,18 @@ class OwnPaillier(Paillier):
     Args:
         private: the key.
         random: the source of randomness.
-        pool: where the work is done.
+        executor: where the work is done.
         tables: as for `Paillier`; they come to tell the primes.
     """
 
     def __init__(
-        self, private: PrivateKey, random: Randomness, pool: Executor, tables: MaskTables | None = None
+        self, private: PrivateKey, random: Randomness, executor: Executor, tables: MaskTables | None = None
     ) -> None:
-        super().__init__(private.public, random, pool, tables)
+        super().__init__(private.public, random, executor, tables)
         self._private = private
         # n-th residues modulo p**2 are p-th powers, because q is prime to p (p - 1); so too with q
-        self._masks_p = Masks(private.p, private.p, private.p_squared, random, pool, self._tables)
-        self._masks_q = Masks(private.q, private.q, private.q_squared, random, pool, self._tables)
+        self._masks_p = Masks(private.p, private.p, private.p_squared, random, executor, self._tables)
+        self._masks_q = Masks(private.q, private.q, private.q_squared, random, executor, self._tables)
 
     def decrypt(self, a: Ciphertexts) -> list[int]:
         """The plaintexts, integers in [0, n).
@@ -201,8 +203,8 @@ class OwnPaillier(Paillier):
         self._check(a)
         self.operations["decrypt"] += len(a)
         key = self._private
-        left = powers(a.values, key.p - 1, key.p_squared, self._pool)
-        right = powers(a.values, key.q - 1, key.q_squared, self._pool)
+        left = powers(a.values, key.p - 1, key.p_squared, self._executor)
+        right = powers(a.values, key.q - 1, key.q_squared, self._executor)
         plain = []
         for power_p, power_q in zip(left, right, strict=True):
             m_p = (power_p - 1) // key.p * key.decryption_p % key.p
@@ -223,7 +225,7 @@ class OwnPaillier(Paillier):
         self._check(a)
         self.operations["zero_test"] += len(a)
         key = self._private
-        return [power == 1 for power in powers(a.values, key.p - 1, key.p_squared, self._pool)]
+        return [power == 1 for power in powers(a.values, key.p - 1, key.p_squared, self._executor)]
 
     def _masks(self, count: int) -> list[mpz]:
         self.operations["mask"] += count

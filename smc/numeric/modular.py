@@ -33,7 +33,7 @@ _RELEASE_BITS = 2048  # measured: below, handing the lock over costs more than o
 
 
 def powers(
-    bases: Sequence[Integer], exponents: Sequence[Integer] | Integer, modulus: Integer, pool: Executor
+    bases: Sequence[Integer], exponents: Sequence[Integer] | Integer, modulus: Integer, executor: Executor
 ) -> list[mpz]:
     """`bases[i] ** exponents[i] % modulus` for every i.
 
@@ -41,7 +41,7 @@ def powers(
         bases: the bases, of any size.
         exponents: one non-negative exponent per base, or one for all.
         modulus: positive.
-        pool: where the work is done.
+        executor: where the work is done.
 
     Raises:
         UsageError: the lengths differ, or an exponent is negative.
@@ -49,15 +49,15 @@ def powers(
     if isinstance(exponents, int | mpz):
         if exponents < 0:
             raise UsageError("A negative exponent was given.", "Invert the base instead.")
-        return spread(_powers_of_one_exponent, len(bases), pool, (bases,), (mpz(exponents), mpz(modulus)))
+        return spread(_powers_of_one_exponent, len(bases), executor, (bases,), (mpz(exponents), mpz(modulus)))
     _same_length(bases, exponents)
     if any(exponent < 0 for exponent in exponents):
         raise UsageError("A negative exponent was given.", "Invert the base instead.")
-    return spread(_powers, len(bases), pool, (bases, exponents), (mpz(modulus),))
+    return spread(_powers, len(bases), executor, (bases, exponents), (mpz(modulus),))
 
 
 def products(
-    left: Sequence[Integer], right: Sequence[Integer], modulus: Integer, pool: Executor
+    left: Sequence[Integer], right: Sequence[Integer], modulus: Integer, executor: Executor
 ) -> list[mpz]:
     """`left[i] * right[i] % modulus` for every i.
 
@@ -65,16 +65,16 @@ def products(
         UsageError: the lengths differ.
     """
     _same_length(left, right)
-    return spread(_products, len(left), pool, (left, right), (mpz(modulus),))
+    return spread(_products, len(left), executor, (left, right), (mpz(modulus),))
 
 
-def inverses(values: Sequence[Integer], modulus: Integer, pool: Executor) -> list[mpz]:
+def inverses(values: Sequence[Integer], modulus: Integer, executor: Executor) -> list[mpz]:
     """The inverses modulo `modulus`, with one inversion per piece (Montgomery's trick).
 
     Raises:
         DomainError: a value has no inverse.
     """
-    return spread(_inverses, len(values), pool, (values,), (mpz(modulus),))
+    return spread(_inverses, len(values), executor, (values,), (mpz(modulus),))
 
 
 class FixedBases:
@@ -89,21 +89,21 @@ class FixedBases:
         modulus: positive.
         digits: digits per exponent, at least 1.
         window: bits per digit, 1 to 8.
-        pool: where the tables are computed.
+        executor: where the tables are computed.
 
     Raises:
         UsageError: no bases, no digits, or a window outside 1 to 8.
     """
 
     def __init__(
-        self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, pool: Executor
+        self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, executor: Executor
     ) -> None:
         if not bases or digits < 1 or not 1 <= window <= 8:
             raise UsageError("A table needs a base, a digit and a window of 1 to 8 bits.")
         self.modulus = mpz(modulus)
         self.window = window
         tables: list[list[list[mpz]]] = spread(
-            _tables, len(bases), pool, (bases,), (digits, window, self.modulus)
+            _tables, len(bases), executor, (bases,), (digits, window, self.modulus)
         )
         self._rows = [row for table in tables for row in table]
 
@@ -116,12 +116,12 @@ class FixedBases:
         """Digits that a product takes: those of the first base's exponent, then the second's, and so on."""
         return len(self._rows)
 
-    def combine(self, digits: NDArray[np.uint8], pool: Executor) -> list[mpz]:
+    def combine(self, digits: NDArray[np.uint8], executor: Executor) -> list[mpz]:
         """One product of powers per row of digits.
 
         Args:
             digits: shape (count, width), each digit below 2**window.
-            pool: where the work is done.
+            executor: where the work is done.
 
         Raises:
             UsageError: the shape does not fit.
@@ -132,7 +132,7 @@ class FixedBases:
         if digits.size and int(digits.max()) >> self.window:
             raise DomainError(f"A digit has more than {self.window} bits.")
         lines = [line.tobytes() for line in digits]
-        return spread(_combine, len(lines), pool, (lines,), (self._rows, self.modulus))
+        return spread(_combine, len(lines), executor, (lines,), (self._rows, self.modulus))
 
 
 class FixedBase:
@@ -143,16 +143,16 @@ class FixedBase:
         modulus: positive.
         exponent_bits: bit bound of the exponents, at least 1.
         window: bits per digit, 1 to 8.
-        pool: where the table is computed.
+        executor: where the table is computed.
     """
 
     def __init__(
-        self, base: Integer, modulus: Integer, exponent_bits: int, window: int, pool: Executor
+        self, base: Integer, modulus: Integer, exponent_bits: int, window: int, executor: Executor
     ) -> None:
         self._bits = exponent_bits
-        self._table = FixedBases([base], modulus, -(-exponent_bits // window), window, pool)
+        self._table = FixedBases([base], modulus, -(-exponent_bits // window), window, executor)
 
-    def power(self, exponents: Sequence[Integer], pool: Executor) -> list[mpz]:
+    def power(self, exponents: Sequence[Integer], executor: Executor) -> list[mpz]:
         """`base ** exponent % modulus` for every exponent.
 
         Raises:
@@ -160,7 +160,7 @@ class FixedBase:
         """
         if any(exponent < 0 or exponent.bit_length() > self._bits for exponent in exponents):
             raise DomainError(f"An exponent is outside [0, 2**{self._bits}).", "Reduce it first.")
-        return self._table.combine(self._digits(exponents), pool)
+        return self._table.combine(self._digits(exponents), executor)
 
     def _digits(self, exponents: Sequence[Integer]) -> NDArray[np.uint8]:
         window, width = self._table.window, self._table.width
@@ -180,7 +180,7 @@ def _same_length(left: Sequence[Any], right: Sequence[Any]) -> None:
 def spread(
     work: Callable[..., list[T]],
     count: int,
-    pool: Executor,
+    executor: Executor,
     batches: Iterable[Sequence[Any]],
     fixed: tuple[Any, ...],
 ) -> list[T]:
@@ -190,7 +190,8 @@ def spread(
     pieces = min(PIECES, count)
     ends = [count * piece // pieces for piece in range(pieces + 1)]
     tasks = [
-        pool.submit(work, *(batch[start:stop] for batch in batches), *fixed) for start, stop in pairwise(ends)
+        executor.submit(work, *(batch[start:stop] for batch in batches), *fixed)
+        for start, stop in pairwise(ends)
     ]
     return [result for task in tasks for result in task.result()]
 

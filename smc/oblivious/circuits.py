@@ -14,7 +14,7 @@ half of the digits the holder of x sends, for the others the holder of y, so tha
 
 Learns: neither party anything; every opened bit is masked by a fresh random bit of a triple, every offered
 bit by a pad.
-Assumes: `smc.oblivious.extension`, `smc.oblivious.selection`; semi-honest parties.
+Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`; semi-honest parties.
 Cost: `smc.oblivious.cost`; ceil(log2 k) openings.
 Reference: digits by 1-of-N transfer: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2,
 CCS 2020, section 3.1; tree: Garay, Schoenmakers and Villegas, PKC 2007; Goldreich, Micali and Wigderson, STOC
@@ -32,8 +32,8 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.oblivious.bitmatrix import Word
 from smc.oblivious.cost import WORD_BITS, Digits
+from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.pool import Portion
-from smc.oblivious.selection import CHOICES, DIGIT_BITS
 from smc.oblivious.transfers import Transfers, Triples
 
 

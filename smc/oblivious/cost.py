@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from smc.oblivious import extension, selection
-from smc.oblivious.base import NONCE_BYTES, POINT_BYTES, TRANSFERS
+from smc.oblivious import ot_1_of_16, softspoken
+from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import LANES, words_for
 from smc.oblivious.setup import SUM_BYTES
 
@@ -23,9 +23,9 @@ WORD_BITS: Final = 64
 POOL_NAME_BYTES: Final = 32
 
 _WORD: Final = 8
-_BIT_COLUMN_BYTES: Final = extension.TREES * _WORD
-_CHOICE_COLUMN_BYTES: Final = selection.MATRIX_ROWS * _WORD
-_PLANES_SENT: Final = 2 * (selection.CHOICES - 1)
+_BIT_COLUMN_BYTES: Final = softspoken.TREES * _WORD
+_CHOICE_COLUMN_BYTES: Final = ot_1_of_16.MATRIX_ROWS * _WORD
+_PLANES_SENT: Final = 2 * (ot_1_of_16.CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Digits:
     @classmethod
     def of(cls, bits: int) -> Digits:
         """For numbers of so many bits."""
-        count = -(-bits // selection.DIGIT_BITS)
+        count = -(-bits // ot_1_of_16.DIGIT_BITS)
         return cls(count, (count + 1) // 2)
 
     @property
@@ -147,7 +147,7 @@ def prepared_comparison(count: int, bits: int) -> tuple[Step, ...]:
     steps: list[Step] = []
     for span in spans(count, digits.prepared_word_bytes):
         width = words_for(span.stop - span.start)
-        plane = selection.DIGIT_BITS * width * _WORD
+        plane = ot_1_of_16.DIGIT_BITS * width * _WORD
         steps.append(Step(plane * digits.sent_by_y, plane * digits.sent_by_x))
         steps += _digits_and_tree(digits, width)
     return tuple(steps)
@@ -192,7 +192,7 @@ def conjunction(count: int) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def to_words(count: int) -> tuple[Step, ...]:
+def bits_to_arithmetic(count: int) -> tuple[Step, ...]:
     """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers."""
     steps: list[Step] = []
     for span in spans(count, CORRELATED_WORD_BYTES):

@@ -28,8 +28,8 @@ from smc.oblivious.cost import (
     spans,
 )
 from smc.oblivious.oprf import WIDTH, Functions, Keys
+from smc.oblivious.ot_1_of_16 import DIGIT_BITS
 from smc.oblivious.pool import Pool
-from smc.oblivious.selection import DIGIT_BITS
 from smc.oblivious.silent_circuits import Layout, SilentComparison, SilentTransfers
 from smc.oblivious.transfers import Transfers
 
@@ -227,13 +227,13 @@ class ObliviousEngine:
                 parts.append(unpack_slots(shares, part.stop - part.start))
             return joined(parts, np.uint8)
 
-    def to_words(self, bits: Bit, sends: bool | None = None) -> Word:
+    def bits_to_arithmetic(self, bits: Bit, sends: bool | None = None) -> Word:
         """Turn XOR shares of bits into additive shares modulo 2**64.
 
         Args:
             bits: own XOR shares, shape (n,).
-            sends: whether this party is the first one in `smc.oblivious.cost.to_words`; the sides say the
-                opposite. Alice is, unless said.
+            sends: whether this party is the first one in `smc.oblivious.cost.bits_to_arithmetic`; the sides
+                say the opposite. Alice is, unless said.
 
         Returns:
             Own shares, shape (n,): the two sides' sum is the bit, modulo 2**64.
@@ -275,7 +275,7 @@ class ObliviousEngine:
         """Send transfers of 128 bits before the hash; the peer calls `receive_rows`.
 
         To be used, rows are hashed by a function for which the offset is a secret key, with a key of its own
-        for each use: see `smc.oblivious.rowhash`.
+        for each use: see `smc.oblivious.correlation_robust_hash`.
 
         Args:
             count: transfers; the peer's matrix of `matrix_bytes(count)` has to fit a transport's buffers.

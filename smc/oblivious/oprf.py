@@ -18,11 +18,11 @@ public keys that serve one piece of 2**15 instances; wider values take more keys
 Learns: the sender nothing (each u_s contains the stream of the leaf it lacks); the receiver nothing of its
 functions at other points.
 Assumes: semi-honest parties, inputs that were chosen before the session began or hashed under a salt drawn
-in it; `smc.oblivious.trees`, `smc.oblivious.transfers`; AES-128 as generator G and as an ideal cipher. Two
-words of C differ in fewer than 32 symbols, 128 bits of D, with probability P[B(64, 15/16) < 32] < 2**-74, so
-that with 2**34 points y none does but for a chance of 2**-40 (`distance_failure`). A party that makes p
-evaluations under the keys of a piece then learns something of one of its m hidden values with probability of
-about m (p 2**-128 + p**2 2**-225): the second term is for a guess of both halves of a row.
+in it; `smc.oblivious.ggm_trees`, `smc.oblivious.transfers`; AES-128 as generator G and as an ideal cipher.
+Two words of C differ in fewer than 32 symbols, 128 bits of D, with probability P[B(64, 15/16) < 32] <
+2**-74, so that with 2**34 points y none does but for a chance of 2**-40 (`distance_failure`). A party that
+makes p evaluations under the keys of a piece then learns something of one of its m hidden values with
+probability of about m (p 2**-128 + p**2 2**-225): the second term is for a guess of both halves of a row.
 Cost: `steps`; 32 bytes per instance.
 Reference: Kolesnikov, Kumaresan, Rosulek and Trieu, Efficient batched oblivious PRF with applications to
 private set intersection, CCS 2016, section 3 (the function from a pseudorandom code, over bits); the
@@ -48,10 +48,10 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.cost import Step, matrix_bytes
+from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
+from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
-from smc.oblivious.symbols import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
 from smc.oblivious.transfers import Transfers
-from smc.oblivious.trees import SEED_BYTES, SeedTrees
 from smc.oblivious.workspace import Workspace
 
 DISTANCE: Final = 32
@@ -73,7 +73,7 @@ PIECE_WORDS: Final = 512
 SETUP: Final = (Step(matrix_bytes(BASE_TRANSFERS), 0), Step(0, BASE_TRANSFERS * SUM_BYTES))
 """The set-up of one direction, at its first use; the sender is the first party."""
 
-MOST_FUNCTIONS: Final = 1 << 28
+MAX_FUNCTIONS: Final = 1 << 28
 """More functions are not made at once: their rows alone would fill 8 GiB."""
 
 _BLOCK: Final = 1 << 13
@@ -293,14 +293,14 @@ class PrfSender:
         """Fresh functions; the receiver evaluates each once.
 
         Args:
-            count: how many, at most `MOST_FUNCTIONS`.
+            count: how many, at most `MAX_FUNCTIONS`.
             width: bytes of a value.
 
         Raises:
             UsageError: there are too many.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        if count > MOST_FUNCTIONS:
+        if count > MAX_FUNCTIONS:
             raise UsageError(f"{count} functions at once are too many.", "Split the data into several jobs.")
         first, batch = self._pieces, self._batches
         rows = np.empty((count, DEPTH), dtype=np.uint64)

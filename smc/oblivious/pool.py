@@ -9,7 +9,10 @@ one copy at a time; whoever stores the bytes has to delete them before the pool 
 use both parties compare the pool's name and how much of it is left, so a half that was used before, or
 restored from a backup, is refused by the other side.
 
-Assumes: as `smc.oblivious.extension` and `smc.oblivious.selection`, in the session that made the pool; that
+`PeerPools` is where pools lie between sessions, as protocols see it; who keeps them encrypted on disk is not
+known here.
+
+Assumes: as `smc.oblivious.softspoken` and `smc.oblivious.ot_1_of_16`, in the session that made the pool; that
 the bytes are stored where only their owner can read or change them.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
@@ -20,18 +23,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from threading import Lock
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
 from smc.errors import UsageError
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.cost import POOL_NAME_BYTES, Digits
-from smc.oblivious.selection import CHOICES, DIGIT_BITS
+from smc.oblivious.ot_1_of_16 import CHOICES, DIGIT_BITS
 from smc.oblivious.transfers import Triples
 
 _MAGIC: Final = b"duetto-pool-1\0"
-_MOST_BITS: Final = 1 << 12
+_MAX_BITS: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ class Pool:
         name, rest = header[:POOL_NAME_BYTES], header[POOL_NAME_BYTES:]
         bits, width = int.from_bytes(rest[:2], "big"), int.from_bytes(rest[3:], "big")
         body = data[start + len(header) :]
-        known = data[:start] == _MAGIC and len(rest) == 11 and 1 <= bits <= _MOST_BITS and rest[2] <= 1
+        known = data[:start] == _MAGIC and len(rest) == 11 and 1 <= bits <= _MAX_BITS and rest[2] <= 1
         shapes = _shapes(bits, rest[2] == 1) if known else []
         if not known or 8 * width * sum(prod(shape) for shape in shapes) != len(body):
             raise UsageError("These bytes are no pool of correlated randomness.", "Fill a new pool.")
@@ -167,3 +170,52 @@ class Pool:
             arrays.append(words[used : used + size].reshape(*shape, width))
             used += size
         return cls(name, bits, rest[2] == 1, arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolInfo:
+    """What is known of a pool without its secrets.
+
+    Attributes:
+        name: the same on both sides, 32 bytes.
+        comparisons: how many it is good for, a multiple of 64.
+        bits: width of the numbers to compare.
+        holds_x: whether the local numbers will be x.
+    """
+
+    name: bytes
+    comparisons: int
+    bits: int
+    holds_x: bool
+
+    @classmethod
+    def of(cls, pool: Pool) -> PoolInfo:
+        """The description of a pool as it is now."""
+        return cls(pool.name, len(pool), pool.bits, pool.holds_x)
+
+
+class PeerPools(Protocol):
+    """The local halves of the pools with one peer.
+
+    What is taken is gone from it for good before it is handed out, so a pool is used at most once.
+    """
+
+    def put(self, stored: PoolInfo, data: bytes) -> None:
+        """Keep what `Pool.export` gave.
+
+        Raises:
+            DuettoError: there is no room, or a pool of that name is or was there.
+        """
+        ...
+
+    def pools(self) -> Sequence[PoolInfo]:
+        """What is there, in any order."""
+        ...
+
+    def take(self, name: bytes) -> bytes | None:
+        """Delete a pool and then hand it out; None if there is none of that name.
+
+        Raises:
+            DuettoError: it is damaged, or was taken before.
+        """
+        ...

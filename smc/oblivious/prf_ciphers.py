@@ -20,7 +20,7 @@ from smc.oblivious.workspace import Workspace
 
 _KEY_BYTES: Final = 16
 _BLOCK_BYTES: Final = 16
-_MOST_KNOWN: Final = 256
+_MAX_KNOWN: Final = 256
 _CODE_DOMAIN: Final = b"duetto/oblivious/prf-code/1"
 _HASH_DOMAIN: Final = b"duetto/oblivious/prf-hash/1"
 
@@ -42,7 +42,7 @@ class PrfCiphers:
     def _cipher(self, domain: bytes, number: int, part: int) -> CipherContext:
         name = domain + self._name + number.to_bytes(8, "big") + part.to_bytes(2, "big")
         if name not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _MAX_KNOWN:
                 self._known.clear()
             key = hashlib.sha256(name).digest()[:_KEY_BYTES]
             self._known[name] = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - single blocks

@@ -5,7 +5,7 @@
                   -- sums --                    seed trees, both directions at once (1 flight)
 
 Learns: neither party anything.
-Assumes: `smc.oblivious.base`, `smc.oblivious.trees`.
+Assumes: `smc.oblivious.base_ot`, `smc.oblivious.ggm_trees`.
 Reference: there.
 """
 
@@ -22,17 +22,17 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import extension, selection
-from smc.oblivious.base import TRANSFERS, BaseKeys, exchange
+from smc.oblivious import ot_1_of_16, softspoken
+from smc.oblivious.base_ot import TRANSFERS, BaseKeys, exchange
 from smc.oblivious.bitmatrix import Bit, Word
-from smc.oblivious.extension import BitReceiver, BitSender
-from smc.oblivious.selection import ChoiceReceiver, ChoiceSender
-from smc.oblivious.trees import SEED_BYTES, SeedTrees
+from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
+from smc.oblivious.ot_1_of_16 import ChoiceReceiver, ChoiceSender
+from smc.oblivious.softspoken import BitReceiver, BitSender
 from smc.oblivious.workspace import Workspace
 
 SUM_BYTES: Final = 2 * SEED_BYTES
 
-_BIT_KEYS: Final = slice(0, extension.TREES * extension.DEPTH)
+_BIT_KEYS: Final = slice(0, softspoken.TREES * softspoken.DEPTH)
 _CHOICE_KEYS: Final = slice(_BIT_KEYS.stop, TRANSFERS)
 
 
@@ -70,12 +70,12 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     """
     keys = exchange(role, channel, random)
     own = _Owner(keys, role, random)
-    bits, bit_sums = own.leaves(_BIT_KEYS, extension.TREES, extension.DEPTH)
-    choices, choice_sums = own.leaves(_CHOICE_KEYS, selection.TREES, selection.DEPTH)
+    bits, bit_sums = own.leaves(_BIT_KEYS, softspoken.TREES, softspoken.DEPTH)
+    choices, choice_sums = own.leaves(_CHOICE_KEYS, ot_1_of_16.TREES, ot_1_of_16.DEPTH)
     channel.send(LevelSums(Rows(np.concatenate([bit_sums, choice_sums]))))
     sums = channel.recv(LevelSums, ExpectedRows(TRANSFERS, SUM_BYTES))
-    peer_bits = _regrown(keys, role.other, _BIT_KEYS, sums, extension.DEPTH)
-    peer_choices = _regrown(keys, role.other, _CHOICE_KEYS, sums, selection.DEPTH)
+    peer_bits = _regrown(keys, role.other, _BIT_KEYS, sums, softspoken.DEPTH)
+    peer_choices = _regrown(keys, role.other, _CHOICE_KEYS, sums, ot_1_of_16.DEPTH)
     workspace = Workspace()
     return Ends(
         keys.session,

@@ -12,7 +12,7 @@ did not choose are independent and uniform to it. Two bits per digit take the fe
 of messages, where a digit of four would take 34 and save one join of 6 bits each way.
 
 Learns: neither party anything; every offer is masked by a pad, every choice by a random one.
-Assumes: `smc.oblivious.silent`; semi-honest parties.
+Assumes: `smc.oblivious.silent_ot`; semi-honest parties.
 Cost: `comparison` and `SETUP`, exactly.
 Reference: as in `smc.oblivious.circuits`; correction of random choices: Beaver, Precomputing oblivious
 transfer, CRYPTO 1995; 1-of-N from 1-of-2 transfers: Naor and Pinkas, STOC 1999.
@@ -31,12 +31,12 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import extension
+from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
 from smc.oblivious.cost import Step
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.silent import PAD_BITS, SilentReceiver, SilentSender, message_bytes
+from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.transfers import Transfers, Triples
 
 DIGIT_BITS: Final = 2
@@ -104,7 +104,7 @@ class Layout:
 
 def setup(sizes: LpnSet = PRODUCTION) -> Step:
     """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
-    size = extension.TREES * _WORD * words_for(sizes.reserve_rows)
+    size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
     return Step(size, size)
 
 

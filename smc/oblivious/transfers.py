@@ -4,7 +4,7 @@ A batch is cut into pieces of which each is one message, so that computing overl
 half of a batch sends, the sender's half receives; who is both runs the receiver's half first.
 
 Learns: neither party anything of the other's pads, correlations or triples beyond its own output.
-Assumes: `smc.oblivious.extension`, `smc.oblivious.selection`.
+Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import extension, selection
+from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.setup import set_up
 
@@ -117,7 +117,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
-        for part in _pieces(choices.shape[1], selection.PIECE_WORDS):
+        for part in _pieces(choices.shape[1], ot_1_of_16.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
             self._channel.send(ChoiceColumns(Rows(matrix)))
         return pads
@@ -131,10 +131,10 @@ class Transfers:
         Returns:
             The pads of every choice, shape (16, 2, width).
         """
-        pads = np.empty((selection.CHOICES, 2, width), dtype=np.uint64)
-        for part in _pieces(width, selection.PIECE_WORDS):
+        pads = np.empty((ot_1_of_16.CHOICES, 2, width), dtype=np.uint64)
+        for part in _pieces(width, ot_1_of_16.PIECE_WORDS):
             size = 8 * (part.stop - part.start)
-            matrix = self._channel.recv(ChoiceColumns, ExpectedRows(selection.MATRIX_ROWS, size))
+            matrix = self._channel.recv(ChoiceColumns, ExpectedRows(ot_1_of_16.MATRIX_ROWS, size))
             pads[:, :, part] = self._ends.choice_sender.extend(matrix)
         return pads
 
@@ -148,7 +148,7 @@ class Transfers:
             The pads, shape (2, w).
         """
         pads = np.empty((2, len(choices)), dtype=np.uint64)
-        for part in _pieces(len(choices), extension.PIECE_WORDS):
+        for part in _pieces(len(choices), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
             self._channel.send(Columns(Rows(matrix)))
         return pads
@@ -163,7 +163,7 @@ class Transfers:
             The pads of choice 0 and of choice 1, shape (2, width) each.
         """
         zero, one = (np.empty((2, width), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.bits(self._matrix(part))
         return zero, one
 
@@ -199,11 +199,11 @@ class Transfers:
         """64 * width correlated transfers in each direction, before the hash; one flight, both alike."""
         choices = self._random.words(width)
         received = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
             self._channel.send(Columns(Rows(matrix)))
         sent = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         bits = unpack_slots(choices, LANES * width)
         offset = self._ends.bit_sender.offset
@@ -220,7 +220,7 @@ class Transfers:
         """
         width = words_for(len(deltas))
         zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         pads, others = zero.reshape(-1)[: len(deltas)], one.reshape(-1)[: len(deltas)]
         self._channel.send(Corrections(Words(pads + deltas - others)))
@@ -234,7 +234,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         pads = np.empty((LANES, len(plane)), dtype=np.uint64)
-        for part in _pieces(len(plane), extension.PIECE_WORDS):
+        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(Columns(Rows(matrix)))
         corrections = self._channel.recv(Corrections, ExpectedWords(len(choices)))
@@ -251,7 +251,7 @@ class Transfers:
         """
         width = words_for(count)
         rows = np.empty((LANES, width, 2), dtype=np.uint64)
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
         return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
 
@@ -266,7 +266,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         rows = np.empty((LANES, len(plane), 2), dtype=np.uint64)
-        for part in _pieces(len(plane), extension.PIECE_WORDS):
+        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
             self._channel.send(Columns(Rows(matrix)))
         return rows.reshape(-1, 2)[: len(choices)]
@@ -282,7 +282,7 @@ class Transfers:
         """
         plane = pack_slots(choices)
         pads = np.empty((LANES, len(plane), 2), dtype=np.uint64)
-        for part in _pieces(len(plane), extension.PIECE_WORDS):
+        for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
             self._channel.send(Columns(Rows(matrix)))
         return pads.reshape(-1, 2)[: len(choices)]
@@ -298,10 +298,10 @@ class Transfers:
         """
         width = words_for(count)
         zero, one = (np.empty((LANES, width, 2), dtype=np.uint64) for _ in range(2))
-        for part in _pieces(width, extension.PIECE_WORDS):
+        for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.blocks(self._matrix(part))
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
 
     def _matrix(self, part: slice) -> Bit:
-        expected = ExpectedRows(extension.TREES, 8 * (part.stop - part.start))
+        expected = ExpectedRows(softspoken.TREES, 8 * (part.stop - part.start))
         return self._channel.recv(Columns, expected)

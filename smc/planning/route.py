@@ -28,7 +28,7 @@ from smc.planning.registry import (
 )
 from smc.protocols.spec import Modulus, Parameters, Setup, Sharing, Spec, mirrored_modulus
 
-MOST_BITS = 128
+MAX_BITS = 128
 
 _XOR = 2
 
@@ -65,9 +65,9 @@ def plan_comparison(
     """
     if engine not in ENGINES:
         raise UsageError(f"There is no engine {engine!r}.", f"Choose one of {', '.join(ENGINES)}.")
-    if not 1 <= parameters.bits <= MOST_BITS:
+    if not 1 <= parameters.bits <= MAX_BITS:
         raise DomainError(
-            f"Numbers of {parameters.bits} bits cannot be compared.", f"Use 1 to {MOST_BITS} bits."
+            f"Numbers of {parameters.bits} bits cannot be compared.", f"Use 1 to {MAX_BITS} bits."
         )
     search = _Search(kind, parameters, engine, network)
     return search.best(

@@ -9,8 +9,9 @@ A pad serves as it is where M is a power of two up to 2**64, is reduced where M 
 the seed of 64 bits more than M has, which are reduced: numbers modulo M within distance 2**-64 of uniform.
 
 Learns: neither party anything; a correction is masked by the pad that the chooser did not choose.
-Assumes: semi-honest parties, `smc.oblivious.extension`; SHAKE128 as a random oracle where seeds are expanded,
-with a salt that the sender draws for every span, so that no work against one seed serves another batch.
+Assumes: semi-honest parties, `smc.oblivious.softspoken`; SHAKE128 as a random oracle where seeds are
+expanded, with a salt that the sender draws for every span, so that no work against one seed serves another
+batch.
 Cost: `cost`.
 Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4; correlated transfers: Asharov,
 Lindell, Schneider and Zohner, CCS 2013.

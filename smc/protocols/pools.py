@@ -1,4 +1,4 @@
-"""Agreeing on a pool that both parties have kept, and taking it off both shelves.
+"""Agreeing on a pool that both parties have kept, and taking it from both stores.
 
     Alice (names of fitting pools)  -- Offer -->   Bob (names of fitting pools)
                                     <-- Offer --   at the same time
@@ -10,10 +10,10 @@
 
 A pool that only one side could take is lost, and the run goes on without. So is what a run leaves of a pool.
 
-Inputs: each side's shelf, or none; the comparisons to make, their bits and who holds x.
+Inputs: each side's pools, or none; the comparisons to make, their bits and who holds x.
 Outputs: the pool in use in this session, or None.
 Learns: each party the random names of up to 8 pools that the peer keeps for such comparisons with it.
-Assumes: shelves that hand out a pool at most once; as `smc.oblivious.pool`.
+Assumes: stores that hand out a pool at most once; as `smc.oblivious.pool`.
 Cost: 1 round and 256 bytes each way; with a pool in common 1 round and 1 byte more, and 1 round and 40 bytes
 of `ObliviousEngine.use_pool` if both could take it.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995, for what a pool is.
@@ -75,7 +75,7 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
-        DuettoError: the local shelf holds a damaged pool.
+        DuettoError: the local store holds a damaged pool.
     """
     own = _fitting(session, comparisons, bits, holds_x=holds_x)
     rows = np.frombuffer(b"".join([*own, *[_NOBODY] * (OFFERS - len(own))]), np.uint8)
@@ -99,12 +99,12 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
 
 def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) -> list[bytes]:
     """The names of the local pools that would do, the smallest first."""
-    kept = session.pools.pools() if session.pools is not None else ()
+    kept = session.precomputed.pools() if session.precomputed is not None else ()
     fitting = [p for p in kept if (p.bits, p.holds_x) == (bits, holds_x) and p.comparisons >= comparisons]
     fitting.sort(key=lambda pool: (pool.comparisons, pool.name))
     return [pool.name for pool in fitting[:OFFERS]]
 
 
 def _taken(session: Session, name: bytes) -> Pool | None:
-    data = session.pools.take(name) if session.pools is not None else None
+    data = session.precomputed.take(name) if session.precomputed is not None else None
     return Pool.load(data) if data is not None else None

@@ -15,8 +15,8 @@ from smc.errors import KeyMaterialError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.shelf import Shelf
-from smc.protocols.seat import KeyedSeat, Report, dgk_seat, elgamal_seat
+from smc.oblivious.pool import PeerPools
+from smc.protocols.cipher_context import KeyedCipherContext, Report, dgk_context, elgamal_context
 
 
 def _silent(stage: str, done: int, of: int) -> None:
@@ -30,7 +30,7 @@ class Session:
     Attributes:
         role: this side's role.
         channel: the conversation with the peer.
-        pool: where heavy arithmetic runs.
+        executor: where heavy arithmetic runs.
         own_key: the local Paillier key, or None where no type needs one.
         peer_key: the peer's public Paillier key, or None.
         random: the source of randomness.
@@ -39,24 +39,24 @@ class Session:
             about a tenth of a second. To save that, keep the key and give it to the next session.
         mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
             keeps the object and gives it to each of them: a session with new tables first computes them.
-        pools: where pools of correlated randomness with this peer lie, or None where none are kept.
+        precomputed: where pools of correlated randomness with this peer lie, or None where none are kept.
     """
 
     role: Role
     channel: Channel
-    pool: Executor
+    executor: Executor
     own_key: PrivateKey | None = field(default=None, repr=False)
     peer_key: PublicKey | None = None
     random: Randomness = field(default_factory=Randomness, repr=False)
     report: Report = _silent
     dgk_key: DgkPrivateKey | None = field(default=None, repr=False)
     mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
-    pools: Shelf | None = field(default=None, repr=False)
+    precomputed: PeerPools | None = field(default=None, repr=False)
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)
-    _elgamal: KeyedSeat[OwnElGamal, ElGamal] | None = field(default=None, init=False, repr=False)
-    _dgk: KeyedSeat[OwnDgk, Dgk] | None = field(default=None, init=False, repr=False)
+    _elgamal: KeyedCipherContext[OwnElGamal, ElGamal] | None = field(default=None, init=False, repr=False)
+    _dgk: KeyedCipherContext[OwnDgk, Dgk] | None = field(default=None, init=False, repr=False)
 
     @property
     def own(self) -> OwnPaillier:
@@ -68,7 +68,7 @@ class Session:
         if self._own is None:
             if self.own_key is None:
                 raise KeyMaterialError("This run needs a Paillier key of its own.", "Give the session one.")
-            self._own = OwnPaillier(self.own_key, self.random, self.pool, self.mask_tables)
+            self._own = OwnPaillier(self.own_key, self.random, self.executor, self.mask_tables)
         return self._own
 
     @property
@@ -81,7 +81,7 @@ class Session:
         if self._peer is None:
             if self.peer_key is None:
                 raise KeyMaterialError("This run needs the peer's Paillier key.", "Pair the parties again.")
-            self._peer = Paillier(self.peer_key, self.random, self.pool, self.mask_tables)
+            self._peer = Paillier(self.peer_key, self.random, self.executor, self.mask_tables)
         return self._peer
 
     @property
@@ -92,22 +92,22 @@ class Session:
         return self._oblivious
 
     @property
-    def elgamal(self) -> KeyedSeat[OwnElGamal, ElGamal]:
+    def elgamal(self) -> KeyedCipherContext[OwnElGamal, ElGamal]:
         """ElGamal's cipher both ways, under keys of this session that are made and exchanged when first used.
 
         Both parties must use it alike.
         """
         if self._elgamal is None:
-            self._elgamal = elgamal_seat(self.channel, self.pool, self.random, self._tell)
+            self._elgamal = elgamal_context(self.channel, self.executor, self.random, self._tell)
         return self._elgamal
 
     @property
-    def dgk(self) -> KeyedSeat[OwnDgk, Dgk]:
+    def dgk(self) -> KeyedCipherContext[OwnDgk, Dgk]:
         """The DGK cipher both ways, its keys exchanged when first used; both parties must use it alike."""
         if self._dgk is None:
             if self.dgk_key is None:
                 self.dgk_key = generate_dgk(self.random)
-            self._dgk = dgk_seat(self.dgk_key, self.channel, self.pool, self.random, self._tell)
+            self._dgk = dgk_context(self.dgk_key, self.channel, self.executor, self.random, self._tell)
         return self._dgk
 
     def _tell(self, stage: str, done: int, of: int) -> None:

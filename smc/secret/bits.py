@@ -15,8 +15,8 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
 from smc.secret import opening
+from smc.secret.msb import public_bits
 from smc.secret.shapes import check_shapes
-from smc.secret.signs import public_bits
 
 Bit = NDArray[np.uint8]
 PublicBits = bool | NDArray[np.bool_]

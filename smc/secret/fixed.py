@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from smc.errors import DomainError, UsageError
 from smc.secret.bounds import LIMIT, Bounds
 
-MOST_SCALE = 62
+MAX_SCALE = 62
 """More fractional bits would leave no room for a whole number."""
 
 PublicInts = int | Sequence[int] | NDArray[np.integer]
@@ -24,8 +24,8 @@ def check_scale(scale: int) -> int:
     Raises:
         UsageError: it is not a number of bits from 0 to 62.
     """
-    if not 0 <= scale <= MOST_SCALE:
-        raise UsageError(f"A scale is a number of fractional bits from 0 to {MOST_SCALE}.")
+    if not 0 <= scale <= MAX_SCALE:
+        raise UsageError(f"A scale is a number of fractional bits from 0 to {MAX_SCALE}.")
     return scale
 
 

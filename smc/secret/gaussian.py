@@ -40,15 +40,15 @@ from typing import Final
 import numpy as np
 
 from smc.errors import UsageError
-from smc.secret.law import EXACT, BiasedBits, decimal
+from smc.secret.distribution import EXACT, BiasedBits, decimal
 
-MOST_NARROW: Final = 56
+MAX_NARROW: Final = 56
 """The largest variance that is drawn by inversion alone."""
 
 LOW_VARIANCE: Final = 12
 """The variance of the first term of a sum."""
 
-MOST_LAYERS: Final = 54
+MAX_LAYERS: Final = 54
 """More terms would leave no room for the data modulo 2**64."""
 
 _WORD: Final = 1 << 64
@@ -84,8 +84,8 @@ class DiscreteGaussian:
         distance = Decimal(0)
         rest = variance
         with localcontext(EXACT):
-            while rest > MOST_NARROW:
-                if len(layers) >= MOST_LAYERS:
+            while rest > MAX_NARROW:
+                if len(layers) >= MAX_LAYERS:
                     raise UsageError(
                         "The noise would not fit 64-bit words: rho is too small for the sensitivity.",
                         "Raise rho, or clamp to narrower bounds.",

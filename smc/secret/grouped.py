@@ -181,7 +181,7 @@ def cost(alice: Grouping, bob: Grouping, width: int) -> Cost:
 
 def cost_lifted(count: int, width: int) -> Cost:
     """The exact cost of `lifted` of so many words."""
-    return cost_of(oblivious.to_words(count)) if width < _WORD_BITS else Cost()
+    return cost_of(oblivious.bits_to_arithmetic(count)) if width < _WORD_BITS else Cost()
 
 
 def _flight(sent: dict[Role, int]) -> Cost:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.secret import gates, products, quotient, rounding, signs, tournament
+from smc.secret import argmin, division, msb, mux, products, truncation
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.fixed import Fixed, PublicInts, as_fixed, check_scale
@@ -44,7 +44,7 @@ class SecretInts(SharedWords):
     @classmethod
     def from_bits(cls, bits: SecretBits) -> SecretInts:
         """Secret bits as the integers 0 and 1; two rounds, 12 bytes each."""
-        counted = bits.session.oblivious.to_words(bits.shares.reshape(-1))
+        counted = bits.session.oblivious.bits_to_arithmetic(bits.shares.reshape(-1))
         return cls(bits.session, counted.reshape(bits.shape), Bounds(0, 1))
 
     def __neg__(self) -> SecretInts:
@@ -125,7 +125,7 @@ class SecretInts(SharedWords):
         difference = self._difference(other)
         if difference._owner is not None:
             return difference._local_bits(difference._shares == 0)
-        shares = signs.zero(self._session, difference._shares.reshape(-1), difference._bounds)
+        shares = msb.zero(self._session, difference._shares.reshape(-1), difference._bounds)
         return SecretBits(self._session, shares.reshape(difference.shape))
 
     def __ne__(self, other: SecretInts | Public) -> SecretBits:  # type: ignore[override]
@@ -150,10 +150,10 @@ class SecretInts(SharedWords):
         """
         if check_scale(bits) == 0:
             return self
-        bounds = rounding.shifted_bounds(self._bounds, bits)
+        bounds = truncation.shifted_bounds(self._bounds, bits)
         if self._owner is not None:
             return self._with((self._shares.view(np.int64) >> bits).view(np.uint64), bounds)
-        shares = rounding.shift(self._session, self._shares.reshape(-1), self._bounds, bits)
+        shares = truncation.shift(self._session, self._shares.reshape(-1), self._bounds, bits)
         return self._with(shares.reshape(self.shape), bounds)
 
     def rescale(self, scale: int) -> SecretInts:
@@ -177,10 +177,10 @@ class SecretInts(SharedWords):
             raise UsageError("divide: the public divisor is not positive.", "Negate both operands.")
         if divisor & (divisor - 1) == 0:
             return self.truncate(divisor.bit_length() - 1)
-        bounds = rounding.divided_bounds(self._bounds, divisor)
+        bounds = truncation.divided_bounds(self._bounds, divisor)
         if self._owner is not None:
             return self._with((self._shares.view(np.int64) // divisor).view(np.uint64), bounds)
-        shares = rounding.divide(self._session, self._shares.reshape(-1), self._bounds, divisor)
+        shares = truncation.divide(self._session, self._shares.reshape(-1), self._bounds, divisor)
         return self._with(shares.reshape(self.shape), bounds)
 
     def divide(self, divisor: SecretInts, scale: int) -> SecretInts:
@@ -199,7 +199,7 @@ class SecretInts(SharedWords):
             raise UsageError("divide: the quotient has too few fractional bits.", "Ask for a larger scale.")
         check_shapes("divide", self.shape, divisor.shape)
         bounds = self._bounds.shifted(shift).fit("divide")
-        steps = quotient.digits(Bounds(0, bounds.magnitude), divisor._bounds)
+        steps = division.digits(Bounds(0, bounds.magnitude), divisor._bounds)
         left, right = np.broadcast_arrays(self._shares << np.uint64(shift), divisor._shares)
         signed = self._with(left, bounds, scale)
         if bounds.lower >= 0:
@@ -209,9 +209,9 @@ class SecretInts(SharedWords):
         whole = positive_part._divided(right, steps, divisor)
         return select(positive, whole, -whole)
 
-    def _divided(self, right: Word, steps: list[quotient.Digit], divisor: SecretInts) -> SecretInts:
+    def _divided(self, right: Word, steps: list[division.Digit], divisor: SecretInts) -> SecretInts:
         left, words = self._shares.reshape(-1), right.reshape(-1)
-        shares = quotient.divide(self._session, left, words, steps, divisor._owner).reshape(self.shape)
+        shares = division.divide(self._session, left, words, steps, divisor._owner).reshape(self.shape)
         largest = self._bounds.upper // divisor._bounds.lower
         return SecretInts(self._session, shares, Bounds(0, largest), self._scale)
 
@@ -240,7 +240,7 @@ class SecretInts(SharedWords):
             raise UsageError("argmin: there is nothing to choose from.", "Give each row an element.")
         (self._bounds - self._bounds).fit("argmin")
         if self._owner is None:
-            places, values = tournament.least(self._session, rows, self._bounds)
+            places, values = argmin.least(self._session, rows, self._bounds)
         else:
             found = np.argmin(rows.view(np.int64), axis=1)
             places, values = found.astype(np.uint64), rows[np.arange(len(rows)), found]
@@ -249,7 +249,7 @@ class SecretInts(SharedWords):
     def _nonnegative(self) -> SecretBits:
         if self._owner is not None:
             return self._local_bits(self._shares.view(np.int64) >= 0)
-        shares = signs.nonnegative(self._session, self._shares.reshape(-1), self._bounds)
+        shares = msb.nonnegative(self._session, self._shares.reshape(-1), self._bounds)
         return SecretBits(self._session, shares.reshape(self.shape))
 
     def _local_bits(self, own: NDArray[np.bool_]) -> SecretBits:
@@ -293,7 +293,7 @@ def select(bits: SecretBits, first: SecretInts, second: SecretInts) -> SecretInt
     shares, bounds, owner = first._aligned(second, "select")
     check_shapes("select", bits.shape, first.shape, second.shape)
     difference, chosen = np.broadcast_arrays(first.shares - shares, bits.shares)
-    gated = gates.gate(bits.session, chosen.reshape(-1), difference.reshape(-1), owner)
+    gated = mux.gate(bits.session, chosen.reshape(-1), difference.reshape(-1), owner)
     result = second.shares + gated.reshape(difference.shape)
     return SecretInts(bits.session, result, first.bounds.hull(bounds), first.scale)
 

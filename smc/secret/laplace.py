@@ -21,12 +21,12 @@ from typing import Final
 import numpy as np
 
 from smc.errors import UsageError
-from smc.secret.law import EXACT, BiasedBits, decimal
+from smc.secret.distribution import EXACT, BiasedBits, decimal
 
 TAIL_BITS: Final = 64
 """Each geometric variable is cut where less than 2**-64 of its mass lies beyond."""
 
-MOST_DIGITS: Final = 61
+MAX_DIGITS: Final = 61
 """More binary digits would leave no room for the data modulo 2**64."""
 
 
@@ -57,7 +57,7 @@ class Geometric:
             t = decimal(rate)
             cut = TAIL_BITS * Decimal(2).ln() / t
             digits = max(1, (int(cut.to_integral_value(ROUND_CEILING)) - 1).bit_length())
-            if digits > MOST_DIGITS:
+            if digits > MAX_DIGITS:
                 raise UsageError(
                     "The noise would not fit 64-bit words: epsilon is too small for the sensitivity.",
                     "Raise epsilon, or clamp to narrower bounds.",

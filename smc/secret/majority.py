@@ -8,7 +8,7 @@ one: all members who have it agree in every digit. Where there is none, they mak
 of them have, and so at least half of the members differ.
 
 Learns: neither party anything.
-Assumes: `smc.secret.signs`, `smc.oblivious`.
+Assumes: `smc.secret.msb`, `smc.oblivious`.
 Cost: `cost`; per slot and digit an AND of bits, 8.5 bytes, and 12 bytes per slot; rounds grow with the
 logarithm of the digits.
 Reference: this house; that a majority has the majority in each digit is folklore.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from smc.oblivious import cost as oblivious
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
-from smc.secret import gates, signs
+from smc.secret import msb, mux
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, concatenate
@@ -111,10 +111,10 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
     left = [width for width in widths if width]
     if not left:
         return Cost()
-    total = signs.cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
+    total = msb.cost_nonnegative(sum(left), Bounds(0, most) - Bounds(0, 2 * most))
     wide = len(left)
     while any(width > 1 for width in left):
         total += cost_of(oblivious.conjunction(sum(width // 2 for width in left) * slots))
         left = [width - width // 2 for width in left]
     total += cost_of(oblivious.conjunction(wide * slots))
-    return total + gates.cost_to_words(wide * slots)
+    return total + mux.cost_to_words(wide * slots)

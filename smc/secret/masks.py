@@ -4,7 +4,8 @@ Word t of the mask of a row s is a part of E_k(s + t') + s + t' over bits, for t
 of 128 bits that the word lies in, under a key k that belongs to one message and is sent with it.
 
 Assumes: AES-128 as an ideal cipher; rows and rows plus an offset that the chooser does not know are then
-independent masks, see `smc.oblivious.rowhash`. A key serves one message, thus a row may serve many of them.
+independent masks, see `smc.oblivious.correlation_robust_hash`. A key serves one message, thus a row may
+serve many of them.
 Reference: Guo, Katz, Wang and Yu, Efficient and secure multiparty computation from fixed-key block ciphers,
 IEEE S&P 2020.
 """
@@ -29,7 +30,7 @@ Words = NDArray[Any]
 KEY_BYTES: Final = 16
 _BLOCK_BYTES: Final = 16
 _PARTS: Final = (8, 4, 2, 1)
-_LEAST_WORD: Final = 1 << 8
+_MIN_WORD: Final = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class MaskedWords(Message, kind="masked-words"):
 
 def word_type(width: int) -> np.dtype[Any]:
     """The smallest of uint16, uint32 and uint64 that holds words of so many bits."""
-    return np.min_scalar_type(max(_LEAST_WORD, (1 << width) - 1))
+    return np.min_scalar_type(max(_MIN_WORD, (1 << width) - 1))
 
 
 def packed_bytes(width: int) -> int:

@@ -31,7 +31,7 @@ from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
-from smc.secret.law import BiasedBits, Law
+from smc.secret.distribution import BiasedBits, Law
 
 
 def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
@@ -53,7 +53,7 @@ def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
     own = session.random.words(sum(_words(bits) * count for bits, count in runs))
     thresholds = np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
     found = session.oblivious.below(own[_places(runs)], thresholds)
-    digits = session.oblivious.to_words(found)
+    digits = session.oblivious.bits_to_arithmetic(found)
     drawn = []
     start = 0
     for bits, count in runs:
@@ -88,4 +88,4 @@ def _places(runs: Sequence[tuple[BiasedBits, int]]) -> NDArray[np.int64]:
 def cost(laws: Sequence[Law]) -> Cost:
     """The exact cost of `draw`, without the set-up of oblivious transfer."""
     count = sum(len(bits.weights) * times for bits, times in _runs(laws))
-    return cost_of((*oblivious.below(count), *oblivious.to_words(count)))
+    return cost_of((*oblivious.below(count), *oblivious.bits_to_arithmetic(count)))

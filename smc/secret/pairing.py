@@ -5,7 +5,7 @@
                                                  tops = the best scores of rows and columns
 
 Learns: neither party anything, not even whether a block has such a pair.
-Assumes: `smc.secret.signs`, `smc.secret.gates`, `smc.oblivious`.
+Assumes: `smc.secret.msb`, `smc.secret.mux`, `smc.oblivious`.
 Cost: `cost`; per pair about four gates and two comparisons, and five ANDs of bits.
 Reference: Preis, Linear time 1/2-approximation algorithm for maximum weighted matching, STACS 1999 (locally
 dominant edges).
@@ -21,9 +21,9 @@ from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
-from smc.secret import gates, signs
+from smc.secret import msb, mux
 from smc.secret.bounds import Bounds
-from smc.secret.signs import Bit, Word, public_bits
+from smc.secret.msb import Bit, Word, public_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     blocks, side, _ = eligible.shape
-    values = gates.gate(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
+    values = mux.gate(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
     lines = np.stack([values, values.transpose(0, 2, 1)]).reshape(-1, side)
     places, tops = _winners(session, lines, Bounds(-most, most))
     rows, columns = places.reshape(2, blocks, side, side)
@@ -99,9 +99,9 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
         pairs = entrants.shape[1] // 2
         left, right = entrants[:, 0 : 2 * pairs : 2], entrants[:, 1 : 2 * pairs : 2]
         difference = (left - right).reshape(-1)
-        stays = signs.nonnegative(session, difference, bounds)
+        stays = msb.nonnegative(session, difference, bounds)
         levels.append(stays.reshape(-1, pairs))
-        winners = right + gates.gate(session, stays, difference).reshape(right.shape)
+        winners = right + mux.gate(session, stays, difference).reshape(right.shape)
         entrants = np.concatenate([winners, entrants[:, 2 * pairs :]], axis=1)
     places = public_bits(session, np.ones((len(lines), 1), dtype=np.uint8))
     for stays in reversed(levels):
@@ -121,12 +121,12 @@ def cost(blocks: int, side: int, most: int) -> Cost:
     """The exact cost of `best`: flights and bytes, without the set-up of oblivious transfer."""
     each = cost_of(oblivious.conjunction(blocks * side * side))
     lines = 2 * blocks * side
-    total = gates.cost(blocks * side * side)
+    total = mux.cost(blocks * side * side)
     widths = []
     left = side
     while left > 1:
         pairs = left // 2
-        total += signs.cost_nonnegative(lines * pairs, Bounds(-most, most)) + gates.cost(lines * pairs)
+        total += msb.cost_nonnegative(lines * pairs, Bounds(-most, most)) + mux.cost(lines * pairs)
         widths.append(pairs)
         left -= pairs
     for pairs in reversed(widths[:-1]):

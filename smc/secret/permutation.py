@@ -14,7 +14,7 @@ Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two.
 Reference: Mohassel and Sadeghian, How to hide circuits in MPC, EUROCRYPT 2013, section 3 (oblivious switching
-networks); the network as in `smc.secret.switches`.
+networks); the network as in `smc.secret.benes`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight
-from smc.secret.switches import Index, Word, apply, columns_for, switches, wires_for
+from smc.secret.benes import Index, Word, apply, columns_for, switches, wires_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
 """Products of integers that are shared modulo 2**64, element by element and of matrices.
 
 x y = x_A y_A + x_A y_B + x_B y_A + x_B y_B: the outer terms are local, each of the inner ones is one
-party's integers times the other's (`smc.secret.transfers`). No triple is prepared and nothing is opened: the
+party's integers times the other's (`smc.secret.gilboa`). No triple is prepared and nothing is opened: the
 transfers multiply the shares themselves, which costs what a triple would and saves a round. A term that is
 zero because one party owns a factor whole is left out, and an owned factor is cut into no more bits than its
 bounds leave.
 
 Learns: neither party anything.
-Assumes: `smc.secret.transfers`.
+Assumes: `smc.secret.gilboa`.
 Cost: `cost_multiply`, `cost_square`, `cost_matmul`; 1536 bytes per product of two shared integers, 12 per
 bit of an owned factor.
-Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.transfers`.
+Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.gilboa`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import cost_of
-from smc.secret import transfers
+from smc.secret import gilboa
 from smc.secret.bounds import SHARED, WORD_BITS, Operand
 
 Word = NDArray[np.uint64]
@@ -63,9 +63,9 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
         own = left if mine_is_left else right
         if mine_is_left is chooses_left:
             integers = own - word(kind.offset)
-            result += transfers.choose(session, integers, kind.entry_bits, 1)[:, 0]
+            result += gilboa.choose(session, integers, kind.entry_bits, 1)[:, 0]
         else:
-            result += transfers.send(session, own[:, None], kind.entry_bits)[:, 0] + own * word(kind.offset)
+            result += gilboa.send(session, own[:, None], kind.entry_bits)[:, 0] + own * word(kind.offset)
     return result
 
 
@@ -80,9 +80,9 @@ def square(session: Session, words: Word) -> Word:
         Own shares, shape (n,).
     """
     if session.role is Role.ALICE:
-        mixed = transfers.send(session, words[:, None], WORD_BITS)
+        mixed = gilboa.send(session, words[:, None], WORD_BITS)
     else:
-        mixed = transfers.choose(session, words, WORD_BITS, 1)
+        mixed = gilboa.choose(session, words, WORD_BITS, 1)
     result: Word = words * words + (mixed[:, 0] << np.uint64(1))
     return result
 
@@ -122,7 +122,7 @@ def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
 
 def _left_chooses(shape: Shape, left: Operand, right: Operand) -> bool:
     rows, inner, columns = shape
-    return transfers.total_bytes(rows * inner, columns, left.entry_bits) <= transfers.total_bytes(
+    return gilboa.total_bytes(rows * inner, columns, left.entry_bits) <= gilboa.total_bytes(
         inner * columns, rows, right.entry_bits
     )
 
@@ -153,10 +153,10 @@ def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operan
         height = slab.stop - slab.start
         if chooses:
             integers = (own[slab] - word(kind.offset)).reshape(-1)
-            shares = transfers.choose(session, integers, kind.entry_bits, columns)
+            shares = gilboa.choose(session, integers, kind.entry_bits, columns)
         else:
             vectors = np.broadcast_to(own, (height, inner, columns)).reshape(-1, columns)
-            shares = transfers.send(session, vectors, kind.entry_bits)
+            shares = gilboa.send(session, vectors, kind.entry_bits)
         result[slab] = shares.reshape(height, inner, columns).sum(axis=1, dtype=np.uint64)
     if not chooses:
         result += own.sum(axis=0, dtype=np.uint64) * word(kind.offset)
@@ -169,7 +169,7 @@ def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -
     for holder in _crossing(left, right):
         chooses_left = left.entry_bits <= right.entry_bits
         kind = left if chooses_left else right
-        cost = cost_of(transfers.steps(count, 1, kind.entry_bits))
+        cost = cost_of(gilboa.steps(count, 1, kind.entry_bits))
         sender = holder.other if chooses_left else holder
         total += cost if sender is Role.ALICE else cost.mirror
     return total
@@ -177,7 +177,7 @@ def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -
 
 def cost_square(count: int) -> Cost:
     """The exact cost of `square`."""
-    return cost_of(transfers.steps(count, 1, WORD_BITS))
+    return cost_of(gilboa.steps(count, 1, WORD_BITS))
 
 
 def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:
@@ -190,6 +190,6 @@ def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, rig
         else:
             sender, turned, kind = holder, shape[::-1], right
         for slab in _slabs(turned):
-            cost = cost_of(transfers.steps((slab.stop - slab.start) * turned[1], turned[2], kind.entry_bits))
+            cost = cost_of(gilboa.steps((slab.stop - slab.start) * turned[1], turned[2], kind.entry_bits))
             total += cost if sender is Role.ALICE else cost.mirror
     return total

@@ -40,4 +40,4 @@ def uniform(session: Session, bits: int, count: int) -> SecretInts:
 
 def cost(bits: int, count: int) -> Cost:
     """The exact cost of `uniform`: flights and bytes, without the set-up of oblivious transfer."""
-    return cost_of(oblivious.to_words(bits * count))
+    return cost_of(oblivious.bits_to_arithmetic(bits * count))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.architecture.source import imports, modules, nodes
 
-GATE = "smc.protocols.sizes"
+GATE = "smc.protocols.exchange.row_counts"
 NAME, TYPE = "peer_count", "RowCount"
 
 

@@ -106,7 +106,7 @@ def test_a_missing_figure_is_found() -> None:
     [
         ("smc.protocols.comparison.tree", "SPEC = 1", True),
         ("smc.protocols.conversion.shares", "SS_TO_SE_SPEC: Spec = make()", True),
-        ("smc.protocols.comparison.known", "SPEC_BOTH = 1", True),
+        ("smc.protocols.comparison.local", "SPEC_BOTH = 1", True),
         ("smc.protocols.baselines.product", "def alice(): ...", True),
         ("smc.protocols.comparison.labels", "def label(): ...", False),
         ("smc.protocols.spec", "SPEC = 1", False),

@@ -40,5 +40,5 @@ def test_an_acquaintance_is_found() -> None:
     code = ast.parse("from smc.protocols.comparison.oblivious import cost_of")
     some = modules("smc")[0]
     assert list(acquaintances(Module("smc.secret.bits", some.path, code), known))
-    assert list(acquaintances(Module("smc.protocols.conversion.told", some.path, code), known))
+    assert list(acquaintances(Module("smc.protocols.conversion.plain_to_both", some.path, code), known))
     assert not list(acquaintances(Module("smc.planning.registry", some.path, code), known))

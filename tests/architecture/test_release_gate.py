@@ -46,12 +46,12 @@ SPOKEN = {
         "smc.analyses.statistics.noisy",
         "smc.analyses.statistics.vertical",
     },
-    "smc.protocols.declarations.exchange_declarations": {"smc.analyses.matching.aggregates"},
-    "smc.protocols.declarations": {"smc.analyses.clustering.sides"},
-    "smc.protocols.declared_texts.exchange_texts": {"smc.analyses.statistics.vertical"},
+    "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates"},
+    "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
+    "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical"},
     "smc.protocols.intersection.exact": {"smc.analyses.matching.exact"},
     "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},
-    "smc.protocols.sizes.exchange_counts": {
+    "smc.protocols.exchange.row_counts.exchange_counts": {
         "smc.analyses.clustering.sides",
         "smc.analyses.comparison.analysis",
         "smc.analyses.matching.exact",

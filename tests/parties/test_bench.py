@@ -139,7 +139,7 @@ def test_the_time_is_bounded_and_nothing_stays_behind(capsys, started) -> None:
     words = ("--type", "PN-NP-PP", "--batch", "20000", "--bits", "128", "--timeout", "1")
     status, found = command(capsys, *words)
     assert (status, found["error"]["code"]) == (70, "deadline")
-    assert "--timeout" in found["error"]["mend"]
+    assert "--timeout" in found["error"]["hint"]
     assert len(started) == 2
     assert all(process.poll() is not None for process in started)
 

@@ -70,7 +70,7 @@ def test_a_job_as_path_text_or_mapping(file):
 def test_errors_arrive_whole_and_of_their_class(served, party):
     with pytest.raises(DataError, match="declares no column") as caught:
         party.submit(job_file().replace('"value"', '"valeu"'))
-    assert "'value'" in caught.value.mend
+    assert "'value'" in caught.value.hint
     with pytest.raises(BudgetError):
         party.submit(job_file("2"))
     with pytest.raises(UsageError):
@@ -105,7 +105,7 @@ def test_errors_arrive_whole_and_of_their_class(served, party):
 def test_errors_survive_the_way(error):
     again = unpack(pack(error))
     assert type(again) is type(error)
-    assert (again.what, again.mend, again.stable_code) == (error.what, error.mend, error.stable_code)
+    assert (again.what, again.hint, again.stable_code) == (error.what, error.hint, error.stable_code)
 
 
 def test_codes_give_classes():
@@ -195,7 +195,7 @@ def test_every_error_comes_over_the_socket_and_out_of_the_records(kind):
     error = kind("What happened.", "What to do.", code="particular")
     found = unpack(pack(error))
     assert (type(found), found.stable_code) == (kind, "particular")
-    assert (found.what, found.mend) == ("What happened.", "What to do.")
+    assert (found.what, found.hint) == ("What happened.", "What to do.")
     assert exit_code(from_code(kind.code, "What happened.", "What to do.")) == exit_code(
         kind("What happened.")
     )

@@ -1,4 +1,4 @@
-"""The configuration: strict, with every error naming its place and its mend."""
+"""The configuration: strict, with every error naming its place and its hint."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_mistakes_are_named(tmp_path, before, after, named):
     for text in named:
         assert text in str(caught.value)
     assert "duetto.toml" in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
     assert exit_code(caught.value) == CONFIG
 
 

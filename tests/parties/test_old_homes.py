@@ -97,7 +97,7 @@ def check_jobs(command, form):
     assert [job["older_release"] for job in jobs] == [form != FORMAT] * 3
     assert "Mean age" in command("job", "list")
     assert jobs[0]["error"]["code"] == "old-release"
-    assert jobs[0]["error"]["mend"] == "Submit the job again."
+    assert jobs[0]["error"]["hint"] == "Submit the job again."
     assert parsed(command("party", "status", "--json"))["jobs"] == {"failed": 1, "finished": 2}
     for job in jobs:
         shown = parsed(command("job", "show", job["job_id"], "--json"))
@@ -126,7 +126,7 @@ def test_certificates_of_earlier_releases_are_read_or_said_to_be_older(home, com
             assert said["certificate"]["job_id"] == done[number].job_id
         else:
             assert said["error"]["code"] == "certificate"
-            assert said["error"]["mend"] == "Use the release that made it."
+            assert said["error"]["hint"] == "Use the release that made it."
 
 
 def test_the_home_is_brought_up_to_date_once(home):

@@ -260,7 +260,7 @@ def test_a_wrong_pin_keeps_the_daemon_from_starting(homes):
         error = json.loads(done.stdout)["error"]
         assert error["code"] == "pairing"
         assert "pin of peer 'south'" in error["what"]
-        assert "duetto pair" in error["mend"]
+        assert "duetto pair" in error["hint"]
     finally:
         path.write_text(text)
 
@@ -384,7 +384,7 @@ def test_errors_have_one_form(capsys, monkeypatch):
     assert (status, err) == (BAD_DATA, "")
     assert json.loads(out) == {
         "success": False,
-        "error": {"code": "some-code", "what": "What.", "mend": "Mend."},
+        "error": {"code": "some-code", "what": "What.", "hint": "Mend."},
     }
     assert run_failing(capsys, "interrupt")[0] == INTERRUPTED
     status, out, err = run_failing(capsys, "defect")

@@ -105,7 +105,7 @@ def test_open_files_are_refused(party, name):
     path.chmod(path.stat().st_mode | 0o040)
     with pytest.raises(ConfigError, match="open to other users") as caught:
         home.load_identity(party)
-    assert f"chmod {'700' if path.is_dir() else '600'} {path}" in caught.value.mend
+    assert f"chmod {'700' if path.is_dir() else '600'} {path}" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["tls.crt", "tls.key", "signing.key", "paillier.json"])
@@ -159,7 +159,7 @@ def test_a_wrong_pin(party):
     peer = config.peer("south")
     with pytest.raises(PairingError, match="pin of peer 'south'") as caught:
         home.load_peer(config, replace(peer, pin=home.own_pairing(party).fingerprint))
-    assert "duetto pair" in caught.value.mend
+    assert "duetto pair" in caught.value.hint
     text = peer.pairing.read_text().replace("south.example", "evil.example")
     peer.pairing.write_text(text)
     with pytest.raises(PairingError, match="pin of peer 'south'"):
@@ -185,7 +185,7 @@ def test_a_file_without_proof_is_no_new_pairing(party):
     assert not old.proven
     with pytest.raises(PairingError, match="does not prove") as caught:
         home.add_peer(party, old)
-    assert "renew-pairing" in caught.value.mend
+    assert "renew-pairing" in caught.value.hint
     assert not load(party.path).peers
 
 
@@ -205,7 +205,7 @@ def test_a_home_that_was_paired_before_the_proof_starts_and_is_told_what_to_do(p
     assert findings["self", "keys"].verdict is doctor.Verdict.WARN
     first = next(iter(doctor.examine_peer(config, config.peer("south"))))
     assert (first.check, first.verdict) == ("pairing", doctor.Verdict.WARN)
-    assert "renew-pairing" in first.mend
+    assert "renew-pairing" in first.hint
     renewed = home.renew_pairing(config)
     assert renewed.proven
     assert home.own_pairing(config).text == renewed.text
@@ -317,7 +317,7 @@ def changed(**fields) -> str:
 def test_bad_pairing_files(text):
     with pytest.raises(PairingError) as caught:
         pairing.parse(text)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @pytest.mark.filterwarnings("ignore::cryptography.utils.CryptographyDeprecationWarning")

@@ -144,7 +144,7 @@ def test_every_rule_and_condition_is_explained(policy):
     assert verdict["limits"]["minimum_group"] == 5
     missed = {c["key"] for c in verdict["conditions"] if not c["holds"]}
     assert missed == {"peers", "columns", "minimum_rows", "epsilon_per_job", "epsilon_total"}
-    assert all(c["mend"] for c in verdict["conditions"] if not c["holds"])
+    assert all(c["hint"] for c in verdict["conditions"] if not c["holds"])
     text = policy("test", path)
     assert "epsilon 1/2" in text
     assert "minimum_rows: Use more rows." in text

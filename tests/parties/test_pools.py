@@ -13,14 +13,14 @@ from click.testing import CliRunner
 from parties import pools
 from parties.cli.pools import pool as pool_command
 from parties.errors import ConfigError, PoolError
-from parties.pools import MOST_POOLS, PoolStore
-from smc.oblivious.shelf import Stored
+from parties.pools import MAX_POOLS, PoolStore
+from smc.oblivious.pool import PoolInfo
 
 SECRET = b"correlated randomness " * 100
 
 
-def stored(number: int = 1, comparisons: int = 128) -> Stored:
-    return Stored(bytes([number]) * 32, comparisons, 32, True)
+def stored(number: int = 1, comparisons: int = 128) -> PoolInfo:
+    return PoolInfo(bytes([number]) * 32, comparisons, 32, True)
 
 
 @pytest.fixture
@@ -229,21 +229,21 @@ def test_names_are_never_paths(store: PoolStore, peer: str) -> None:
     with pytest.raises(ConfigError, match="no name"):
         store.take(peer, stored().name)
     with pytest.raises(ConfigError, match="no name"):
-        store.shelf(peer)
+        store.with_peer(peer)
 
 
 def test_pool_names_have_32_bytes(store: PoolStore) -> None:
     with pytest.raises(PoolError, match="no pool"):
-        store.put("south", Stored(b"../../x", 64, 8, True), SECRET)
+        store.put("south", PoolInfo(b"../../x", 64, 8, True), SECRET)
     assert store.take("south", b"../../x") is None
 
 
 def test_there_is_a_bound(store: PoolStore) -> None:
-    for number in range(MOST_POOLS):
+    for number in range(MAX_POOLS):
         store.put("south", stored(number), b"")
     with pytest.raises(PoolError, match="as many as may be"):
-        store.put("south", stored(MOST_POOLS), b"")
-    store.put("west", stored(MOST_POOLS), b"")
+        store.put("south", stored(MAX_POOLS), b"")
+    store.put("west", stored(MAX_POOLS), b"")
 
 
 def test_status_and_clear(home: Path) -> None:

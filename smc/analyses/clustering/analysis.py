@@ -40,7 +40,7 @@ _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4
 _ROW_MEMORY: Final = 2_500
 _CENTRE_MEMORY: Final = 125
-_MOST_INERTIA: Final = 1 << 60
+_MAX_INERTIA: Final = 1 << 60
 
 
 class Clustering:
@@ -87,7 +87,7 @@ class Clustering:
             comparison_type=None,
             exact=parameters.epsilon is None,
             sorts_by=frozenset(),
-            loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MOST_DELTA),
+            loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MAX_DELTA),
         )
 
     def leakage(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
@@ -318,7 +318,7 @@ def _check_room(
     check_room(parameters, shape)
     if parameters.epsilon is None:
         check_weight(shape, limits.weight_factor)
-    if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MOST_INERTIA:
+    if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MAX_INERTIA:
         raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")
     noisy = privacy.plan(parameters, shape.grid)
     if noisy is not None:

@@ -30,7 +30,7 @@ from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firs
 from smc.analyses.disclosure.limits import Limits
 from smc.forms import Role
 from smc.protocols.spec import Cost
-from smc.secret import gates, grouped
+from smc.secret import grouped, mux
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.grouped import Grouping
@@ -239,5 +239,5 @@ def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) ->
     )
     total = cost_telling([_told(shape, side) for side in Role], k, limits)
     total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, tells=bool(total.flights))
-    total += gates.cost(k) + gates.cost(k * shape.grid.dimensions) + cost_some(k) + gates.cost(1)
+    total += mux.cost(k) + mux.cost(k * shape.grid.dimensions) + cost_some(k) + mux.cost(1)
     return total + (cost_and(n * k) if labels else Cost())

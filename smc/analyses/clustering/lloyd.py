@@ -14,11 +14,11 @@ import numpy as np
 from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
 from smc.protocols.spec import Cost
-from smc.secret import gates, nearest, products, quotient, rounding, signs
+from smc.secret import argmin_one_hot, division, msb, mux, products, truncation
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
+from smc.secret.division import Digit
 from smc.secret.ints import SecretInts, select
-from smc.secret.quotient import Digit
 
 
 def half_norms(grid: Grid, centres: SecretInts) -> SecretInts:
@@ -41,7 +41,7 @@ def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
     vectors = (centres.shares[1:] - centres.shares[0]).T
     scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64)
     scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, grid.width)
-    bits = SecretBits(session, nearest.one_hot(session, scores, grid.differences))
+    bits = SecretBits(session, argmin_one_hot.one_hot(session, scores, grid.differences))
     return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
 
 
@@ -63,7 +63,7 @@ def means(grid: Grid, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
     numerator = doubled * (1 << grid.fraction) + wide
     divisor = wide * 2
     steps = _steps(grid, numerator.bounds, divisor.bounds)
-    shares = quotient.divide(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), steps)
+    shares = division.divide(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), steps)
     bounds = Bounds(0, int(grid.largest.max()) << grid.fraction)
     return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
 
@@ -101,7 +101,7 @@ def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
 def cost_half_norms(grid: Grid, clusters: int) -> Cost:
     """The exact cost of `half_norms`."""
     squares = products.cost_square(clusters * grid.dimensions)
-    return squares + rounding.cost_shift(clusters, grid.fraction + 1)
+    return squares + truncation.cost_shift(clusters, grid.fraction + 1)
 
 
 def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
@@ -110,7 +110,7 @@ def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False
     return (
         cost_half_norms(grid, k)
         + cost_products(shape, k - 1, grid.width, first=first)
-        + nearest.cost(shape.count, k, grid.differences)
+        + argmin_one_hot.cost(shape.count, k, grid.differences)
         + (cost_and(shape.count * k) if valid else Cost())
     )
 
@@ -119,7 +119,7 @@ def cost_means(grid: Grid, clusters: int, doubled: Bounds, most: int) -> Cost:
     """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
     numerator = doubled.shifted(grid.fraction) + Bounds(1, most)
     steps = _steps(grid, numerator, Bounds(2, 2 * most))
-    return quotient.cost(clusters * grid.dimensions, steps)
+    return division.cost(clusters * grid.dimensions, steps)
 
 
 def cost_update(shape: Shape, clusters: int) -> Cost:
@@ -127,10 +127,10 @@ def cost_update(shape: Shape, clusters: int) -> Cost:
     grid, count, k = shape.grid, shape.count, clusters
     largest = int(grid.largest.max())
     return (
-        signs.cost_nonnegative(k, Bounds(-1, count - 1))
-        + gates.cost_to_words(k)
+        msb.cost_nonnegative(k, Bounds(-1, count - 1))
+        + mux.cost_to_words(k)
         + cost_means(grid, k, Bounds(0, 2 * count * largest), count)
-        + gates.cost(k * grid.dimensions)
+        + mux.cost(k * grid.dimensions)
     )
 
 
@@ -138,4 +138,4 @@ def cost_settled(grid: Grid, clusters: int, limit: int) -> Cost:
     """The exact cost of `settled`."""
     count = clusters * grid.dimensions
     most = count * (int(grid.largest.max()) << grid.fraction) ** 2
-    return products.cost_square(count) + signs.cost_nonnegative(1, Bounds(limit - most, limit))
+    return products.cost_square(count) + msb.cost_nonnegative(1, Bounds(limit - most, limit))

@@ -1,6 +1,6 @@
 """The table of a job whose rows are matched by keys: nobody learns which rows match.
 
-The rows of both sides are aligned in secret (`smc.secret.alignment`). The owner of the slots knows its own
+The rows of both sides are aligned in secret (`smc.secret.circuit_psi`). The owner of the slots knows its own
 columns in them; those of the other party, and the squared norms of its rows, are shared between both. Slots
 without a match belong to no cluster, so that clusters are those of the joined rows.
 
@@ -29,13 +29,13 @@ from smc.analyses.matching.keys import Settled, hashed, settle
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
-from smc.secret import alignment, gates, opening, signs
-from smc.secret.alignment import align
+from smc.secret import circuit_psi, msb, mux, opening
 from smc.secret.bits import BOTH
 from smc.secret.bounds import Bounds
+from smc.secret.circuit_psi import align
 
 Word = NDArray[np.uint64]
 
@@ -183,10 +183,10 @@ def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost
     minimum = max(limits.minimum_intersection, limits.minimum_group) if exact else 0
     bounds = _bounds(shape, limited=exact and limits.counts_clusters)
     columns = [0 if role is shape.owner else len(bounds) for role in Role]
-    total = TOSS_COST + alignment.cost(*shape.rows, *columns, fresh=True)
+    total = TOSS_COST + circuit_psi.cost(*shape.rows, *columns, fresh=True)
     if minimum > 0:
-        total += gates.cost_to_words(shape.count) + opening.cost_bits(1, BOTH)
-        total += signs.cost_nonnegative(1, Bounds(-minimum, shape.most - minimum))
+        total += mux.cost_to_words(shape.count) + opening.cost_bits(1, BOTH)
+        total += msb.cost_nonnegative(1, Bounds(-minimum, shape.most - minimum))
     return total
 
 

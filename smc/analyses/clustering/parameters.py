@@ -16,12 +16,12 @@ from smc.analyses.statistics.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
 
-MOST_CLUSTERS: Final = 64
-MOST_COLUMNS: Final = 1000
-MOST_ITERATIONS: Final = 300
-MOST_EPSILON: Final = 100
+MAX_CLUSTERS: Final = 64
+MAX_COLUMNS: Final = 1000
+MAX_ITERATIONS: Final = 300
+MAX_EPSILON: Final = 100
 PRECISIONS: Final = (4, 20)
-MOST_ROWS_PER_PERSON: Final = 10_000
+MAX_ROWS_PER_PERSON: Final = 10_000
 
 _SHARED_KEYS: Final = {
     *("clusters", "layout", "precision", "scaling", "iterations", "tolerance", "start", "centres", "labels"),
@@ -144,21 +144,21 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     match = _match(parameters)
     columns = [_names(parameters, key) for key in lists]
     epsilon = loss_term(parameters["epsilon"], f"{_PLACE}.epsilon") if "epsilon" in parameters else None
-    if epsilon is not None and epsilon > MOST_EPSILON:
-        raise UsageError(f"{_PLACE}.epsilon is above {MOST_EPSILON}.", "Nothing is private there; lower it.")
+    if epsilon is not None and epsilon > MAX_EPSILON:
+        raise UsageError(f"{_PLACE}.epsilon is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
     given = "centres" in parameters
     if given and "start" in parameters:
         raise UsageError(f"{_PLACE} has a start and centres.", "Leave one of them out.")
     drawn = Start.PLUS_PLUS if match is None else Start.RANDOM
     usual = Start.GIVEN if given else drawn if epsilon is None else Start.UNIFORM
     parsed = ClusteringParameters(
-        clusters=_within(parameters, "clusters", 2, MOST_CLUSTERS),
+        clusters=_within(parameters, "clusters", 2, MAX_CLUSTERS),
         layout=layout,
         alice_columns=columns[0],
         bob_columns=columns[-1],
         precision=_within(parameters, "precision", *PRECISIONS, default=12),
         scaling=_choice(Scaling, parameters, "scaling", Scaling.RANGE),
-        iterations=_within(parameters, "iterations", 1, MOST_ITERATIONS, default=20),
+        iterations=_within(parameters, "iterations", 1, MAX_ITERATIONS, default=20),
         tolerance=number(parameters["tolerance"], f"{_PLACE}.tolerance")
         if "tolerance" in parameters
         else None,
@@ -166,7 +166,7 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
         centres=_centres(parameters) if given else (),
         labels=take(parameters, "labels", bool, _PLACE, match is None),
         epsilon=epsilon,
-        rows_per_person=_within(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON, default=1),
+        rows_per_person=_within(parameters, "rows_per_person", 1, MAX_ROWS_PER_PERSON, default=1),
         match=match,
     )
     _check_together(parsed, parameters)
@@ -257,8 +257,8 @@ def _within(
 
 def _names(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
     names = take(parameters, key, list, _PLACE)
-    if not 1 <= len(names) <= MOST_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"{_PLACE}.{key} is not a list of 1 to {MOST_COLUMNS} names.", "Name the columns.")
+    if not 1 <= len(names) <= MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
+        raise UsageError(f"{_PLACE}.{key} is not a list of 1 to {MAX_COLUMNS} names.", "Name the columns.")
     taken = _TAKEN.intersection(names)
     if taken:
         raise UsageError(

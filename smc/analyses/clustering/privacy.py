@@ -29,15 +29,15 @@ from smc.analyses.clustering.scaling import Axis, Grid
 from smc.analyses.clustering.table import Sums
 from smc.errors import DomainError, UsageError
 from smc.protocols.spec import Cost
-from smc.secret import gates, noise, signs
+from smc.secret import msb, mux, noise
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
 from smc.secret.laplace import DiscreteLaplace
 
-MOST_DELTA: Final = Fraction(1, 1 << 40)
+MAX_DELTA: Final = Fraction(1, 1 << 40)
 """A job whose delta would be larger is refused."""
 
-_MOST_BITS: Final = 62
+_MAX_BITS: Final = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ class NoisyMeans:
         bits = max(
             (reach << self.grid.fraction + 3).bit_length(), self.deviations(rows).magnitude.bit_length() + 1
         )
-        if bits > _MOST_BITS:
+        if bits > _MAX_BITS:
             raise DomainError(
-                f"Noisy sums could need {bits} bits; words leave {_MOST_BITS}.",
+                f"Noisy sums could need {bits} bits; words leave {_MAX_BITS}.",
                 "Raise epsilon, lower the precision or the iterations.",
             )
 
@@ -122,12 +122,12 @@ class NoisyMeans:
         clamped = self.deviations(rows).hull(reach)
         return (
             noise.cost(self.laws)
-            + signs.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
-            + gates.cost(k)
-            + signs.cost_nonnegative(numbers, first)
-            + gates.cost(numbers)
-            + signs.cost_nonnegative(numbers, clamped + reach)
-            + gates.cost(numbers)
+            + msb.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
+            + mux.cost(k)
+            + msb.cost_nonnegative(numbers, first)
+            + mux.cost(numbers)
+            + msb.cost_nonnegative(numbers, clamped + reach)
+            + mux.cost(numbers)
             + cost_means(self.grid, k, Bounds(0, 2 * sizes * most), sizes)
         )
 
@@ -155,7 +155,7 @@ def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
         parameters.iterations,
         part,
     )
-    if planned.delta > Decimal(MOST_DELTA.numerator) / Decimal(MOST_DELTA.denominator):
+    if planned.delta > Decimal(MAX_DELTA.numerator) / Decimal(MAX_DELTA.denominator):
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.",
             "Lower epsilon, the iterations or the clusters.",

@@ -29,7 +29,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.forms import Role
 from smc.protocols.spec import Cost
-from smc.secret import gates, opening, products
+from smc.secret import mux, opening, products
 from smc.secret.bits import BOTH, SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -155,7 +155,7 @@ class Program:
         shape, session = self.table.shape, self.table.session
         grid, norms = shape.grid, self.table.norms()
         if self.table.valid is not None:
-            norms = gates.gate(session, self.table.valid.shares, norms)
+            norms = mux.gate(session, self.table.valid.shares, norms)
         total = SecretInts(session, norms, Bounds(0, grid.diagonal)).sum() * (1 << grid.fraction)
         weighted = (sums.sizes * lloyd.half_norms(grid, centres)).sum()
         crossed = weighted - (centres * sums.values).sum()
@@ -211,5 +211,5 @@ def cost(
 def _cost_inertia(shape: Shape, clusters: int) -> Cost:
     numbers = clusters * shape.grid.dimensions
     halves = lloyd.cost_half_norms(shape.grid, clusters)
-    norms = cost_norms(shape) + (gates.cost(shape.count) if shape.owner is not None else Cost())
+    norms = cost_norms(shape) + (mux.cost(shape.count) if shape.owner is not None else Cost())
     return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)

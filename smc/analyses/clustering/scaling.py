@@ -22,7 +22,7 @@ from smc.errors import DomainError, UsageError
 from smc.secret.bounds import Bounds
 
 WIDEST_RANGE: Final = 1 << 39
-MOST_SCALE: Final = 18
+MAX_SCALE: Final = 18
 
 _FRACTIONS: Final = (8, 7, 6, 5, 4, 3)
 _WIDE_FRACTION: Final = 6
@@ -77,7 +77,7 @@ class Declared:
     def plausible(self) -> bool:
         """Whether it can be computed with."""
         return (
-            0 <= self.scale <= MOST_SCALE
+            0 <= self.scale <= MAX_SCALE
             and 0 <= self.range < WIDEST_RANGE
             and max(abs(self.lower), abs(self.upper)) < WIDEST_RANGE
         )

@@ -11,9 +11,9 @@ from smc.analyses.clustering.scaling import Declared
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.protocols import declarations
+from smc.protocols.exchange import bounds
+from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Cost
 
 _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
@@ -71,10 +71,10 @@ def agree(
     if parameters.layout is Layout.VERTICAL:
         theirs = parameters.values(session.role.other)
         told = [
-            declarations.Declared(own[name].lower, own[name].upper, own[name].scale)
+            bounds.Declared(own[name].lower, own[name].upper, own[name].scale)
             for name in parameters.values(session.role)
         ]
-        heard = declarations.exchange_declarations(session, told, len(theirs))
+        heard = bounds.exchange_declarations(session, told, len(theirs))
         for name, each in zip(theirs, heard, strict=True):
             declared[name] = Declared(each.scale, each.lower, each.upper)
             if not declared[name].plausible:
@@ -86,4 +86,4 @@ def cost_agree(parameters: ClusteringParameters) -> Cost:
     """The exact cost of `agree`."""
     if parameters.layout is not Layout.VERTICAL:
         return counts_cost(1)
-    return counts_cost(1) + declarations.declarations_cost(*(len(parameters.values(role)) for role in Role))
+    return counts_cost(1) + bounds.declarations_cost(*(len(parameters.values(role)) for role in Role))

@@ -27,7 +27,7 @@ from smc.analyses.clustering.table import (
 from smc.errors import DomainError
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import gates, products, rounding, signs, uniform
+from smc.secret import msb, mux, products, truncation, uniform
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -40,7 +40,7 @@ FRACTION_BITS: Final = 18
 POINT_BITS: Final = 24
 """Binary digits of the uniform fraction that a coordinate of a uniform point is made of."""
 
-MOST_WEIGHT: Final = 1 << (63 - FRACTION_BITS)
+MAX_WEIGHT: Final = 1 << (63 - FRACTION_BITS)
 
 
 def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
@@ -49,7 +49,7 @@ def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
     Raises:
         DomainError: they do not.
     """
-    if parameters.start is Start.PLUS_PLUS and shape.count * shape.grid.diagonal >= MOST_WEIGHT:
+    if parameters.start is Start.PLUS_PLUS and shape.count * shape.grid.diagonal >= MAX_WEIGHT:
         raise DomainError(
             "The squared distances of so many rows do not fit the choice of the first centres.",
             'Lower the precision, or use start = "random".',
@@ -101,9 +101,9 @@ def _spread(table: SecretTable, clusters: int) -> SecretInts:
         if number == 1:
             weights = distances
         else:
-            nearer = signs.nonnegative(session, weights - distances, Bounds(-most, most))
-            weights = weights - gates.gate(session, nearer, weights - distances)
-        counted = weights if table.valid is None else gates.gate(session, table.valid.shares, weights)
+            nearer = msb.nonnegative(session, weights - distances, Bounds(-most, most))
+            weights = weights - mux.gate(session, nearer, weights - distances)
+        counted = weights if table.valid is None else mux.gate(session, table.valid.shares, weights)
         chosen.append(_chosen(table, counted, shape.count * most))
     shares = np.concatenate([centre.shares for centre in chosen])
     return SecretInts(session, shares, chosen[0].bounds)
@@ -135,7 +135,7 @@ def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) 
     """The first rows whose running sum is above each threshold, shape (m, d)."""
     wanted = -thresholds.shares - np.uint64(table.session.role.name == "ALICE")
     differences = (running[:, None] + wanted).reshape(-1)
-    above = signs.nonnegative(table.session, differences, Bounds(-most - 1, most - 1))
+    above = msb.nonnegative(table.session, differences, Bounds(-most - 1, most - 1))
     above = above.reshape(len(running), len(thresholds))
     above[1:] ^= above[:-1].copy()
     return table.sums(SecretBits(table.session, above)).values.bounded(
@@ -150,16 +150,16 @@ def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bo
         return Cost(), False
     if parameters.start is Start.UNIFORM:
         numbers = k * grid.dimensions
-        return uniform.cost(POINT_BITS, numbers) + rounding.cost_shift(numbers, POINT_BITS), False
+        return uniform.cost(POINT_BITS, numbers) + truncation.cost_shift(numbers, POINT_BITS), False
     if parameters.start is Start.RANDOM:
         divisor = k << FRACTION_BITS
         if divisor & (divisor - 1):
-            division = rounding.cost_divide(k, divisor)
+            division = truncation.cost_divide(k, divisor)
         else:
-            division = rounding.cost_shift(k, divisor.bit_length() - 1)
+            division = truncation.cost_shift(k, divisor.bit_length() - 1)
         drawn = uniform.cost(FRACTION_BITS, k) + products.cost_multiply(k)
         if shape.owner is not None:
-            drawn += gates.cost_to_words(n)
+            drawn += mux.cost_to_words(n)
         return drawn + division + _cost_rows(shape, k, n), False
     total = _cost_chosen(shape, n) + cost_norms(shape)
     most = grid.diagonal
@@ -167,17 +167,17 @@ def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bo
         total += products.cost_square(grid.dimensions)
         total += cost_products(shape, 1, WORD_BITS, first=number == 1)
         if number > 1:
-            total += signs.cost_nonnegative(n, Bounds(-most, most)) + gates.cost(n)
+            total += msb.cost_nonnegative(n, Bounds(-most, most)) + mux.cost(n)
         total += _cost_chosen(shape, n * most)
     return total, True
 
 
 def _cost_chosen(shape: Shape, most: int) -> Cost:
     fraction = uniform.cost(FRACTION_BITS, 2) + products.cost_multiply(2)
-    halves = rounding.cost_shift(1, FRACTION_BITS) + rounding.cost_shift(1, 2 * FRACTION_BITS)
+    halves = truncation.cost_shift(1, FRACTION_BITS) + truncation.cost_shift(1, 2 * FRACTION_BITS)
     return fraction + halves + _cost_rows(shape, 1, most)
 
 
 def _cost_rows(shape: Shape, rows: int, most: int) -> Cost:
-    compared = signs.cost_nonnegative(shape.count * rows, Bounds(-most - 1, most - 1))
+    compared = msb.cost_nonnegative(shape.count * rows, Bounds(-most - 1, most - 1))
     return compared + cost_sums(shape, rows)

@@ -21,9 +21,9 @@ from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import grouped, products, repeated
-from smc.secret.alignment import table_owner
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds, Operand
+from smc.secret.circuit_psi import table_owner
 from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
 from smc.secret.repeated import Entries, RepeatedFactors

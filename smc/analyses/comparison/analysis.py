@@ -35,8 +35,8 @@ from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.planning.run import prepare, session_parameters
+from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 from smc.values import Nothing, Plain, Share, Value
 

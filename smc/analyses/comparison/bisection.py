@@ -7,10 +7,10 @@ from typing import Final
 from smc.analyses.base import Schema
 from smc.analyses.comparison.parameters import NUMBERS
 from smc.forms import ComparisonType, Holding, Role
-from smc.planning.route import MOST_BITS
+from smc.planning.route import MAX_BITS
 
 _PARTS: Final = (Holding.SHARE, Holding.CIPHERTEXT)
-_MOST_VALUES: Final = 1 << MOST_BITS
+_MAX_VALUES: Final = 1 << MAX_BITS
 
 
 def found(kind: ComparisonType, finder: Role) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def possible_values(schema: Schema) -> int | None:
             return None
         count = schema.upper - schema.lower + 1
     elif schema.kind in ("share", "ciphertext"):
-        count = min(int(schema.modulus), _MOST_VALUES) if schema.modulus.isdigit() else _MOST_VALUES
+        count = min(int(schema.modulus), _MAX_VALUES) if schema.modulus.isdigit() else _MAX_VALUES
     else:
         return None
     return count if count > 1 else None

@@ -11,7 +11,7 @@ from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
-from smc.planning.route import MOST_BITS
+from smc.planning.route import MAX_BITS
 from smc.protocols.spec import Modulus, parse_modulus
 
 _PLACE = "[parameters]"
@@ -59,8 +59,8 @@ def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
     reject_unknown(parameters, _KEYS, _PLACE)
     kind = ComparisonType.parse(take(parameters, "type", str, _PLACE))
     bits = take(parameters, "bits", int, _PLACE, 32)
-    if not 1 <= bits <= MOST_BITS:
-        raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MOST_BITS}.")
+    if not 1 <= bits <= MAX_BITS:
+        raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MAX_BITS}.")
     engine = take(parameters, "engine", str, _PLACE, DEFAULT_ENGINE)
     if engine not in ENGINES:
         raise UsageError(f"{_PLACE}, engine {engine!r} is unknown.", f"Use one of {', '.join(ENGINES)}.")

@@ -41,9 +41,9 @@ def need_of(plan: Plan, parameters: Parameters) -> Need | None:
         return None
     full, rest = divmod(parameters.count, size := plan.chunk(parameters))
     chunks = [size] * full + ([rest] if rest else [])
-    seats = [_bottom(plan, replace(parameters, count=count)) for count in chunks]
-    slots = sum(LANES * words_for(inside.count) for inside, _ in seats)
-    inside, mirrored = seats[0]
+    bottoms = [_bottom(plan, replace(parameters, count=count)) for count in chunks]
+    slots = sum(LANES * words_for(inside.count) for inside, _ in bottoms)
+    inside, mirrored = bottoms[0]
     return Need(slots, inside.bits, Role.BOB if mirrored else Role.ALICE)
 
 

@@ -13,7 +13,7 @@ rows before it knows:
                   the row's person adds in all rows together, which is at least what it adds to the cluster.
 
 Learns: neither party anything.
-Assumes: `smc.secret.gates`, `smc.secret.signs`.
+Assumes: `smc.secret.mux`, `smc.secret.msb`.
 Cost: `cost_telling`; for dominance n d (k - 1) selections and n d comparisons.
 """
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
 from smc.protocols.spec import Cost
-from smc.secret import gates, signs
+from smc.secret import msb, mux
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, concatenate, select
@@ -100,7 +100,7 @@ def _chosen(members: SecretBits, totals: SecretInts) -> SecretInts:
     shape = (len(members), *steps.shape)
     bits = np.broadcast_to(members.shares[:, 1:, None], shape)
     words = np.broadcast_to(steps, shape)
-    gated = gates.gate(members.session, bits.reshape(-1), words.reshape(-1)).reshape(shape)
+    gated = mux.gate(members.session, bits.reshape(-1), words.reshape(-1)).reshape(shape)
     shares = totals.shares[:1] + gated.sum(axis=1, dtype=np.uint64)
     return SecretInts.from_shares(members.session, shares, totals.bounds)
 
@@ -162,8 +162,8 @@ def cost_telling(sums: Sequence[SumsShape], clusters: int, limits: Limits) -> Co
     if limits.minimum_group > 1:
         marks, counts = clusters * sum(each.marks for each in sums), sums[0].counts
         least = Bounds(limits.minimum_group, limits.minimum_group)
-        total += signs.cost_nonnegative(marks, counts - least)
-        total += signs.cost_nonnegative(marks, counts - Bounds(1, 1)) + cost_and(marks)
+        total += msb.cost_nonnegative(marks, counts - least)
+        total += msb.cost_nonnegative(marks, counts - Bounds(1, 1)) + cost_and(marks)
         total += _cost_any(clusters, marks // clusters)
         found += 1
     for each in sums if limits.weighs else ():
@@ -175,7 +175,7 @@ def cost_telling(sums: Sequence[SumsShape], clusters: int, limits: Limits) -> Co
 
 
 def _cost_any(lines: int, each: int) -> Cost:
-    return gates.cost_to_words(lines * each) + signs.cost_nonnegative(lines, Bounds(-1, each - 1))
+    return mux.cost_to_words(lines * each) + msb.cost_nonnegative(lines, Bounds(-1, each - 1))
 
 
 def _cost_dominated(sums: SumsShape, clusters: int, part: Fraction) -> Cost:
@@ -184,8 +184,8 @@ def _cost_dominated(sums: SumsShape, clusters: int, part: Fraction) -> Cost:
     for block in _blocks(sums.rows, clusters, sums.columns):
         rows = block.stop - block.start
         numbers = rows * sums.columns
-        total += gates.cost(numbers * (clusters - 1))
-        total += signs.cost_nonnegative(numbers, sums.totals * share - sums.added * whole)
-        total += gates.cost_to_words(numbers) + gates.cost(rows * clusters)
+        total += mux.cost(numbers * (clusters - 1))
+        total += msb.cost_nonnegative(numbers, sums.totals * share - sums.added * whole)
+        total += mux.cost_to_words(numbers) + mux.cost(rows * clusters)
         most += numbers
-    return total + signs.cost_nonnegative(clusters, Bounds(-1, most - 1))
+    return total + msb.cost_nonnegative(clusters, Bounds(-1, most - 1))

@@ -33,7 +33,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.forms import Role
 from smc.protocols.spec import Cost
-from smc.secret import gates, signs
+from smc.secret import msb, mux
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, concatenate, select
@@ -243,9 +243,9 @@ def plain_withheld(
 def cost_failing(ways: int, parts: int, clusters: int, most: int, minimum: int) -> Cost:
     """The exact cost of `failing`; arguments as of `cost_withheld`."""
     split = ways * parts if parts > 1 else 0
-    total = signs.cost_nonnegative(clusters * (ways + split), Bounds(-minimum, most - minimum))
+    total = msb.cost_nonnegative(clusters * (ways + split), Bounds(-minimum, most - minimum))
     if split:
-        total += signs.cost_nonnegative(clusters * split, Bounds(-1, most - 1)) + cost_and(clusters * split)
+        total += msb.cost_nonnegative(clusters * split, Bounds(-1, most - 1)) + cost_and(clusters * split)
     for _ in range(1, ways + split):
         total += cost_and(clusters)
     return total
@@ -267,8 +267,8 @@ def cost_withheld(
     k = clusters
     counts = ways * parts * (2 if parts > 1 else 1)
     total = cost_failing(ways, parts, k, most, minimum) + (cost_and(k) if tells else Cost())
-    total += gates.cost(k)
-    total += signs.cost_nonnegative(k * k, Bounds(-most - 1, most)) + gates.cost(k * k * counts)
+    total += mux.cost(k)
+    total += msb.cost_nonnegative(k * k, Bounds(-most - 1, most)) + mux.cost(k * k * counts)
     total += cost_failing(ways, parts, k, most, minimum)
     return total + cost_and(k) + cost_some(k) + cost_and(k)
 

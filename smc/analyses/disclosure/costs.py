@@ -10,7 +10,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.forms import Role
 from smc.protocols.agreement import AGREEMENT_COST
 from smc.protocols.spec import Cost
-from smc.secret import opening, signs, tournament
+from smc.secret import argmin, msb, opening
 from smc.secret.bits import BOTH, cost_and
 from smc.secret.bounds import Bounds
 
@@ -84,7 +84,7 @@ def cost_test(
     part, whole = limits.dominance.numerator, limits.dominance.denominator
     for each in sums if limits.weighs else ():
         least = each.column.summed(each.most) * Bounds(part, part) - each.column * Bounds(whole, whole)
-        total += tournament.cost(1, each.slots, each.column) + signs.cost_nonnegative(1, least)
+        total += argmin.cost(1, each.slots, each.column) + msb.cost_nonnegative(1, least)
         bits += 1
     for bounds in apart if limits.minimum_group > 1 else ():
         total += _cost_reaching(bounds, limits.minimum_group) + _cost_reaching(bounds, 1)
@@ -95,4 +95,4 @@ def cost_test(
 
 
 def _cost_reaching(bounds: Bounds, minimum: int) -> Cost:
-    return signs.cost_nonnegative(1, bounds - Bounds(minimum, minimum))
+    return msb.cost_nonnegative(1, bounds - Bounds(minimum, minimum))

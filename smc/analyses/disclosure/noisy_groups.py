@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import gates, signs
+from smc.secret import msb, mux
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
 
@@ -35,10 +35,10 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
     places, which = np.unique(counts, return_inverse=True)
     counted = SecretInts.from_shares(session, words[places], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     enough = counted >= least
-    return gates.gate(session, enough.shares[which], words)
+    return mux.gate(session, enough.shares[which], words)
 
 
 def withhold_cost(counts: Ints, least: int) -> Cost:
     """The exact cost of `withhold`."""
     bounds = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1) - Bounds(least, least)
-    return signs.cost_nonnegative(len(np.unique(counts)), bounds) + gates.cost(len(counts))
+    return msb.cost_nonnegative(len(np.unique(counts)), bounds) + mux.cost(len(counts))

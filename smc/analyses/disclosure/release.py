@@ -39,7 +39,7 @@ from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
-MOST_STEPS: Final = 1000
+MAX_STEPS: Final = 1000
 """More single bits on the way of a run are refused."""
 
 _KINDS: Final[dict[type[Any], Kind]] = {
@@ -264,7 +264,7 @@ class Release:
         """
         self._claim(Kind.GROUPS)
         self._steps += 1
-        if self._steps > MOST_STEPS or bit.shape != (1,):
+        if self._steps > MAX_STEPS or bit.shape != (1,):
             raise _defect("opens more than single bits on its way")
         self.test()
         return bool(self._opener.pattern(bit)[0])

@@ -1,6 +1,6 @@
 """Figures about an intersection that itself stays secret: its size, sums over it, or shares of it.
 
-The rows of both sides are aligned in secret (`smc.secret.alignment`); sums over the slots are sums over the
+The rows of both sides are aligned in secret (`smc.secret.circuit_psi`); sums over the slots are sums over the
 intersection, as everything else is zero. What the policies ask is tested in secret before anything is opened
 by the release.
 
@@ -34,12 +34,12 @@ from smc.analyses.matching.aggregates_parameters import (
 )
 from smc.analyses.matching.aggregates_tables import results, share_outcome
 from smc.forms import Role
-from smc.protocols.declarations import Declared, exchange_declarations
+from smc.protocols.exchange.bounds import Declared, exchange_declarations
+from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.session import Session
-from smc.protocols.sizes import RowCount
 from smc.secret import majority, noise
-from smc.secret.alignment import Aligned, align
 from smc.secret.bounds import Bounds
+from smc.secret.circuit_psi import Aligned, align
 from smc.secret.ints import SecretInts, concatenate
 from smc.secret.laplace import DiscreteLaplace
 

@@ -11,7 +11,7 @@ from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
-    MOST_DELTA,
+    MAX_DELTA,
     NEIGHBOURS,
     SHARES,
     SIZE,
@@ -23,10 +23,10 @@ from smc.analyses.matching.aggregates_parameters import (
 from smc.analyses.statistics.numbers import text
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.declarations import declarations_cost
+from smc.protocols.exchange.bounds import declarations_cost
 from smc.protocols.intersection import cuckoo
 from smc.protocols.spec import Cost
-from smc.secret import alignment, gates, majority, noise, opening
+from smc.secret import circuit_psi, majority, mux, noise, opening
 from smc.secret.bounds import Bounds
 
 _CHOSEN: Final = (
@@ -42,7 +42,7 @@ def check_values(
     """Check that the values are numbers with bounds, for which noise can be drawn.
 
     Raises:
-        UsageError: says which column of which side and how to mend it.
+        UsageError: says which column of which side and how to fix it.
     """
     schemas = {Role.ALICE: alice, Role.BOB: bob}
     every = [
@@ -66,7 +66,7 @@ def check_aggregate_recipients(parameters: AggregateParameters, recipients: froz
 
 def aggregate_loss(parameters: AggregateParameters) -> Loss:
     """Epsilon, with the delta that drawing the noise may need at most; nothing without epsilon."""
-    return Loss() if parameters.epsilon is None else Loss(parameters.epsilon, MOST_DELTA)
+    return Loss() if parameters.epsilon is None else Loss(parameters.epsilon, MAX_DELTA)
 
 
 def releases_exactly(parameters: AggregateParameters) -> bool:
@@ -137,10 +137,10 @@ def aggregate_cost(
     for value, span in zip(parameters.values, bounds, strict=True):
         further = (weighs and span.lower < 0) + counts_groups * (BESIDE_BOUNDS + span.span_bits)
         aligned[list(Role).index(value.side)] += further
-    total += alignment.cost(*counts, *aligned, fresh=True)
+    total += circuit_psi.cost(*counts, *aligned, fresh=True)
     fewer = min(counts)
     slots = cuckoo.bins_for(fewer)
-    total += gates.cost_to_words(slots)
+    total += mux.cost_to_words(slots)
     noises = laws(parameters, tuple(bounds))
     size = Bounds(0, fewer)
     if noises:

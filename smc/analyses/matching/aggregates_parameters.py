@@ -25,7 +25,7 @@ from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.statistics.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.protocols.declarations import MOST_SCALE, Declared
+from smc.protocols.exchange.bounds import MAX_SCALE, Declared
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.laplace import DiscreteLaplace
 
@@ -34,10 +34,10 @@ STATISTICS: Final = "statistics"
 SHARES: Final = "shares"
 OUTPUTS: Final = (SIZE, STATISTICS, SHARES)
 
-MOST_VALUES: Final = 64
+MAX_VALUES: Final = 64
 """Most columns of one job."""
 
-MOST_DELTA: Final = Fraction(1, 1 << 40)
+MAX_DELTA: Final = Fraction(1, 1 << 40)
 """Noise whose delta would be larger is refused."""
 
 NUMERIC: Final = ("integer", "decimal")
@@ -113,10 +113,10 @@ def parse_aggregates(parameters: Mapping[str, Any], *, substitutes: bool) -> Agg
     if output not in OUTPUTS:
         raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
     tables: list[Any] = take(parameters, "values", list, "parameters", [])
-    if len(tables) > MOST_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
+    if len(tables) > MAX_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
         raise UsageError(
             f"parameters.values: {len(tables)} columns do not fit the output {output!r}.",
-            f"Name 1 to {MOST_VALUES} for statistics, up to {MOST_VALUES} for shares, none for the size.",
+            f"Name 1 to {MAX_VALUES} for statistics, up to {MAX_VALUES} for shares, none for the size.",
         )
     values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
     if len({value.name for value in values}) < len(values):
@@ -159,7 +159,7 @@ def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Dec
             than the declared ones, for figures without noise.
     """
     place = f"{value.side.value}'s column {value.column!r}"
-    if schema is None or schema.kind not in NUMERIC or schema.scale > MOST_SCALE:
+    if schema is None or schema.kind not in NUMERIC or schema.scale > MAX_SCALE:
         raise UsageError(f"{place} is no column of numbers.", "Name an integer or decimal column.")
     lower = _held(value.lower, schema.lower, schema.scale, place)
     upper = _held(value.upper, schema.upper, schema.scale, place)
@@ -212,7 +212,7 @@ def laws(parameters: AggregateParameters, bounds: tuple[Bounds, ...]) -> tuple[D
     reach = [1, *(sensitivity(each, substitutes=parameters.substitutes) for each in bounds)]
     found = tuple(DiscreteLaplace.of(epsilon / each) for each in reach)
     part = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
-    if Fraction((1 + part.exp()) * sum((law.distance for law in found), Decimal(0))) > MOST_DELTA:
+    if Fraction((1 + part.exp()) * sum((law.distance for law in found), Decimal(0))) > MAX_DELTA:
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.", "Lower epsilon."
         )

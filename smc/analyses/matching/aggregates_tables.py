@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smc.analyses.base import Outcome, Table
 from smc.analyses.matching.aggregates_parameters import NEIGHBOURS, SIZE, AggregateParameters
 from smc.analyses.statistics.numbers import real
-from smc.protocols.declarations import Declared
+from smc.protocols.exchange.bounds import Declared
 from smc.secret.laplace import DiscreteLaplace
 
 _MISS: Final = Fraction(1, 20)

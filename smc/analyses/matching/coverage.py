@@ -18,11 +18,11 @@ from smc.analyses.matching.blocking import EMPTY, Layout
 from smc.analyses.matching.tolerant_parameters import TolerantParameters
 from smc.errors import DomainError
 
-MOST_FULL: Final = Fraction(1, 5)
+MAX_FULL: Final = Fraction(1, 5)
 """The largest share of rows with a key that may find their bucket full, over all passes together: one pass
 may leave out more, as far as the others make up for it."""
 
-MOST_MISSED: Final = Fraction(1, 20)
+MAX_MISSED: Final = Fraction(1, 20)
 """The largest share of all rows that may be compared in no pass."""
 
 
@@ -91,23 +91,23 @@ class Coverage:
         """Why so many rows are left out that the result would not be what its name says; or None."""
         wrong = []
         keyed = [self.rows - keyless for keyless in self.keyless]
-        if sum(self.full) > MOST_FULL * sum(keyed):
+        if sum(self.full) > MAX_FULL * sum(keyed):
             worst = [
                 f"{self._percent(full)} in pass {number} ({name})"
                 for number, (name, full) in enumerate(zip(self.names, self.full, strict=True), 1)
-                if full > MOST_FULL * keyed[number - 1]
+                if full > MAX_FULL * keyed[number - 1]
             ]
             share = _percent(Fraction(sum(self.full), sum(keyed)))
             listed = ", ".join(worst)
             wrong.append(f"{share} of this side's rows find their bucket full over all passes, {listed}")
-        if self.missed > MOST_MISSED * self.rows:
+        if self.missed > MAX_MISSED * self.rows:
             wrong.append(f"{self._percent(self.missed)} of this side's rows are compared in no pass")
         if not wrong:
             return None
         return DomainError(
             f"Tolerant matching: {'; '.join(wrong)}.",
             "Give these passes finer keys, of several parts, and rows without a key a pass by other columns; "
-            f"at most {_percent(MOST_FULL)} may find their bucket full and {_percent(MOST_MISSED)} be in no "
+            f"at most {_percent(MAX_FULL)} may find their bucket full and {_percent(MAX_MISSED)} be in no "
             'pass. overflow = "accept" in the parameters goes on without these rows.',
             code="overflow",
         )

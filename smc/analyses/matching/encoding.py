@@ -20,11 +20,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.similarity import MOST_ONES
+from smc.analyses.matching.similarity import MAX_ONES
 
 Octet = NDArray[np.uint8]
 
-MOST_WEIGHT: Final = 8
+MAX_WEIGHT: Final = 8
 """One digest of 64 bytes has a place in it for each bit that a gram sets."""
 
 _PAD: Final = "\x00"
@@ -53,7 +53,7 @@ class Filters:
     """The filters of one side.
 
     Attributes:
-        rows: zeros and ones, shape (n, bits); at most `MOST_ONES` ones each.
+        rows: zeros and ones, shape (n, bits); at most `MAX_ONES` ones each.
         thinned: how many rows had more and lost the last of them.
     """
 
@@ -86,8 +86,8 @@ def encode(fields: Sequence[Field], texts: Mapping[str, Sequence[str]], bits: in
                 row[places[gram]] = 1
         if distinct:
             rows |= table[codes]
-    heavy = np.flatnonzero(rows.sum(axis=1, dtype=np.int64) > MOST_ONES)
-    rows[heavy] &= np.cumsum(rows[heavy], axis=1, dtype=np.uint16) <= MOST_ONES
+    heavy = np.flatnonzero(rows.sum(axis=1, dtype=np.int64) > MAX_ONES)
+    rows[heavy] &= np.cumsum(rows[heavy], axis=1, dtype=np.uint16) <= MAX_ONES
     return Filters(rows, len(heavy))
 
 

@@ -32,13 +32,13 @@ from smc.analyses.memory import MEBI, Memory
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.exchange.row_counts import RowCount, counts_cost, exchange_counts
 from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.session import Session
-from smc.protocols.sizes import RowCount, counts_cost, exchange_counts
 from smc.protocols.spec import Cost
-from smc.secret import alignment, gates
-from smc.secret.alignment import align
+from smc.secret import circuit_psi, mux
 from smc.secret.bounds import Bounds
+from smc.secret.circuit_psi import align
 from smc.secret.ints import SecretInts
 
 _ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
@@ -246,7 +246,7 @@ def keys_cost(recipients: frozenset[Role], alice_count: int, bob_count: int, lim
     total, fresh, turned = Cost(), True, False
     if limits.counts_matches:
         total, fresh = _size_cost(alice_count, bob_count, limits), False
-        turned = receiver is not alignment.table_owner(alice_count, bob_count)
+        turned = receiver is not circuit_psi.table_owner(alice_count, bob_count)
     tell = len(recipients) == len(Role)
     if receiver is Role.ALICE:
         return total + exact.cost(alice_count, bob_count, tell=tell, fresh=fresh, turned=turned)
@@ -262,8 +262,8 @@ def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> S
 def _size_cost(alice_count: int, bob_count: int, limits: Limits) -> Cost:
     """The exact cost of `_size` in a fresh session, and of its test."""
     fewer = min(alice_count, bob_count)
-    total = alignment.cost(alice_count, bob_count, 0, 0, fresh=True)
-    total += gates.cost_to_words(cuckoo.bins_for(fewer))
+    total = circuit_psi.cost(alice_count, bob_count, 0, 0, fresh=True)
+    total += mux.cost_to_words(cuckoo.bins_for(fewer))
     return total + cost_test([(Bounds(0, fewer), limits.minimum_intersection)])
 
 

@@ -32,7 +32,7 @@ KEYS: Final = "keys"
 
 OUTPUTS: Final = (KEYS, *aggregates_parameters.OUTPUTS)
 
-MOST_KEYS: Final = 16
+MAX_KEYS: Final = 16
 """Most key columns of one job."""
 
 _PLACE: Final = "parameters"
@@ -89,8 +89,8 @@ def parse_keys(parameters: Mapping[str, Any], place: str) -> ExactParameters:
         UsageError: one is missing or impossible; names its place.
     """
     names: list[Any] = take(parameters, "keys", list, place)
-    if not 1 <= len(names) <= MOST_KEYS or any(not isinstance(name, str) for name in names):
-        raise UsageError(f"{place}.keys is no list of 1 to {MOST_KEYS} columns.", 'Write keys = ["id"].')
+    if not 1 <= len(names) <= MAX_KEYS or any(not isinstance(name, str) for name in names):
+        raise UsageError(f"{place}.keys is no list of 1 to {MAX_KEYS} columns.", 'Write keys = ["id"].')
     if len(set(names)) < len(names):
         raise UsageError(f"{place}.keys names a column twice.", "Name each once.")
     duplicates = take(parameters, "duplicates", str, place, ERROR)

@@ -31,7 +31,7 @@ from smc.forms import Role
 from smc.protocols.session import Session
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
-from smc.secret.register import Register
+from smc.secret.row_state import Register
 
 Links = NDArray[np.int64]
 Registers = dict[Role, Register]
@@ -118,7 +118,7 @@ class Linkage(ABC):
         """How many rows of either side have a partner, one secret number each."""
         counted = []
         for role in Role:
-            marks = self._session.oblivious.to_words(_lowest(self._partners[role].shares))
+            marks = self._session.oblivious.bits_to_arithmetic(_lowest(self._partners[role].shares))
             total = np.atleast_1d(marks.sum(dtype=np.uint64))
             counted.append(SecretInts.from_shares(self._session, total, Bounds(0, len(marks))))
         return counted

@@ -10,10 +10,10 @@ from smc.analyses.matching.places import cost_newly, stretches
 from smc.analyses.matching.tolerant_parameters import GREEDY, TolerantParameters
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST, cost_of
-from smc.secret import gates, opening, overlap, pairing, register, signs
+from smc.secret import common_ones, msb, mux, opening, pairing, row_state
 from smc.secret.bounds import Bounds
 
 
@@ -34,7 +34,7 @@ def run_cost(
     if parameters.one_to_one == GREEDY:
         total += way.one_to_one() + way.counted(limits.minimum_intersection)
         for role in told:
-            total += register.cost(way.sizes[role], role) + opening.cost(counts[role], {role})
+            total += row_state.cost(way.sizes[role], role) + opening.cost(counts[role], {role})
         return total
     for number in range(len(parameters.blocking)):
         if limits.counts_matches:
@@ -42,7 +42,7 @@ def run_cost(
         for blocks in way.blocks:
             total += way.compared(blocks)
             for role in told:
-                total += gates.cost(blocks * parameters.bucket**2, role.other)
+                total += mux.cost(blocks * parameters.bucket**2, role.other)
             for _ in Role if limits.counts_matches else ():
                 total += cost_newly(blocks, parameters.bucket)
     total += way.counted(limits.minimum_intersection)
@@ -86,21 +86,21 @@ class _Way:
     def compared(self, blocks: int) -> Cost:
         """The overlaps of a stretch and which of its pairs are alike."""
         capacity = self._parameters.bucket
-        alike = signs.cost_nonnegative(blocks * capacity**2, self._parameters.rule.margins)
-        return overlap.cost(blocks, capacity, self._parameters.bits) + alike
+        alike = msb.cost_nonnegative(blocks * capacity**2, self._parameters.rule.margins)
+        return common_ones.cost(blocks, capacity, self._parameters.bits) + alike
 
     def arranged(self, moved: bool) -> Cost:
         """The registers of both sides brought into the order of a pass, if anything is in them."""
         total = Cost()
         for role in Role if moved else ():
-            total += register.cost(self.sizes[role], role)
+            total += row_state.cost(self.sizes[role], role)
         return total
 
     def counted(self, minimum: int) -> Cost:
         """How many rows of either side have a partner, and whether there are as many as asked for."""
         total = Cost()
         for role in Role if minimum > 0 else ():
-            total += gates.cost_to_words(self.sizes[role])
+            total += mux.cost_to_words(self.sizes[role])
         return total + cost_test([(Bounds(0, self.sizes[role]), minimum) for role in Role])
 
     def _forwards(self, *, compare: bool, free: bool) -> Cost:
@@ -111,17 +111,17 @@ class _Way:
             total += self._both(blocks) if free else Cost()
             total += pairing.cost(blocks, capacity, most)
         for _ in Role:
-            total += signs.cost_nonnegative(self._places, Bounds(-most, most)) + gates.cost(self._places)
+            total += msb.cost_nonnegative(self._places, Bounds(-most, most)) + mux.cost(self._places)
         return total
 
     def _backwards(self) -> Cost:
         total = Cost()
         for _ in Role:
-            total += cost_of(oblivious.conjunction(self._places)) + gates.cost_to_words(self._places)
+            total += cost_of(oblivious.conjunction(self._places)) + mux.cost_to_words(self._places)
         for blocks in self.blocks:
             total += self._both(blocks)
             for role in Role:
-                total += gates.cost(blocks * self._parameters.bucket**2, role.other)
+                total += mux.cost(blocks * self._parameters.bucket**2, role.other)
         return total
 
     def _both(self, blocks: int) -> Cost:

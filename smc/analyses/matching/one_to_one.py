@@ -12,7 +12,7 @@ are told apart by their places among the rows of their buckets, then by the pass
 therefore comes before the other, and the first of all pairs that are left is chosen: with enough rounds this
 is the greedy pairing of all compared pairs by falling likeness, with fewer a part of it.
 
-Scores so far, marks and partners are in words that neither party sees (`smc.secret.register`).
+Scores so far, marks and partners are in words that neither party sees (`smc.secret.row_state`).
 
 Reference: Preis, Linear time 1/2-approximation algorithm for maximum weighted matching, STACS 1999 (locally
 dominant edges); rounds: Manne and Bisseling, PPAM 2007.
@@ -28,9 +28,9 @@ import numpy as np
 from smc.analyses.matching.linkage import MARK, Linkage, Links, Registers, marks_of
 from smc.analyses.matching.places import Bit, Pairs, Places, Word, across
 from smc.forms import Role
-from smc.secret import gates, pairing, signs
+from smc.secret import msb, mux, pairing
 from smc.secret.bounds import Bounds
-from smc.secret.signs import public_bits
+from smc.secret.msb import public_bits
 
 Part = tuple[slice, Pairs, Bit]
 
@@ -97,9 +97,9 @@ class OneToOne(Linkage):
         for role in Role:
             top = np.concatenate(tops[role])
             lead = top - best[role].shares[: len(top)]
-            better = signs.nonnegative(self._session, np.negative(lead), Bounds(-most, most))
+            better = msb.nonnegative(self._session, np.negative(lead), Bounds(-most, most))
             better ^= public_bits(self._session, np.ones_like(better))
-            best[role].add(gates.gate(self._session, better, lead))
+            best[role].add(mux.gate(self._session, better, lead))
             way.better[role] = better.reshape(places.rows.shape)
         return way
 
@@ -123,7 +123,7 @@ class OneToOne(Linkage):
             marks = marks_of(seen[role], way.places)
             unseen = marks ^ public_bits(self._session, np.ones_like(marks))
             candidates[role] = self._and(way.better[role], unseen)
-            seen[role].add(self._session.oblivious.to_words(candidates[role].reshape(-1)))
+            seen[role].add(self._session.oblivious.bits_to_arithmetic(candidates[role].reshape(-1)))
         told: dict[Role, list[Word]] = {role: [] for role in Role}
         for part, packed in way.mutual:
             both = pairing.both(self._session, *(candidates[role][part] for role in Role))

@@ -15,7 +15,7 @@ from smc.analyses.matching.similarity import Rule
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import gates, overlap, pairing, signs
+from smc.secret import common_ones, msb, mux, pairing
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.pairing import Best
 
@@ -78,7 +78,7 @@ class Places:
         values = np.zeros(chosen.shape, dtype=np.uint64)
         if session.role is not role:
             values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
-        told = gates.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
+        told = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
         return told.reshape(chosen.shape)
 
 
@@ -108,14 +108,14 @@ class Pairs:
         self._rule = rule
         self._places = places
         self._sizes = records.sizes(places.rows)
-        self._overlaps = overlap.overlaps(session, records.bits(places.rows))
+        self._overlaps = common_ones.overlaps(session, records.bits(places.rows))
 
     def alike(self) -> Bit:
         """Own XOR shares of which pairs are alike, shape (b, capacity, capacity)."""
         rule = self._rule
         margins = self._overlaps.astype(np.uint64) << np.uint64(rule.exponent + 1)
         margins += own(self._session, rule.margin_part(self._sizes))
-        return signs.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
+        return msb.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
 
     def best(self, eligible: Bit) -> Best:
         """Own shares of the closest of eligible pairs, which are alike; scores are modulo a power of two."""
@@ -146,7 +146,7 @@ def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
         rest = found.shares[:, 2 * half :]
         found = SecretBits(session, np.concatenate([joined.shares, rest], axis=1))
     fresh = found.reshape(-1) & ~SecretBits(session, marks.reshape(-1))
-    return session.oblivious.to_words(fresh.shares)
+    return session.oblivious.bits_to_arithmetic(fresh.shares)
 
 
 def cost_newly(blocks: int, capacity: int) -> Cost:
@@ -156,4 +156,4 @@ def cost_newly(blocks: int, capacity: int) -> Cost:
     while across > 1:
         total += cost_and(places * (across // 2))
         across -= across // 2
-    return total + cost_and(places) + gates.cost_to_words(places)
+    return total + cost_and(places) + mux.cost_to_words(places)

@@ -22,10 +22,10 @@ from smc.secret.bounds import Bounds
 
 Integers = NDArray[np.int64]
 
-MOST_ONES: Final = 128
+MAX_ONES: Final = 128
 """Most ones of a filter: two filters have at most 256 together, so bytes suffice for what they share."""
 
-ABSENT: Final = MOST_ONES
+ABSENT: Final = MAX_ONES
 """The size that stands for an empty filter or slot: nothing in common with anything is never alike."""
 
 
@@ -44,7 +44,7 @@ class Rule:
     @property
     def exponent(self) -> int:
         """k: coefficients are compared in units of 2**-k."""
-        return (2 * MOST_ONES * self.threshold.denominator - 1).bit_length()
+        return (2 * MAX_ONES * self.threshold.denominator - 1).bit_length()
 
     @property
     def numerator(self) -> int:
@@ -54,7 +54,7 @@ class Rule:
     @property
     def margins(self) -> Bounds:
         """Where margins lie: 2 c is no more than a + b, and that no more than 256."""
-        whole, most = 1 << self.exponent, 2 * MOST_ONES
+        whole, most = 1 << self.exponent, 2 * MAX_ONES
         return Bounds(-self.numerator * most, (whole - self.numerator) * most)
 
     @property
@@ -65,7 +65,7 @@ class Rule:
     @property
     def reach(self) -> int:
         """Filters of records that are alike differ in fewer bits."""
-        return int((1 - self.threshold) * 2 * MOST_ONES) + 1
+        return int((1 - self.threshold) * 2 * MAX_ONES) + 1
 
     @property
     def most_score(self) -> int:

@@ -35,8 +35,8 @@ from smc.analyses.matching.tolerant_parameters import GREEDY, LARGEST, NONE, Tol
 from smc.analyses.memory import MEBI, Memory
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.sizes import exchange_counts
 
 _SECONDS_PER_BYTE: Final = 1.2e-8
 _SETUP_SECONDS: Final = 0.1

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from smc.analyses.base import Schema
 from smc.analyses.matching.blocking import YEAR, KeyPart
-from smc.analyses.matching.encoding import MOST_WEIGHT, Field
+from smc.analyses.matching.encoding import MAX_WEIGHT, Field
 from smc.analyses.matching.normalization import DATE, parse_steps
 from smc.analyses.matching.similarity import Rule
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
-from smc.secret.overlap import PAD_BYTES
+from smc.secret.common_ones import PAD_BYTES
 
 NONE: Final = "none"
 GREEDY: Final = "greedy"
@@ -28,14 +28,14 @@ ACCEPT: Final = "accept"
 DEFAULT_STEPS: Final = ("width", "transliterate", "lower", "strip-accents", "collapse-spaces")
 """The normalization of columns for which the job gives none; they leave dates as they are."""
 
-MOST_FIELDS: Final = 64
-MOST_PASSES: Final = 16
-MOST_BITS: Final = 4096
-LEAST_BITS: Final = 64
-MOST_ROUNDS: Final = 16
-MOST_Q: Final = 4
+MAX_FIELDS: Final = 64
+MAX_PASSES: Final = 16
+MAX_BITS: Final = 4096
+MIN_BITS: Final = 64
+MAX_ROUNDS: Final = 16
+MAX_Q: Final = 4
 LONGEST_SALT: Final = 100
-LEAST_THRESHOLD: Final = Fraction(1, 20)
+MIN_THRESHOLD: Final = Fraction(1, 20)
 
 _PLACE: Final = "parameters"
 _KEYS: Final = (
@@ -142,14 +142,14 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
         raise UsageError(f"{_PLACE}.salt has more than {LONGEST_SALT} characters.", "Shorten it.")
     return TolerantParameters(
         _fields(parameters),
-        _number(parameters, "bits", _PLACE, LEAST_BITS, MOST_BITS, 512),
+        _number(parameters, "bits", _PLACE, MIN_BITS, MAX_BITS, 512),
         _threshold(parameters),
         _blocking(parameters),
         bucket,
         _number(parameters, "load", _PLACE, 1, bucket, max(1, 3 * bucket // 8)),
         overflow == ACCEPT,
         mode,
-        _number(parameters, "rounds", _PLACE, 1, MOST_ROUNDS, 1),
+        _number(parameters, "rounds", _PLACE, 1, MAX_ROUNDS, 1),
         salt,
         _names(parameters, "show", _PLACE),
     )
@@ -157,9 +157,9 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
 
 def _fields(parameters: Mapping[str, Any]) -> tuple[Field, ...]:
     tables = take(parameters, "fields", list, _PLACE)
-    if not 1 <= len(tables) <= MOST_FIELDS:
+    if not 1 <= len(tables) <= MAX_FIELDS:
         raise UsageError(
-            f"{_PLACE}.fields holds 1 to {MOST_FIELDS} fields.", "Write [[parameters.fields]] tables."
+            f"{_PLACE}.fields holds 1 to {MAX_FIELDS} fields.", "Write [[parameters.fields]] tables."
         )
     fields = tuple(_field(table, f"{_PLACE}.fields[{number}]") for number, table in enumerate(tables))
     if len({each.column for each in fields}) < len(fields):
@@ -174,17 +174,17 @@ def _field(table: Any, place: str) -> Field:
     steps = list(DEFAULT_STEPS)
     return Field(
         take(table, "column", str, place),
-        _number(table, "weight", place, 1, MOST_WEIGHT, 1),
-        _number(table, "q", place, 1, MOST_Q, 2),
+        _number(table, "weight", place, 1, MAX_WEIGHT, 1),
+        _number(table, "q", place, 1, MAX_Q, 2),
         parse_steps(table.get("normalization", steps), f"{place}.normalization"),
     )
 
 
 def _blocking(parameters: Mapping[str, Any]) -> tuple[tuple[KeyPart, ...], ...]:
     passes = take(parameters, "blocking", list, _PLACE)
-    if not 1 <= len(passes) <= MOST_PASSES:
+    if not 1 <= len(passes) <= MAX_PASSES:
         raise UsageError(
-            f"{_PLACE}.blocking holds 1 to {MOST_PASSES} passes.",
+            f"{_PLACE}.blocking holds 1 to {MAX_PASSES} passes.",
             'Write blocking = [["surname:soundex", "date_of_birth:year"], ["postcode:value"]].',
         )
     found = tuple(
@@ -200,7 +200,7 @@ def _blocking(parameters: Mapping[str, Any]) -> tuple[tuple[KeyPart, ...], ...]:
 def _threshold(parameters: Mapping[str, Any]) -> Fraction:
     text = take(parameters, "threshold", str, _PLACE)
     value = Fraction(text) if _DECIMAL.fullmatch(text) else Fraction(0)
-    if not LEAST_THRESHOLD <= value <= 1:
+    if not MIN_THRESHOLD <= value <= 1:
         raise UsageError(
             f"{_PLACE}.threshold is not a decimal from 0.05 to 1 with at most four digits after the point.",
             'Write the least Dice coefficient of a match, such as threshold = "0.6".',

@@ -1,7 +1,8 @@
 """Which pairs of vectors match, from their secret scores, a tile at a time.
 
 By a threshold each score is compared with it. For the nearest ones the least score of each of Alice's rows is
-found as a row of bits (`smc.secret.nearest`) and set aside by adding more than scores differ by, and so on.
+found as a row of bits (`smc.secret.argmin_one_hot`) and set aside by adding more than scores differ by, and
+so on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from smc.analyses.matching.vector_scores import TILE_ROWS, Measure, Whole, cost_
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import gates, nearest, signs
+from smc.secret import argmin_one_hot, msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 
@@ -54,7 +55,7 @@ def alike(session: Session, measure: Measure, own: Whole, alice: int, bob: int) 
             found.append(_nearest(session, measure, words))
         else:
             margins = np.uint64(measure.limit % (1 << 64) if first else 0) - words
-            bits = signs.nonnegative(session, margins.reshape(-1), measure.differences)
+            bits = msb.nonnegative(session, margins.reshape(-1), measure.differences)
             found.append(bits.reshape(words.shape))
     session.report("pairs", len(strips), len(strips))
     return np.concatenate(found)
@@ -69,10 +70,10 @@ def _strips(alice: int, bob: int) -> Iterator[slice]:
 def _nearest(session: Session, measure: Measure, words: NDArray[np.uint64]) -> Bit:
     ranks = []
     for rank in range(measure.parameters.nearest):
-        bits = nearest.one_hot(session, words, measure.differences)
+        bits = argmin_one_hot.one_hot(session, words, measure.differences)
         ranks.append(bits)
         if rank + 1 < measure.parameters.nearest:
-            chosen = session.oblivious.to_words(bits.reshape(-1)).reshape(bits.shape)
+            chosen = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(bits.shape)
             words = words + chosen * np.uint64(measure.aside)
     return np.concatenate(ranks, axis=1)
 
@@ -85,7 +86,7 @@ def matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretIn
         bits: from `alike`.
         bob: Bob's rows.
     """
-    words = session.oblivious.to_words(bits.reshape(-1)).reshape(len(bits), -1, bob)
+    words = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(len(bits), -1, bob)
     sides = (words.sum(axis=(1, 2), dtype=np.uint64), words.sum(axis=(0, 1), dtype=np.uint64))
     alice, bob_rows = (
         SecretInts.from_bits(SecretInts(session, matches, Bounds(0, bits.size)) >= 1).sum()
@@ -114,19 +115,19 @@ def cost(measure: Measure, alice: int, bob: int) -> Cost:
         for tile in tiles(bob):
             total += cost_scores(measure, height, tile.stop - tile.start)
         if measure.limit is not None:
-            total += signs.cost_nonnegative(height * bob, measure.differences)
+            total += msb.cost_nonnegative(height * bob, measure.differences)
             continue
         for rank in range(measure.parameters.nearest):
-            total += nearest.cost(height, bob, measure.differences)
+            total += argmin_one_hot.cost(height, bob, measure.differences)
             if rank + 1 < measure.parameters.nearest:
-                total += gates.cost_to_words(height * bob)
+                total += mux.cost_to_words(height * bob)
     return total
 
 
 def cost_matched(measure: Measure, alice: int, bob: int) -> Cost:
     """The exact cost of `matched`."""
     bits = alice * bob * max(1, measure.parameters.nearest)
-    total = gates.cost_to_words(bits)
+    total = mux.cost_to_words(bits)
     for rows in (alice, bob):
-        total += signs.cost_nonnegative(rows, Bounds(-1, bits - 1)) + gates.cost_to_words(rows)
+        total += msb.cost_nonnegative(rows, Bounds(-1, bits - 1)) + mux.cost_to_words(rows)
     return total

@@ -25,8 +25,8 @@ from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters
 from smc.analyses.memory import MEBI, Memory
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
+from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.sizes import counts_cost, exchange_counts
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from smc.secret.bits import SecretBits
@@ -35,7 +35,7 @@ from smc.secret.bounds import Bounds
 Links = NDArray[np.int64]
 """Matches: Alice's row, Bob's row and the rank, shape (k, 3)."""
 
-MOST_PAIRS: Final = 1 << 28
+MAX_PAIRS: Final = 1 << 28
 
 _SECONDS_PER_BYTE: Final = 8e-9
 _MEMORY: Final = Memory(60 * MEBI, 90_000)
@@ -229,7 +229,7 @@ def _check(parameters: VectorParameters, alice: int, bob: int) -> None:
         raise DomainError(
             f"Alice has {alice} rows and Bob has {bob}; there is nothing to match with.", "Bring more rows."
         )
-    if alice * bob * max(1, parameters.nearest) > MOST_PAIRS:
+    if alice * bob * max(1, parameters.nearest) > MAX_PAIRS:
         raise DomainError(
             f"{alice} times {bob} rows make too many pairs; all are compared.", "Match smaller sets."
         )

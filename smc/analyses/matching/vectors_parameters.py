@@ -14,8 +14,8 @@ from smc.errors import UsageError
 
 EUCLIDEAN: Final = "euclidean"
 COSINE: Final = "cosine"
-MOST_COLUMNS: Final = 4096
-MOST_NEAREST: Final = 100
+MAX_COLUMNS: Final = 4096
+MAX_NEAREST: Final = 100
 PRECISIONS: Final = (4, 16)
 
 _KEYS: Final = {"columns", "similarity", "threshold", "nearest", "precision", "scaling"}
@@ -51,10 +51,8 @@ def parse(parameters: Mapping[str, Any]) -> VectorParameters:
     """
     reject_unknown(parameters, _KEYS, _PLACE)
     columns = take(parameters, "columns", list, _PLACE)
-    if not 1 <= len(columns) <= MOST_COLUMNS or not all(isinstance(name, str) and name for name in columns):
-        raise UsageError(
-            f"{_PLACE}.columns is not a list of 1 to {MOST_COLUMNS} names.", "Name the features."
-        )
+    if not 1 <= len(columns) <= MAX_COLUMNS or not all(isinstance(name, str) and name for name in columns):
+        raise UsageError(f"{_PLACE}.columns is not a list of 1 to {MAX_COLUMNS} names.", "Name the features.")
     if len(set(columns)) < len(columns):
         raise UsageError(f"{_PLACE}.columns names a column twice.", "Name each once.")
     similarity = take(parameters, "similarity", str, _PLACE, EUCLIDEAN)
@@ -92,8 +90,8 @@ def _nearest(parameters: Mapping[str, Any]) -> int:
     if "nearest" not in parameters:
         return 0
     count = take(parameters, "nearest", int, _PLACE)
-    if not 1 <= count <= MOST_NEAREST:
-        raise UsageError(f"{_PLACE}.nearest is not from 1 to {MOST_NEAREST}.", "Correct it.")
+    if not 1 <= count <= MAX_NEAREST:
+        raise UsageError(f"{_PLACE}.nearest is not from 1 to {MAX_NEAREST}.", "Correct it.")
     return count
 
 

@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from smc.analyses.statistics.draws import noise_like, normals
 from smc.numeric.random import Randomness
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
 Floats = NDArray[np.float64]
 
 SIMULATED: Final = 9_999
 """Tables drawn for one test: the p-value is a multiple of 1 / 10,000."""
 
-_MOST_AT_ONCE: Final = 1 << 20
+_MAX_AT_ONCE: Final = 1 << 20
 
 
 def exact_test(table: Floats) -> float | None:
@@ -67,7 +67,7 @@ def noisy_test(table: Floats, noise: Law, random: Randomness) -> float | None:
     chances = (rows[0] / rows.sum())[:, None] * (columns[0] / columns.sum())
     above, left = 0, SIMULATED
     while left:
-        count = min(left, max(1, _MOST_AT_ONCE // table.size))
+        count = min(left, max(1, _MAX_AT_ONCE // table.size))
         drawn = _multinomial(float(table.sum()), chances, count, random)
         drawn += noise_like(noise, drawn.size, random).reshape(drawn.shape)
         above += int((_statistic(drawn) >= observed).sum())

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.numeric.random import Randomness
+from smc.secret.distribution import Law
 from smc.secret.laplace import DiscreteLaplace
-from smc.secret.law import Law
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from smc.analyses.statistics.numbers import real
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import MISS, Part, Result, Statistic
 from smc.numeric.random import Randomness
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
 Monomial = tuple[int, ...]
 """A product of columns, by their places; the empty one counts rows."""

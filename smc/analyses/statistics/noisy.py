@@ -21,8 +21,8 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import noise, opening
 from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.distribution import Law
 from smc.secret.ints import SecretInts
-from smc.secret.law import Law
 
 WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
 

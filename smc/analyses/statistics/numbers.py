@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.loss import MOST_TERM
+from smc.analyses.loss import MAX_TERM
 from smc.errors import UsageError
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?|[+-]?[0-9]{1,30}/[0-9]{1,30}")
@@ -52,9 +52,9 @@ def loss_term(value: Any, place: str) -> Fraction:
         UsageError: it has too many digits: what many jobs lose together would soon have thousands.
     """
     exact = positive(value, place)
-    if max(exact.numerator, exact.denominator) > MOST_TERM:
+    if max(exact.numerator, exact.denominator) > MAX_TERM:
         raise UsageError(
-            f"{place} has a numerator or denominator above {MOST_TERM}.", 'Round it, as in "0.5" or "1/3".'
+            f"{place} has a numerator or denominator above {MAX_TERM}.", 'Round it, as in "0.5" or "1/3".'
         )
     return exact
 

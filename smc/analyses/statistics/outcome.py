@@ -11,7 +11,7 @@ from smc.analyses.base import Outcome, Table
 from smc.analyses.loss import Loss
 from smc.analyses.statistics.numbers import text
 from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import LEAST_STATED_DELTA, Planned
+from smc.analyses.statistics.plan import MIN_STATED_DELTA, Planned
 from smc.analyses.statistics.query import Query
 from smc.analyses.statistics.statistic import Result, Statistic
 
@@ -137,7 +137,7 @@ def noisy_details(parameters: StatisticsParameters, plans: Sequence[Planned]) ->
     }
     if loss.rho:
         details["rho"] = text(loss.rho)
-        details["stated_for_delta_from"] = float(LEAST_STATED_DELTA)
+        details["stated_for_delta_from"] = float(MIN_STATED_DELTA)
     else:
         details["epsilon"] = text(loss.epsilon)
     return details

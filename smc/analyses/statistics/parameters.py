@@ -28,12 +28,12 @@ NOISES: Final = ("laplace", "gaussian", "none")
 EXACT_KINDS: Final = ("count", "sum", "mean", "histogram", "crosstab")
 SORTING_KINDS: Final = ("histogram", "crosstab")
 DEFAULT_MAX_ROWS: Final = 10_000_000
-MOST_ROWS: Final = 1 << 40
-MOST_QUERIES: Final = 1000
-MOST_EPSILON: Final = 100
-MOST_ROWS_PER_PERSON: Final = 10_000
+MAX_ROWS: Final = 1 << 40
+MAX_QUERIES: Final = 1000
+MAX_EPSILON: Final = 100
+MAX_ROWS_PER_PERSON: Final = 10_000
 
-MOST_DELTA: Final = Fraction(1, 1 << 40)
+MAX_DELTA: Final = Fraction(1, 1 << 40)
 """What the statistical distances of all noise of a job may add to delta; a job that needs more is refused."""
 
 _KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "max_rows", "queries"}
@@ -110,9 +110,9 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
         raise UsageError("parameters.noise is not known.", f"Choose one of {', '.join(NOISES)}.")
     budget = _budget(parameters, noise)
     tables = parameters.get("queries")
-    if not isinstance(tables, Sequence) or isinstance(tables, str) or not 1 <= len(tables) <= MOST_QUERIES:
+    if not isinstance(tables, Sequence) or isinstance(tables, str) or not 1 <= len(tables) <= MAX_QUERIES:
         raise UsageError(
-            f"parameters.queries holds 1 to {MOST_QUERIES} queries.", "Write [[parameters.queries]] tables."
+            f"parameters.queries holds 1 to {MAX_QUERIES} queries.", "Write [[parameters.queries]] tables."
         )
     places = [f"parameters.queries[{index}]" for index in range(len(tables))]
     for table, place in zip(tables, places, strict=True):
@@ -125,9 +125,9 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     if vertical is not None:
         check_columns(vertical, queries, noise)
     _check_queries(queries, noise)
-    rows = _whole(parameters, "max_rows", DEFAULT_MAX_ROWS, MOST_ROWS)
-    per_person = _whole(parameters, "rows_per_person", 1, MOST_ROWS_PER_PERSON)
-    total = budget + Loss(delta=MOST_DELTA) if budget else budget
+    rows = _whole(parameters, "max_rows", DEFAULT_MAX_ROWS, MAX_ROWS)
+    per_person = _whole(parameters, "rows_per_person", 1, MAX_ROWS_PER_PERSON)
+    total = budget + Loss(delta=MAX_DELTA) if budget else budget
     parsed = StatisticsParameters(total, noise, rows, per_person, queries, vertical)
     if vertical is None and not parsed.columns:
         raise UsageError(
@@ -148,10 +148,8 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
         return Loss(_epsilon(parameters))
     if given == {"rho"}:
         rho = loss_term(parameters["rho"], "parameters.rho")
-        if rho > MOST_EPSILON:
-            raise UsageError(
-                f"parameters.rho is above {MOST_EPSILON}.", "Nothing is private there; lower it."
-            )
+        if rho > MAX_EPSILON:
+            raise UsageError(f"parameters.rho is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
         return Loss(rho=rho)
     if given != {"epsilon", "delta"}:
         raise UsageError(
@@ -159,19 +157,17 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
             'Write rho = "1/100", or epsilon = "1" and delta = "1/1000000".',
         )
     delta = loss_term(parameters["delta"], "parameters.delta")
-    if not MOST_DELTA < delta < 1:
+    if not MAX_DELTA < delta < 1:
         raise UsageError("parameters.delta is not between 2**-40 and 1.", "Write, say, 1/1000000.")
-    return Loss(rho=rho_within(_epsilon(parameters), delta - MOST_DELTA))
+    return Loss(rho=rho_within(_epsilon(parameters), delta - MAX_DELTA))
 
 
 def _epsilon(parameters: Mapping[str, Any]) -> Fraction:
     if "epsilon" not in parameters:
         raise UsageError("parameters.epsilon is missing.", 'Write the total, such as epsilon = "1.0".')
     epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
-    if epsilon > MOST_EPSILON:
-        raise UsageError(
-            f"parameters.epsilon is above {MOST_EPSILON}.", "Nothing is private there; lower it."
-        )
+    if epsilon > MAX_EPSILON:
+        raise UsageError(f"parameters.epsilon is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
     return epsilon
 
 

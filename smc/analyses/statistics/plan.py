@@ -23,20 +23,20 @@ from smc.analyses.statistics.moments import (
     Variance,
 )
 from smc.analyses.statistics.numbers import real
-from smc.analyses.statistics.parameters import MOST_DELTA, StatisticsParameters
+from smc.analyses.statistics.parameters import MAX_DELTA, StatisticsParameters
 from smc.analyses.statistics.quantiles import Quantile
-from smc.analyses.statistics.query import MOST_POINTS, Query
+from smc.analyses.statistics.query import MAX_POINTS, Query
 from smc.analyses.statistics.regression import Regression
 from smc.analyses.statistics.statistic import Part, Statistic, additive, delta_of
 from smc.analyses.statistics.tables import Cells, CrossTable
 from smc.analyses.statistics.ttest import TTest, two_labels
 from smc.errors import UsageError
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
-MOST_ENTRIES: Final = 100_000
+MAX_ENTRIES: Final = 100_000
 """More numbers in one job are refused: they are opened in one message each way."""
 
-LEAST_STATED_DELTA: Final = Fraction(1, 1 << 30)
+MIN_STATED_DELTA: Final = Fraction(1, 1 << 30)
 """The guarantee of a job with Gaussian noise may be stated for this delta and larger ones."""
 
 DEFAULT_POINTS: Final = 1024
@@ -67,7 +67,7 @@ class Planned:
         count_law: of the noise of a count of each group's rows, which is opened beside a statistic without
             one so that small groups can be withheld; None if there is none.
         epsilon: for which the guarantee is stated: the query's; under Gaussian noise, which composes as a
-            whole, the job's at `LEAST_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
+            whole, the job's at `MIN_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
     """
 
     query: Query
@@ -113,11 +113,11 @@ def plan(
         UsageError: a query does not fit its columns, or a total could leave 63 bits.
     """
     found = [_planned(query, parameters, schemas, counted=counted) for query in parameters.queries]
-    if sum(planned.words for planned in found) > MOST_ENTRIES:
+    if sum(planned.words for planned in found) > MAX_ENTRIES:
         raise UsageError(
-            f"The queries ask for more than {MOST_ENTRIES} numbers.", "Use several jobs, or fewer bins."
+            f"The queries ask for more than {MAX_ENTRIES} numbers.", "Use several jobs, or fewer bins."
         )
-    if sum((planned.delta for planned in found), Decimal(0)) > Decimal(1) / MOST_DELTA.denominator:
+    if sum((planned.delta for planned in found), Decimal(0)) > Decimal(1) / MAX_DELTA.denominator:
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.",
             "Lower epsilon or rho, or ask fewer queries, candidates or bins.",
@@ -140,7 +140,7 @@ def _planned(
             f"Query {query.name!r} could leave 63 bits: 2 * max_rows * bound + noise is too large.",
             "Lower max_rows, clamp to narrower bounds, or raise epsilon.",
         )
-    epsilon = parameters.loss.epsilon_at(LEAST_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
+    epsilon = parameters.loss.epsilon_at(MIN_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
     return Planned(query, statistic, *groups(query, schemas), law, epsilon)
 
 
@@ -236,9 +236,9 @@ def _step(query: Query, clamp: Clamp, schema: Schema) -> int:
     if query.step is None:
         return max(1, -(-span // ((query.points or DEFAULT_POINTS) - 1)))
     step = _held(query.step, query, 0, schema, "the step")
-    if span // step >= MOST_POINTS:
+    if span // step >= MAX_POINTS:
         raise UsageError(
-            f"Query {query.name!r} has more than {MOST_POINTS} candidates.",
+            f"Query {query.name!r} has more than {MAX_POINTS} candidates.",
             "Widen the step or narrow the bounds.",
         )
     return step

@@ -43,10 +43,10 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret import gates, signs, tournament
+from smc.secret import argmin, msb, mux
 from smc.secret.bounds import Bounds
+from smc.secret.distribution import Law
 from smc.secret.laplace import Geometric
-from smc.secret.law import Law
 
 _CHOICES: Final = ((0, Fraction(1, 2)), (-1, Fraction(1, 4)), (1, Fraction(1, 4)))
 """The candidates that are chosen: on which side of the quantile, and with which part of the loss."""
@@ -146,10 +146,10 @@ class Quantile(Statistic):
         groups = len(own)
         over, under = self._sides(own, alice=session.role is Role.ALICE)
         both = np.concatenate([over.reshape(-1), under.reshape(-1)]).view(np.uint64)
-        late = signs.nonnegative(session, both, self._misses(self.max_rows))
-        kept = gates.gate(session, late, both).reshape(2, groups * len(_CHOICES), -1)
+        late = msb.nonnegative(session, both, self._misses(self.max_rows))
+        kept = mux.gate(session, late, both).reshape(2, groups * len(_CHOICES), -1)
         scores = kept[0] + kept[1] - noise.reshape(groups * len(_CHOICES), -1)
-        places, _ = tournament.least(session, scores, self._scores)
+        places, _ = argmin.least(session, scores, self._scores)
         return places.reshape(groups, len(_CHOICES))
 
     def combine_cost(self, groups: int) -> Cost:
@@ -157,9 +157,9 @@ class Quantile(Statistic):
         rows = groups * len(_CHOICES)
         count = 2 * rows * self.candidates
         return (
-            signs.cost_nonnegative(count, self._misses(self.max_rows))
-            + gates.cost(count)
-            + tournament.cost(rows, self.candidates, self._scores)
+            msb.cost_nonnegative(count, self._misses(self.max_rows))
+            + mux.cost(count)
+            + argmin.cost(rows, self.candidates, self._scores)
         )
 
     def exact(self, entries: Ints) -> Ints:

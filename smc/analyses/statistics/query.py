@@ -15,10 +15,10 @@ from smc.errors import UsageError
 
 T = TypeVar("T")
 
-MOST_BINS: Final = 10_000
-MOST_PREDICTORS: Final = 20
-MOST_POINTS: Final = 1 << 16
-MOST_DENOMINATOR: Final = 1000
+MAX_BINS: Final = 10_000
+MAX_PREDICTORS: Final = 20
+MAX_POINTS: Final = 1 << 16
+MAX_DENOMINATOR: Final = 1000
 
 _LONGEST_NAME: Final = 100
 _COMMON_KEYS: Final = frozenset({"name", "kind", "share", "by"})
@@ -158,10 +158,10 @@ def _columns(table: Mapping[str, Any], place: str) -> tuple[str, ...]:
     if kind == "regression":
         target = _text(table, "target", place, "")
         names = (*_names(table, "on", place), target)
-        if not target or not 2 <= len(names) <= MOST_PREDICTORS + 1:
+        if not target or not 2 <= len(names) <= MAX_PREDICTORS + 1:
             raise UsageError(
                 f"{place} does not say what is to be explained by what.",
-                f'Write target = "..." and on = [...] with 1 to {MOST_PREDICTORS} columns.',
+                f'Write target = "..." and on = [...] with 1 to {MAX_PREDICTORS} columns.',
             )
     elif "columns" in _KEYS[kind]:
         names = _names(table, "columns", place)
@@ -243,7 +243,7 @@ def _level(table: Mapping[str, Any], place: str) -> Fraction:
     if "level" not in table:
         raise UsageError(f"{place}.level is missing.", 'Write the quantile, such as level = "0.9".')
     level = number(table["level"], f"{place}.level")
-    if not 0 < level < 1 or level.denominator > MOST_DENOMINATOR:
+    if not 0 < level < 1 or level.denominator > MAX_DENOMINATOR:
         raise UsageError(
             f"{place}.level is not between 0 and 1, in thousandths or coarser.", 'Write, say, "0.95".'
         )
@@ -257,8 +257,8 @@ def _grid(table: Mapping[str, Any], place: str) -> tuple[Fraction | None, int]:
     if step is not None and step <= 0:
         raise UsageError(f"{place}.step is not positive.", "Write a number above 0.")
     points = take(table, "points", int, place, 0)
-    if "points" in table and not 2 <= points <= MOST_POINTS:
-        raise UsageError(f"{place}.points is not from 2 to {MOST_POINTS}.", "Correct it.")
+    if "points" in table and not 2 <= points <= MAX_POINTS:
+        raise UsageError(f"{place}.points is not from 2 to {MAX_POINTS}.", "Correct it.")
     return step, points
 
 
@@ -268,8 +268,8 @@ def list_of(value: Any, place: str) -> Sequence[Any]:
     Raises:
         UsageError: it is none.
     """
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) > MOST_BINS:
-        raise UsageError(f"{place} is not a list of at most {MOST_BINS} entries.", "Correct it.")
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) > MAX_BINS:
+        raise UsageError(f"{place} is not a list of at most {MAX_BINS} entries.", "Correct it.")
     return value
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smc.analyses.statistics.moments import Monomial, Products
 from smc.analyses.statistics.statistic import Result
 from smc.numeric.random import Randomness
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
 Floats = NDArray[np.float64]
 

@@ -26,9 +26,9 @@ from smc.analyses.statistics.rows import Ints, Rows
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
+from smc.secret.distribution import Law, decimal
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
-from smc.secret.law import Law, decimal
 
 Word = NDArray[np.uint64]
 

@@ -15,7 +15,7 @@ from smc.analyses.statistics.chi_square import exact_test, noisy_test
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import MISS, Part, Result, Statistic
 from smc.numeric.random import Randomness
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from smc.analyses.statistics.statistic import MISS, Part, Result
 from smc.analyses.statistics.ttest_student import Sample, Welch, critical
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.secret.law import Law
+from smc.secret.distribution import Law
 
 SIMULATED: Final = 9_999
 """Pairs of groups drawn for one test: the p-value is a multiple of 1 / 10,000."""

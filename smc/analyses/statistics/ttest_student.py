@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp, inf, lgamma, log, log1p, sqrt
 from typing import Final
 
-_MOST_TERMS: Final = 10_000
+_MAX_TERMS: Final = 10_000
 _PRECISION: Final = 1e-15
 _TINY: Final = 1e-300
 
@@ -111,7 +111,7 @@ def _continued(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function, after Lentz."""
     value = above = 1.0
     below = 0.0
-    for place in range(1, _MOST_TERMS):
+    for place in range(1, _MAX_TERMS):
         half, odd = divmod(place, 2)
         if odd:
             term = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))

@@ -1,6 +1,6 @@
 """Statistics over matched rows: the run, when each side has columns of its own about the same persons.
 
-Rows are aligned in secret by their keys (`smc.secret.alignment`), sums over the matches are formed of both
+Rows are aligned in secret by their keys (`smc.secret.circuit_psi`), sums over the matches are formed of both
 sides' columns (`vertical_sums.py`), and from there on noise, small groups and results are as for rows of
 both. Nobody learns which rows match, nor how many but for the noise.
 
@@ -38,9 +38,9 @@ from smc.analyses.statistics.vertical_terms import pairs
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.coins import toss
-from smc.protocols.declared_texts import MOST_BYTES, exchange_texts
+from smc.protocols.exchange.row_counts import exchange_counts
+from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts
 from smc.protocols.session import Session
-from smc.protocols.sizes import exchange_counts
 from smc.secret.bounds import LIMIT, Bounds
 from smc.secret.ints import SecretInts
 
@@ -138,7 +138,7 @@ def run(
     schemas = _schemas(data, vertical.values(role))
     declared = written(schemas.values())
     peer_count, length = exchange_counts(
-        session, [len(brought.settled), len(declared)], most=[parameters.max_rows, MOST_BYTES]
+        session, [len(brought.settled), len(declared)], most=[parameters.max_rows, MAX_BYTES]
     )
     release.sets(len(brought.settled), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))

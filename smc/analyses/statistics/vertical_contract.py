@@ -24,15 +24,15 @@ from smc.analyses.statistics.vertical_terms import pairs
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
-from smc.protocols.declarations import MOST_SCALE
-from smc.protocols.declared_texts import texts_cost
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.bounds import MAX_SCALE
+from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.texts import texts_cost
 from smc.protocols.spec import Cost
-from smc.secret import opening, signs
+from smc.secret import msb, opening
 from smc.secret.bits import BOTH
 from smc.secret.bounds import LIMIT, Bounds
 
-MOST_PRODUCTS: Final = 20_000
+MAX_PRODUCTS: Final = 20_000
 """More sums in one job are refused."""
 
 _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
@@ -60,9 +60,9 @@ def check_schema(
         _check_columns(vertical, schemas, role)
     every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
     plans = planned(parameters, every, counts_matches=False, counts_groups=False)
-    if sum(len(pairs(each, vertical.alice)) for each in plans) > MOST_PRODUCTS:
+    if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
         raise UsageError(
-            f"The queries ask for more than {MOST_PRODUCTS} sums over matched rows.",
+            f"The queries ask for more than {MAX_PRODUCTS} sums over matched rows.",
             "Use fewer bins, candidates (points) or groups, or several jobs.",
         )
 
@@ -86,7 +86,7 @@ def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role
         if name not in schemas:
             raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
     for name in vertical.values(role):
-        if schemas[name].kind not in KINDS or schemas[name].scale > MOST_SCALE:
+        if schemas[name].kind not in KINDS or schemas[name].scale > MAX_SCALE:
             raise UsageError(
                 f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many decimals.",
                 f"Name a column of kind {', '.join(KINDS)}.",
@@ -144,7 +144,7 @@ def run_cost(
     if limits.minimum_intersection:
         half = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
         least = Bounds(limits.minimum_intersection, limits.minimum_intersection)
-        total += signs.cost_nonnegative(1, half - least) + opening.cost_bits(1, BOTH)
+        total += msb.cost_nonnegative(1, half - least) + opening.cost_bits(1, BOTH)
         plans = plans[1:]
     return total + noisy.opening_cost(plans, limits.minimum_group, recipients)
 
@@ -195,7 +195,7 @@ def _assumed(name: str, queries: Iterable[Query]) -> Schema:
         assumed = (str(number) for number in range(1, spare + 1))
         return Schema("category", categories=tuple(labels or assumed))
     scale = 0
-    while scale < MOST_SCALE and any((number * 10**scale).denominator > 1 for number in numbers):
+    while scale < MAX_SCALE and any((number * 10**scale).denominator > 1 for number in numbers):
         scale += 1
     reach = max(_ASSUMED_UPPER, *(ceil(abs(number)) for number in numbers), 0) * 10**scale
     return Schema("decimal", scale, -reach if min(numbers, default=0) < 0 else 0, reach)

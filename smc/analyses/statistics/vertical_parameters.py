@@ -31,7 +31,7 @@ LAYOUTS: Final = (HORIZONTAL, VERTICAL)
 KEYS: Final = ("match", "alice_columns", "bob_columns")
 """The keys of `[parameters]` that only the vertical layout has."""
 
-MOST_COLUMNS: Final = 1000
+MAX_COLUMNS: Final = 1000
 
 _PLACE: Final = "parameters"
 _MATCH: Final = "parameters.match"
@@ -91,8 +91,8 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
 
 def _columns(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
     names: list[Any] = take(parameters, key, list, _PLACE, [])
-    if len(names) > MOST_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"{_PLACE}.{key} is not a list of at most {MOST_COLUMNS} names.", "Correct it.")
+    if len(names) > MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
+        raise UsageError(f"{_PLACE}.{key} is not a list of at most {MAX_COLUMNS} names.", "Correct it.")
     return tuple(names)
 
 

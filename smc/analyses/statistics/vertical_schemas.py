@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from smc.analyses.base import Schema
 from smc.errors import ProtocolViolation
-from smc.protocols.declarations import MOST_SCALE
+from smc.protocols.exchange.bounds import MAX_SCALE
 from smc.secret.bounds import LIMIT
 
 KINDS: Final = ("integer", "decimal", "category")
@@ -51,7 +51,7 @@ def _schema(fields: Any) -> Schema:
         not bounded
         or kind not in KINDS
         or type(scale) is not int
-        or not 0 <= scale <= MOST_SCALE
+        or not 0 <= scale <= MAX_SCALE
         or not isinstance(labels, list)
         or not all(isinstance(label, str) for label in labels)
         or len(set(labels)) < len(labels)

@@ -9,7 +9,7 @@
 The owner of the slots' table knows which own row lies in which slot, so its features need not be shared or
 masked: what it has in a slot without a match is multiplied by 0. Which slots have a match, nobody learns.
 
-References: `smc.secret.alignment`, `smc.secret.products`.
+References: `smc.secret.circuit_psi`, `smc.secret.products`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from smc.analyses.statistics.rows import Ints
 from smc.analyses.statistics.vertical_terms import Feature, Pair, bounds_of, values_of
 from smc.errors import DomainError
 from smc.forms import Role
+from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
-from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost
-from smc.secret import alignment, gates, products
-from smc.secret.alignment import Aligned, align, table_owner
+from smc.secret import circuit_psi, mux, products
 from smc.secret.bounds import SHARED, Bounds, Operand
+from smc.secret.circuit_psi import Aligned, align, table_owner
 from smc.secret.ints import SecretInts
 
-MOST_NUMBERS: Final = 1 << 27
+MAX_NUMBERS: Final = 1 << 27
 """Features times rows of a side, and features times slots: a gigabyte."""
 
 _STAGE: Final = "sums"
@@ -149,7 +149,7 @@ def sums(
 def _check_room(layout: Layout, owner_count: int, other_count: int) -> None:
     rows = max(cuckoo.bins_for(owner_count), other_count)
     widest = max([len(layout.other) + 1, *(len(block.owner) for block in layout.blocks)])
-    if rows * widest > MOST_NUMBERS:
+    if rows * widest > MAX_NUMBERS:
         raise DomainError(
             f"{widest} numbers for each of {rows} rows do not fit the memory of a run.",
             "Ask for fewer bins or candidates, in several jobs, or use fewer rows.",
@@ -196,8 +196,8 @@ def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
     layout = Layout.of(wanted, owner)
     slots = cuckoo.bins_for(min(alice_count, bob_count))
     columns = {owner: 0, owner.other: len(layout.other)}
-    total = alignment.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
-    total += gates.cost_to_words(slots)
+    total = circuit_psi.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
+    total += mux.cost_to_words(slots)
     for block in layout.blocks:
         known = Operand(block.bounds, owner)
         total += products.cost_matmul(len(block.owner), slots, len(block.other), known, SHARED)

@@ -37,7 +37,7 @@ from smc.ciphers.dgk_keys import BITS, KEY_BYTES, PLAINTEXTS
 from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.numeric.random import Randomness
-from smc.protocols.seat import KeyedSeat
+from smc.protocols.cipher_context import KeyedCipherContext
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
@@ -89,16 +89,16 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
         ProtocolViolation: the peer's ciphertexts are malformed, or more than one is zero.
     """
     del y
-    seat: KeyedSeat[OwnDgk, Dgk] = session.dgk
+    context: KeyedCipherContext[OwnDgk, Dgk] = session.dgk
     bits = parameters.bits
     values = [int(value) for value in x.values]
     for piece in _pieces(len(values), bits):
         spread = [value >> i & 1 for value in values[piece] for i in range(bits)]
-        seat.channel.send(EncryptedBits(seat.own.encrypt(spread)))
+        context.channel.send(EncryptedBits(context.own.encrypt(spread)))
     found: list[int] = []
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * (bits + 1)
-        zero = seat.own.is_zero(seat.channel.recv(Blinded, seat.own.expected(size)))
+        zero = context.own.is_zero(context.channel.recv(Blinded, context.own.expected(size)))
         hits = [sum(zero[start : start + bits + 1]) for start in range(0, size, bits + 1)]
         if max(hits) > 1:
             raise ProtocolViolation("More than one place of a comparison is the first difference.")
@@ -114,15 +114,15 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share
         ProtocolViolation: the peer's ciphertexts are malformed.
     """
     del x
-    seat: KeyedSeat[OwnDgk, Dgk] = session.dgk
+    context: KeyedCipherContext[OwnDgk, Dgk] = session.dgk
     bits = parameters.bits
     values = [int(value) for value in y.values]
-    flips = [int(bit) for bit in seat.random.bits(len(values))]
+    flips = [int(bit) for bit in context.random.bits(len(values))]
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * bits
-        received = seat.channel.recv(EncryptedBits, seat.peer.expected(size))
-        blinded = blind(seat.peer, seat.random, received, values[piece], flips[piece], bits)
-        seat.channel.send(Blinded(blinded))
+        received = context.channel.recv(EncryptedBits, context.peer.expected(size))
+        blinded = blind(context.peer, context.random, received, values[piece], flips[piece], bits)
+        context.channel.send(Blinded(blinded))
         session.report("compare", piece.stop, len(values))
     return Share(flips, 2)
 

@@ -6,7 +6,7 @@
                      <-- Tests --               blinded differences, re-randomised and shuffled
       the zero test: s C_1 = C_2
 
-Inputs: PN-NP, plain integers of `bits` bits, at most `MOST_BITS`, any batch.
+Inputs: PN-NP, plain integers of `bits` bits, at most `MAX_BITS`, any batch.
 Outputs: PN, NP, or SS with modulus 2, as in `tree`.
 Learns: what the parties of `tree` learn, and of a difference only whether it is zero: the plaintexts stay
     behind a discrete logarithm even for the key owner.
@@ -30,7 +30,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
-MOST_BITS: Final = 248
+MAX_BITS: Final = 248
 """Up to this size every node has a number of its own below the order of the group (erratum 4)."""
 
 

@@ -28,7 +28,7 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import ComparisonType, Form
-from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain

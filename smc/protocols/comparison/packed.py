@@ -36,7 +36,7 @@ from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
-from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
@@ -92,7 +92,7 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
     cipher = session.peer
     masks = session.random.below(2 << (bits + MASK_BITS), len(x))
     differences = cipher.subtract(ciphertexts_of(x, cipher), ciphertexts_of(y, cipher))
-    packs = packing.pack(cipher, differences, session.pool)
+    packs = packing.pack(cipher, differences, session.executor)
     masked = cipher.add_plain(packs, packing.join([(1 << bits) + b for b in masks]))
     session.channel.send(Masked(cipher.refresh(masked)))
     low = Plain(_low_parts(masks, bits))

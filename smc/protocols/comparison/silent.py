@@ -19,7 +19,7 @@ way (1,082,000 pairs of 32 bits); per pair and digit one byte of shifts and offe
 For 32 bits and large batches that is 33 bytes in both directions together. Every batch makes what it needs
 and keeps nothing but the reserve for the next one, so a cost depends on the batch alone. The first use in a
 session sets up `TRANSFERS` and `SILENT_TRANSFERS`.
-Reference: as in `smc.oblivious.silent` and `smc.oblivious.silent_circuits`.
+Reference: as in `smc.oblivious.silent_ot` and `smc.oblivious.silent_circuits`.
 """
 
 from __future__ import annotations

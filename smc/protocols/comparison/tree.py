@@ -17,7 +17,7 @@ Learns: the point holder whether p lies in R, which is delta or delta xor a unif
     the place of the zero (shuffle) or the other values (uniform r_i in Z_N^*, erratum 5). The range holder
     learns nothing.
 Assumes: semi-honest parties; the cipher is semantically secure: DCR for Paillier's, which is meant here. The
-    code asks for no more than an additively homomorphic cipher with a zero test (`Seat`), and
+    code asks for no more than an additively homomorphic cipher with a zero test (`CipherContext`), and
     `elgamal_tree` runs it on another.
     Every ciphertext that the range holder returns is re-randomised (erratum 3). The range holder does the
     same work on every layer, so neither sizes nor counts of operations depend on R.
@@ -39,8 +39,8 @@ from smc.ciphers.batch import FreshBatch
 from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
 from smc.forms import Form, Role
+from smc.protocols.cipher_context import CipherContext
 from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
-from smc.protocols.seat import Seat
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
@@ -67,7 +67,7 @@ def _pieces(count: int, bits: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def find_points(session: Seat[Any], points: Sequence[int], bits: int) -> list[int]:
+def find_points(session: CipherContext[Any], points: Sequence[int], bits: int) -> list[int]:
     """The point holder's part: for each point 1 if it lies in the peer's range, else 0.
 
     Args:
@@ -98,7 +98,7 @@ def find_points(session: Seat[Any], points: Sequence[int], bits: int) -> list[in
     return found
 
 
-def hide_ranges(session: Seat[Any], covers: Sequence[Cover], bits: int) -> None:
+def hide_ranges(session: CipherContext[Any], covers: Sequence[Cover], bits: int) -> None:
     """The range holder's part; see `find_points`.
 
     Args:
@@ -110,11 +110,13 @@ def hide_ranges(session: Seat[Any], covers: Sequence[Cover], bits: int) -> None:
     for done, piece in enumerate(_pieces(len(covers), bits), start=1):
         size = (piece.stop - piece.start) * bits
         nodes = session.channel.recv(Points, cipher.expected(size))
-        session.channel.send(Tests(tests(session, nodes, covers[piece], bits)))
+        session.channel.send(Tests(blinded_differences(session, nodes, covers[piece], bits)))
         session.report("compare", min(done * (piece.stop - piece.start), len(covers)), len(covers))
 
 
-def tests(session: Seat[B], nodes: B, covers: Sequence[Cover], bits: int) -> FreshBatch[Any, Any]:
+def blinded_differences(
+    session: CipherContext[B], nodes: B, covers: Sequence[Cover], bits: int
+) -> FreshBatch[Any, Any]:
     """The blinded differences of eq. 8.6, shuffled within each comparison and re-randomised.
 
     One formula serves all layers, E(r h + t) from E(h) with a unit r: t = -r a tests a node a, and uniform t
@@ -144,37 +146,37 @@ def tests(session: Seat[B], nodes: B, covers: Sequence[Cover], bits: int) -> Fre
     return cipher.refresh(differences.take(order))
 
 
-def alice_learns_as_alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Plain:
+def alice_learns_as_alice(session: CipherContext[Any], parameters: Parameters, x: Plain, y: Nothing) -> Plain:
     """Protocol 1, Alice: she has the point x and learns delta."""
     del y
     return Plain(find_points(session, [int(v) for v in x.values], parameters.bits))
 
 
-def alice_learns_as_bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
+def alice_learns_as_bob(session: CipherContext[Any], parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
     """Protocol 1, Bob: his range is [y, n)."""
     hide_ranges(session, [cover_from(int(v), parameters.bits) for v in y.values], parameters.bits)
     return Nothing(len(x))
 
 
-def bob_learns_as_alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
+def bob_learns_as_alice(session: CipherContext[Any], parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
     """Protocol 1 with the roles of point and range exchanged, Alice: her range is [0, x]."""
     hide_ranges(session, [cover_below(int(v) + 1, parameters.bits) for v in x.values], parameters.bits)
     return Nothing(len(y))
 
 
-def bob_learns_as_bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Plain:
+def bob_learns_as_bob(session: CipherContext[Any], parameters: Parameters, x: Nothing, y: Plain) -> Plain:
     """Protocol 1 with the roles of point and range exchanged, Bob: he has the point y and learns delta."""
     del x
     return Plain(find_points(session, [int(v) for v in y.values], parameters.bits))
 
 
-def alice(session: Seat[Any], parameters: Parameters, x: Plain, y: Nothing) -> Share:
+def alice(session: CipherContext[Any], parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Protocol 2, Alice: s^A is whether x lies in Bob's range."""
     del y
     return Share(find_points(session, [int(v) for v in x.values], parameters.bits), 2)
 
 
-def bob(session: Seat[Any], parameters: Parameters, x: Nothing, y: Plain) -> Share:
+def bob(session: CipherContext[Any], parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Protocol 2, Bob: s^B uniform, R = [0, y) if s^B = 1 and [y, n) if s^B = 0."""
     del x
     flips = [int(bit) for bit in session.random.bits(len(y))]

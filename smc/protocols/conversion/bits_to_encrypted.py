@@ -16,7 +16,7 @@ from __future__ import annotations
 from smc.ciphers.paillier import Ciphertexts
 from smc.errors import DomainError
 from smc.forms import Form
-from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder

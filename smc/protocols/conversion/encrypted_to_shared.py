@@ -22,7 +22,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
-from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share

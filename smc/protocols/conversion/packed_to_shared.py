@@ -26,7 +26,7 @@ from smc.channel.message import Message
 from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
-from smc.protocols.holdings import ciphertexts_of
+from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
@@ -72,7 +72,7 @@ def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
     packing = layout(parameters)
     cipher = session.peer
     masks = session.random.below(1 << (parameters.bits + MASK_BITS), len(value))
-    packs = packing.pack(cipher, ciphertexts_of(value, cipher), session.pool)
+    packs = packing.pack(cipher, ciphertexts_of(value, cipher), session.executor)
     session.channel.send(Masked(cipher.refresh(cipher.add_plain(packs, packing.join(masks)))))
     return Share([-r % modulus for r in masks], modulus)
 

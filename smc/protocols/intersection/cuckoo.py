@@ -35,7 +35,7 @@ HASHES: Final = 3
 SEED_BYTES: Final = 16
 
 _LARGE: Final = 4096
-_MOST_ROUNDS: Final = 4096
+_MAX_ROUNDS: Final = 4096
 _BLOCK: Final = 1 << 16
 _BITS: Final = (43, 43, 42)
 _FREE: Final = -1
@@ -143,7 +143,7 @@ def _evict(
 
     Which bin a key tries is told by bits of the key itself, which is as good as random, and by the round.
     """
-    for turn in range(_MOST_ROUNDS):
+    for turn in range(_MAX_ROUNDS):
         if not len(waiting):
             return
         choice = keys[waiting, turn // 32 % 2] >> np.uint64(2 * (turn % 32)) & np.uint64(3)

@@ -41,10 +41,10 @@ from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits, ExpectedRows, Rows
 from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
-from smc.protocols.intersection.tables import locate, mask_bytes
+from smc.protocols.intersection.mask_rows import locate, mask_bytes
 from smc.protocols.session import Session
-from smc.protocols.sizes import RowCount
 from smc.protocols.spec import Cost, Flight
 from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
 from smc.protocols.transfer_costs import cost_of

@@ -107,7 +107,7 @@ def test_bad_rows_are_named_without_their_value(tmp_path, content, parts):
     with pytest.raises(DataError) as caught:
         loaded(tmp_path, content)
     assert all(part in str(caught.value) for part in ["patients.csv", *parts])
-    assert caught.value.mend
+    assert caught.value.hint
     for value in ("121", "3O", "70.55", "maybe", "A1"):
         assert value not in str(caught.value)
 
@@ -270,7 +270,7 @@ def test_sqlite_is_read_and_never_written(tmp_path, database):
     assert count_rows(catalog(tmp_path, SQL).dataset("v")) == 2
 
 
-def test_sql_errors_have_a_mend(tmp_path, database):
+def test_sql_errors_have_a_hint(tmp_path, database):
     for broken in (
         SQL.replace("from v", "from w"),
         SQL.replace("age, mass", "mass"),
@@ -278,7 +278,7 @@ def test_sql_errors_have_a_mend(tmp_path, database):
     ):
         with pytest.raises(DataError) as caught:
             count_rows(catalog(tmp_path, broken).dataset("v"))
-        assert caught.value.mend
+        assert caught.value.hint
 
 
 def test_a_float_with_more_digits_than_declared_is_refused(tmp_path, database):

@@ -143,7 +143,7 @@ def test_two_names_of_one_file_have_one_population(tmp_path, link):
     catalog.write_text(tomli_w.dumps({"datasets": declared}))
     with pytest.raises(ConfigError, match="two budgets") as caught:
         load_catalog(catalog)
-    assert caught.value.mend == 'Write population = "patients" below [datasets.copy].'
+    assert caught.value.hint == 'Write population = "patients" below [datasets.copy].'
     declared["copy"]["population"] = "patients"
     catalog.write_text(tomli_w.dumps({"datasets": declared}))
     assert load_catalog(catalog).dataset("copy").population == "patients"
@@ -279,12 +279,12 @@ def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
         {"columns": {"x": NUMBER, "id": TEXT}},
         {"person": ["id", "x"]},
     ):
-        what, mend = told(**changed)
+        what, hint = told(**changed)
         assert "different ways ('id' as number" in what
-        assert "same types" in mend
-    what, mend = told(source="a.csv", person="x")
+        assert "same types" in hint
+    what, hint = told(source="a.csv", person="x")
     assert "by id and by x of the same source" in what
-    assert mend == "Name the same columns in the same order below [datasets.b] in the catalog."
-    what, mend = told(person="", key="x")
+    assert hint == "Name the same columns in the same order below [datasets.b] in the catalog."
+    what, hint = told(person="", key="x")
     assert "only one of them" in what
-    assert mend == 'Write person = "COLUMN" below [datasets.b] in the catalog.'
+    assert hint == 'Write person = "COLUMN" below [datasets.b] in the catalog.'

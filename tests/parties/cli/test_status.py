@@ -30,15 +30,15 @@ def test_status_and_doctor_say_whose_ledger_stands_against_jobs(served, monkeypa
     assert {one.verdict for one in found().values()} == {doctor.Verdict.OK}
     assert "south" not in status()
     notes = Notes(config.home / "doubts.json")
-    for whose, subject, other, mend in (
+    for whose, subject, other, hint in (
         (Whose.PEER, "south", "self", "Ask south to bring back the newest copy of its ledger"),
         (Whose.OWN, "self", "south", "Bring back the newest copy of the ledger"),
     ):
         notes.add("south", whose)
         assert "jobs with south are refused" in status()
-        assert mend in status()
+        assert hint in status()
         assert found()[subject].verdict is doctor.Verdict.FAIL
-        assert mend in found()[subject].mend
+        assert hint in found()[subject].hint
         assert found()[other].verdict is doctor.Verdict.OK
     notes.clear("south")
     assert {one.verdict for one in found().values()} == {doctor.Verdict.OK}

@@ -228,7 +228,7 @@ def test_a_set_that_the_ledger_names_and_the_file_lacks_is_noticed(history):
         for use in (history.check, history.record):
             with pytest.raises(HistoryError, match=r"lacks [12] records") as caught:
                 use(asked)
-            assert "backup" in caught.value.mend
+            assert "backup" in caught.value.hint
         assert history.path.read_bytes() == spoilt
     history.path.unlink()
     with pytest.raises(HistoryError, match="lacks 2 records"):

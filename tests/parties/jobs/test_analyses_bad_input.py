@@ -77,7 +77,7 @@ def test_columns_of_the_wrong_type(peopled, name):
     with pytest.raises(UsageError) as caught:
         peopled.submit(WRONG_TYPES[name])
     assert any(column in caught.value.what for column in DECLARED)
-    assert caught.value.mend
+    assert caught.value.hint
     nothing_moved(peopled)
 
 
@@ -326,7 +326,7 @@ def test_epsilon_above_what_is_left(peopled):
     said = len(peopled.network.said)
     with pytest.raises(BudgetError, match=r"epsilon 1/2 left|0\.5 left") as caught:
         peopled.submit(document)
-    assert caught.value.mend
+    assert caught.value.hint
     assert len(peopled.network.said) == said
     assert peopled.spent("north") == peopled.spent("south") == 1
 
@@ -376,7 +376,7 @@ def test_a_job_file_with_mistakes_says_where(peopled):
         document["job"] |= change
         with pytest.raises(error) as caught:
             peopled.submit(document)
-        assert caught.value.mend
+        assert caught.value.hint
     with pytest.raises(UsageError, match="queries"):
         peopled.submit(statistics({"kind": "average", "column": "age"}, ["age"]))
     assert peopled.network.said == []

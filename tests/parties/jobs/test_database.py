@@ -83,7 +83,7 @@ def test_unfinished_jobs_of_an_older_release_end_with_a_reason(tmp_path):
     for name in ("c" * 16, "d" * 16):
         found = store.summary(name)
         assert (found.state, found.error_code) == (State.FAILED, "old-release")
-        assert "Submit the job again" in found.error_mend
+        assert "Submit the job again" in found.error_hint
     assert store.summary("b" * 16).error_code == ""
     store.close()
 
@@ -107,6 +107,19 @@ def test_a_move_that_was_cut_short_is_made_again(tmp_path, monkeypatch):
     store.close()
 
 
+def test_the_hints_of_version_1_are_kept(tmp_path):
+    JobStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / "jobs.sqlite") as database:
+        database.execute("alter table jobs rename column error_hint to error_mend")
+        database.execute("pragma user_version=1")
+    database.close()
+    JobStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / "jobs.sqlite") as database:
+        assert database.execute("pragma user_version").fetchone() == (VERSION,)
+        assert "error_hint" in {row[1] for row in database.execute("pragma table_info(jobs)")}
+    database.close()
+
+
 def test_the_database_of_a_newer_release_is_left_alone(tmp_path):
     JobStore(tmp_path).close()
     with sqlite3.connect(tmp_path / "jobs.sqlite") as database:
@@ -122,7 +135,7 @@ def test_a_damaged_database_is_named(tmp_path):
     (tmp_path / "jobs.sqlite").write_bytes(b"no database at all, but some text" * 100)
     with pytest.raises(StorageError, match="is not a database") as caught:
         JobStore(tmp_path)
-    assert "restore it from a copy" in caught.value.mend
+    assert "restore it from a copy" in caught.value.hint
     assert exit_code(caught.value) == DISK
 
 

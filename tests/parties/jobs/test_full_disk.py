@@ -54,7 +54,7 @@ def test_sqlites_own_word_for_it_is_translated(store):
     store._database.rows(f"pragma max_page_count = {pages}")
     with pytest.raises(StorageError, match="the disk is full") as caught:
         insert_many(store)
-    assert "Free space" in caught.value.mend
+    assert "Free space" in caught.value.hint
     known = len(store.all())
     store._database.rows("pragma max_page_count = 100000")
     insert(store, 2000)
@@ -115,7 +115,7 @@ def test_a_result_that_finds_no_room_leaves_nothing(store, monkeypatch):
         )
         with pytest.raises(StorageError, match="No space left on device") as caught:
             store.keep(job_id, {"tables": [1]}, {}, {})
-    assert "Free space" in caught.value.mend
+    assert "Free space" in caught.value.hint
     assert [*store._results._path.iterdir()] == []
     assert not store.get(job_id).kept
 

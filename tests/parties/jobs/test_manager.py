@@ -130,7 +130,7 @@ def test_check_and_estimate_change_nothing(pair):
     assert not pair.north.check(job_file())["verdict"]["allowed"]
 
 
-REFUSED_ROWS = {"code": "overflow", "what": "Too many rows.", "mend": "Take others.", "status": 65}
+REFUSED_ROWS = {"code": "overflow", "what": "Too many rows.", "hint": "Take others.", "status": 65}
 
 
 def test_check_and_estimate_tell_what_the_analysis_finds_in_the_own_rows(pair):

@@ -66,7 +66,7 @@ def test_an_analysis_that_fails_before_the_gate_spends_nothing_and_later_keeps_t
     pair.analysis["south"].failure = UsageError("Cannot.", "Do not.")
     pair.analysis["south"].fails_late = late
     _, north, south = run(pair, job_file("1/2"))
-    assert (south.state, south.error_code, south.error_mend) == (State.FAILED, "usage", "Do not.")
+    assert (south.state, south.error_code, south.error_hint) == (State.FAILED, "usage", "Do not.")
     assert (north.state, north.error_code) == (State.FAILED, "peer-aborted")
     for manager, peer in ((pair.north, "south"), (pair.south, "north")):
         assert spent(manager, peer) == (Fraction(1, 2) if late else 0)

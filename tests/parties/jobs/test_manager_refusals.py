@@ -32,7 +32,7 @@ from tests.support.keys import toy
 def test_what_fails_at_home_is_never_proposed(pair, change, kind):
     with pytest.raises(kind) as caught:
         pair.north.submit(change(job_file()))
-    assert caught.value.mend
+    assert caught.value.hint
     assert pair.network.said == []
     assert pair.north.store.all() == []
 

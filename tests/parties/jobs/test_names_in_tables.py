@@ -71,7 +71,7 @@ def says(people: Institutions, name: str, document: Mapping[str, Any]) -> str:
     report = people.network.managers[name].check(job_text(people.file(document)))
     reasons = report["verdict"]["reasons"]
     assert report["verdict"]["allowed"] is not bool(reasons)
-    return f"{reasons[0]['what']}. {reasons[0]['mend']}" if reasons else ""
+    return f"{reasons[0]['what']}. {reasons[0]['hint']}" if reasons else ""
 
 
 def test_what_such_a_table_shows(people: Institutions) -> None:

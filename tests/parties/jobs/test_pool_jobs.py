@@ -90,7 +90,7 @@ class PoolNetwork(Network):
             toy(task.role),
             toy(task.role.other).public,
             report=task.report,
-            pools=self.stores[own].shelf(peer),
+            precomputed=self.stores[own].with_peer(peer),
         )
         failure: DuettoError | None = None
         try:
@@ -238,8 +238,8 @@ def test_a_daemons_sessions_have_the_shelf_of_their_peer(tmp_path):
     ends = memory_pair(1.0)
     task = type("Task", (), {"role": Role.ALICE, "report": staticmethod(lambda *told: None)})()
     try:
-        assert with_pools._session(Channel(ends[0]), "south", task).pools == store.shelf("south")
-        assert without._session(Channel(ends[1]), "south", task).pools is None
+        assert with_pools._session(Channel(ends[0]), "south", task).precomputed == store.with_peer("south")
+        assert without._session(Channel(ends[1]), "south", task).precomputed is None
     finally:
         with_pools.close()
         without.close()

@@ -87,8 +87,8 @@ def test_a_sum_for_the_other_side_needs_no_word_and_its_holder_none_with_noise(p
     columns = {"alice": ["id", "x"], "bob": ["id"]}
     with pytest.raises(PolicyError, match="single rows") as caught:
         people.submit(JOBS["own sum"])
-    assert "Add noise to the job (epsilon)" in caught.value.mend
-    assert "let only the other side receive them" in caught.value.mend
+    assert "Add noise to the job (epsilon)" in caught.value.hint
+    assert "let only the other side receive them" in caught.value.hint
     people.run(job("matching", SUM, columns, recipients=["bob"]))
     noisy = people.ended(people.submit(job("matching", SUM | {"epsilon": "1"}, columns)))
     assert {record.state for record in noisy.values()} == {State.FINISHED}

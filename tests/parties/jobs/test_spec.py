@@ -128,7 +128,7 @@ def test_a_wrong_job_file_names_its_place(before, after, part):
     with pytest.raises(JobError) as caught:
         parse_spec(text.replace(before, after, 1))
     assert part in str(caught.value)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_long_job_file_is_refused():

@@ -133,7 +133,7 @@ def test_a_restart_fails_what_ran_and_nothing_else(store):
         found = store.get(job_id)
         assert found.state is (State.FAILED if state is State.RUNNING else state)
     assert store.get(jobs[State.RUNNING]).error_code == "interrupted"
-    assert "stays spent" in store.get(jobs[State.RUNNING]).error_mend
+    assert "stays spent" in store.get(jobs[State.RUNNING]).error_hint
 
 
 def test_open_jobs_are_counted(store):
@@ -215,10 +215,10 @@ def test_killed_between_the_loss_and_the_result(tmp_path, store):
     assert os.path.exists(tmp_path / "jobs.sqlite")
 
 
-def test_an_error_is_kept_with_code_and_mend(store):
+def test_an_error_is_kept_with_code_and_hint(store):
     job_id = insert(store)
     found = store.fail(job_id, DuettoError("What.", "Mend.", code="odd"))
-    assert (found.error_code, found.error_what, found.error_mend) == ("odd", "What.", "Mend.")
+    assert (found.error_code, found.error_what, found.error_hint) == ("odd", "What.", "Mend.")
 
 
 def finish(store, nonce, rows=1):

@@ -21,7 +21,7 @@ def test_the_proposer_finds_for_itself_why_columns_do_not_fit(pair):
     pair.declare("south", unit="months")
     with pytest.raises(UsageError, match="The units of column v differ") as caught:
         pair.north.submit(job_file("1/2"))
-    assert caught.value.mend == "Declare the same unit."
+    assert caught.value.hint == "Declare the same unit."
     record = pair.north.store.all()[0]
     assert (record.state, record.error_code) == (State.FAILED, "usage")
     assert pair.south.store.all() == []
@@ -46,13 +46,13 @@ def too_large_an_array():
 
 
 @pytest.mark.parametrize("exhausted", [MemoryError, too_large_an_array])
-def test_a_run_that_lacks_memory_ends_with_a_code_and_a_mend(pair, exhausted):
+def test_a_run_that_lacks_memory_ends_with_a_code_and_a_hint(pair, exhausted):
     pair.analysis["south"].failure = exhausted()
     job_id = pair.north.submit(job_file()).job_id
     south, north = wait_final(pair.south, job_id), wait_final(pair.north, job_id)
     assert (south.state, north.state) == (State.FAILED, State.FAILED)
     assert south.error_code == "memory"
-    assert "duetto job estimate" in pair.south.store.get(job_id).error_mend
+    assert "duetto job estimate" in pair.south.store.get(job_id).error_hint
     assert "defect" not in pair.south.store.get(job_id).error_what
 
 

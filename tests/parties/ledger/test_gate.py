@@ -183,7 +183,7 @@ def test_a_peer_that_announces_and_stops_costs_a_bounded_part_and_leaves_its_wor
     for number in range(UNSIGNED_PER_DAY, 9):
         ledgers, caught = stopping(tmp_path, number, 1, "1/8")
         assert caught[Role.ALICE].stable_code == "budget"
-        assert "tomorrow" in caught[Role.ALICE].mend
+        assert "tomorrow" in caught[Role.ALICE].hint
     assert spent(alice, "bob") == Fraction(UNSIGNED_PER_DAY, 8)
     later = Ledger(alice.path, lambda: "2999-01-01T00:00:00Z")
     with later.reserved("ff" * 32, Account.of("d"), "bob", Loss(Fraction(1)), Budget(Fraction(5))):

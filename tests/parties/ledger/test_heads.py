@@ -85,7 +85,7 @@ def test_a_restored_copy_is_noticed_on_both_sides(sides, back, caplog):
         own, theirs = meet(victim, other)
     assert own.stable_code == "ledger"
     assert "older than what the peer has seen" in own.what
-    assert "newest" in own.mend
+    assert "newest" in own.hint
     assert theirs.stable_code == "peer-ledger"
     assert caplog.text.count("refused") == 2
     # Going on from the old copy with other entries does not hide it either.
@@ -199,7 +199,7 @@ def test_a_broken_file_of_heads_is_an_error(sides, text):
     (north.home / "heads.json").write_text(text)
     with pytest.raises(LedgerError, match=r"heads\.json") as caught:
         north.heads.statement("south")
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_a_broken_ledger_says_nothing(sides):
@@ -224,7 +224,7 @@ def test_words_that_are_kept_show_a_ledger_that_went_back_before_anybody_is_met(
     (doubt,) = ledger_doubts(open_ledger(north.home))
     assert (doubt.peer, doubt.whose) == ("south", Whose.OWN)
     assert "entry 0 is missing" in doubt.what
-    assert "bring back the newest one" in doubt.mend
+    assert "bring back the newest one" in doubt.hint
     (north.home / "heads.json").write_text("[]")
     with pytest.raises(LedgerError, match=r"heads\.json"):
         ledger_doubts(open_ledger(north.home))

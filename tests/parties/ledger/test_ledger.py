@@ -93,7 +93,7 @@ def test_runs_are_counted_by_rule_people_and_peer(ledger):
     for limits, key in ((RunLimits("tables", None, 2), "runs_total"), (RunLimits("tables", 1, 9), "per_day")):
         with pytest.raises(PolicyError, match=key) as caught:
             later.begin(job(2), people, "patients", "south", limits)
-        assert caught.value.mend
+        assert caught.value.hint
     later.begin(job(2), people, "patients", "south", RunLimits("sizes", 1, 1))
     with pytest.raises(LedgerError, match="before"):
         later.begin(job(2), people, "patients", "south", RunLimits("sizes"))
@@ -123,7 +123,7 @@ def test_a_peer_that_proposes_and_begins_without_end_does_not_fill_the_ledger(le
         ):
             with pytest.raises(PolicyError, match="came to no result") as caught:
                 attempt()
-            assert "tomorrow" in caught.value.mend
+            assert "tomorrow" in caught.value.hint
     assert ledger.path.stat().st_size == size
     ledger.adopt((job(number), "d", "south") for number in range(300, 320))
     # People still decide, and other peers are not held up.
@@ -208,7 +208,7 @@ def test_any_change_of_a_whole_line_breaks_the_chain(ledger, lines):
         ledger.path.write_bytes(tampered)
         with pytest.raises(LedgerError) as caught:
             spent(ledger)
-        assert caught.value.mend
+        assert caught.value.hint
         with pytest.raises(LedgerError):
             spend(ledger, 99)
         assert ledger.path.read_bytes() == tampered

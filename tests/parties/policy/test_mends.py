@@ -71,10 +71,10 @@ def view(facts: Facts, runs: Runs = Runs()) -> JobView:  # noqa: B008
     )
 
 
-def followed(text: str, mend: str) -> str:
-    """A policy file after its reader has done what a mend says."""
-    settings = _SETTING.findall(mend)
-    assert settings, mend
+def followed(text: str, hint: str) -> str:
+    """A policy file after its reader has done what a hint says."""
+    settings = _SETTING.findall(hint)
+    assert settings, hint
     head, *rules = text.split("[[rules]]\n")
     for which, entries in settings:
         number = re.fullmatch(r"rule (\d+)", which)
@@ -103,7 +103,7 @@ def test_what_a_refusal_says_is_enough(name: str, rules: str, runs: Runs, tmp_pa
     asked = view(FEATURES[name], runs)
     with pytest.raises(PolicyError) as caught:
         evaluate(policy_of(tmp_path, rules), asked).require()
-    evaluate(policy_of(tmp_path, followed(rules, caught.value.mend)), asked).require()
+    evaluate(policy_of(tmp_path, followed(rules, caught.value.hint)), asked).require()
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_what_a_rule_has_is_left_or_replaced(name: str, more: str, tmp_path: Pat
         if reason.key == "types":
             rules = rules.replace("types = []", 'types = ["PN-NP-PN"]')
         else:
-            rules = followed(rules, reason.mend)
+            rules = followed(rules, reason.hint)
     evaluate(policy_of(tmp_path, rules), asked).require()
 
 
 def test_a_bound_leaves_room_beside_the_runs_so_far(tmp_path: Path) -> None:
     (reason,) = evaluate(policy_of(tmp_path, NAMED), view(FEATURES["shares"], Runs(0, 7))).reasons
-    assert reason.mend == "Bound the runs: in rule 'with south' of the policy set runs_total = 10."
+    assert reason.hint == "Bound the runs: in rule 'with south' of the policy set runs_total = 10."
 
 
 @pytest.mark.parametrize("entry", ["row_results = true", "runs_total = 5", "runs_per_day = 5"])
@@ -139,7 +139,7 @@ def test_a_file_that_is_refused_for_lack_of_a_name_or_a_bound(entry: str, tmp_pa
     """The refusal names the place, and what to add there."""
     with pytest.raises(ConfigError, match="rule 2") as caught:
         policy_of(tmp_path, f"{FIRST}{SECOND}{entry}\n")
-    added = re.findall(r'Add (\w+ = (?:"[^"]*"|\d+))', caught.value.mend)
+    added = re.findall(r'Add (\w+ = (?:"[^"]*"|\d+))', caught.value.hint)
     assert added
     policy_of(tmp_path, "\n".join((f"{FIRST}{SECOND}{entry}", *added, "")))
 

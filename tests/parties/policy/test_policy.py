@@ -80,7 +80,7 @@ def test_nothing_is_allowed_by_nothing(tmp_path):
     assert policy.rules == ()
     found = evaluate(policy, JobView(**VIEW))
     assert not found.allowed
-    assert found.reasons[0].mend
+    assert found.reasons[0].hint
 
 
 def test_the_comment_of_the_example_is_a_valid_rule():
@@ -101,7 +101,7 @@ def test_a_job_has_to_give_one_of_the_values_that_a_rule_names():
     ):
         found = verdict([rule], parameters=given)
         assert not found.allowed
-        assert [reason.mend for reason in found.reasons if word in reason.what] == [
+        assert [reason.hint for reason in found.reasons if word in reason.what] == [
             "Write output = 'size' below [parameters], or add the value to the rule."
         ]
 
@@ -134,7 +134,7 @@ BREAKS = {
 def test_each_condition_alone_refuses(broken):
     found = verdict([RULE], **{broken.split()[0]: BREAKS[broken]})
     assert not found.allowed
-    assert all(reason.rule == "r" and reason.what and reason.mend for reason in found.reasons)
+    assert all(reason.rule == "r" and reason.what and reason.hint for reason in found.reasons)
     with pytest.raises(BudgetError if broken in ("loss", "spent") else PolicyError) as caught:
         found.require()
     assert isinstance(caught.value, BudgetError) == (broken in ("loss", "spent"))
@@ -298,7 +298,7 @@ def test_a_comparison_that_somebody_sees_has_to_be_named_by_its_type():
     found = verdict([rule], row_results=True, comparison_type=SEEN)
     assert not found.allowed
     (reason,) = found.reasons
-    assert (reason.key, reason.mend) == ("types", 'Add types = ["PN-NP-PN"].')
+    assert (reason.key, reason.hint) == ("types", 'Add types = ["PN-NP-PN"].')
     assert verdict([rule | {"types": ["PN-NP-PN"]}], row_results=True, comparison_type=SEEN).allowed
     assert verdict([rule], row_results=True).allowed
     assert verdict([rule], comparison_type=ComparisonType.parse("PN-NP-SS")).allowed
@@ -321,7 +321,7 @@ def test_a_rule_for_single_rows_without_a_number_of_runs_is_no_policy():
     rule = {key: value for key, value in RULE.items() if key != "runs_total"} | {"row_results": True}
     with pytest.raises(ConfigError, match="rule 1: row_results is set without runs_total") as caught:
         parse_policy({"rules": [rule]}, "policy.toml")
-    assert "runs_total = 3" in caught.value.mend
+    assert "runs_total = 3" in caught.value.hint
     parse_policy({"rules": [rule | {"runs_total": 3}]}, "policy.toml")
 
 
@@ -335,7 +335,7 @@ def test_every_condition_of_every_rule_is_told():
     assert set(keys) == expected
     assert len(keys) == len(expected)
     assert [c.key for c in found.conditions if not c.holds] == ["peers"]
-    assert all(bool(c.mend) is not c.holds and c.what for c in found.conditions)
+    assert all(bool(c.hint) is not c.holds and c.what for c in found.conditions)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_each_risk_alone(rule: dict[str, Any], changes: dict[str, Any], key: str
     (risk,) = of(rule, **changes)
     assert (risk.rule, risk.key) == (rule["name"], key)
     assert part in risk.what
-    assert risk.mend
+    assert risk.hint
 
 
 def test_a_limit_that_is_left_out_of_an_exact_rule() -> None:

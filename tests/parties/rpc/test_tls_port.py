@@ -266,7 +266,7 @@ def test_reach_finds_what_does_not_speak_tls():
         found = reach(Address("127.0.0.1", server.getsockname()[1]), public(SOUTH), NORTH)
         thread.join(10)
     assert found.stage is Stage.TLS
-    assert found.mend
+    assert found.hint
 
 
 def test_reach_of_a_good_peer(south):

@@ -142,7 +142,7 @@ def test_nobody_there():
         with pytest.raises(PeerUnreachable, match="Nothing answers") as caught:
             run(address)
         assert exit_code(caught.value) == UNAVAILABLE
-        assert caught.value.mend
+        assert caught.value.hint
 
 
 def test_no_such_name():
@@ -196,14 +196,14 @@ def test_a_connection_that_breaks_is_unreachable_and_not_untrusted(monkeypatch):
         monkeypatch.setattr("parties.rpc.tls.is_trusted", broken)
         found = reach(south.server.address, public(SOUTH), NORTH)
     assert isinstance(found.error(), PeerUnreachable)
-    assert found.mend
+    assert found.hint
 
 
 def test_another_version():
     with child("echo", versions=(4, 5)) as (_, address):
         with pytest.raises(VersionMismatch, match="3 to 3, the peer 4 to 5") as caught:
             run(address)
-        assert "same release" in caught.value.mend
+        assert "same release" in caught.value.hint
 
 
 def test_a_listener_refuses_another_version_itself():

@@ -196,7 +196,7 @@ def test_a_session_that_lacks_memory_says_so(south, directory):
         directory.run_session("south", task(Role.ALICE, wait_for_peer))
     error = theirs.wait()
     assert (type(error), error.stable_code) == (OutOfMemory, "memory")
-    assert "duetto job estimate" in error.mend
+    assert "duetto job estimate" in error.hint
 
 
 def test_an_unfinished_peer_is_no_success(south, directory):

@@ -17,8 +17,8 @@ from parties.errors import VersionMismatch
 from parties.session import terms, wire
 from parties.session.terms import Terms
 from smc.protocols import coins
+from smc.protocols.exchange.row_counts import Counts
 from smc.protocols.intersection import exact
-from smc.protocols.sizes import Counts
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 QUICK = ["comparison tree paillier", "comparison elgamal-tree elgamal", "job matching, keys of one side"]
@@ -116,4 +116,4 @@ def test_two_releases_whose_wires_differ_refuse_each_other(monkeypatch):
             one.agree(two)
         assert one.parameters.hex()[:12] in caught.value.what
         assert two.parameters.hex()[:12] in caught.value.what
-        assert "same release" in caught.value.mend
+        assert "same release" in caught.value.hint

@@ -21,7 +21,7 @@ from smc.analyses.runner import run_analysis
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.row_counts import counts_cost
 from smc.secret.bits import SecretBits
 from tests.smc.analyses.clustering_runs import (
     BASE,

@@ -15,7 +15,7 @@ from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Parameters, parse_modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
 from tests.support.grids import TYPES, crossed, grid

@@ -1,4 +1,4 @@
-"""Preparation, and comparisons out of what it prepared, in one process with shelves in memory."""
+"""Preparation, and comparisons out of what it prepared, in one process with stores in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from smc.analyses.base import Column, Outcome, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.prepared import need_of
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.preparation import MOST_COMPARISONS, PREPARATION
+from smc.analyses.preparation import MAX_COMPARISONS, PREPARATION
 from smc.analyses.runner import run_analysis
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
-from smc.oblivious.pool import Pool
-from smc.oblivious.shelf import Stored
+from smc.oblivious.pool import Pool, PoolInfo
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.pools import OFFERS, Offer, Taken, take_pool
@@ -37,15 +36,15 @@ EVERYONE = frozenset(Role)
 
 @dataclass
 class Memory:
-    """A shelf in memory."""
+    """A store in memory."""
 
-    kept: dict[bytes, tuple[Stored, bytes]] = field(default_factory=dict)
+    kept: dict[bytes, tuple[PoolInfo, bytes]] = field(default_factory=dict)
     taken: list[bytes] = field(default_factory=list)
 
-    def put(self, stored: Stored, data: bytes) -> None:
+    def put(self, stored: PoolInfo, data: bytes) -> None:
         self.kept[stored.name] = (stored, data)
 
-    def pools(self) -> Sequence[Stored]:
+    def pools(self) -> Sequence[PoolInfo]:
         return [stored for stored, _ in self.kept.values()]
 
     def take(self, name: bytes) -> bytes | None:
@@ -53,16 +52,16 @@ class Memory:
         return self.kept.pop(name, (None, None))[1]
 
 
-Shelves = tuple[Memory | None, Memory | None]
+Stores = tuple[Memory | None, Memory | None]
 
 
-def both(analysis: Any, parameters: Mapping[str, Any], shelves: Shelves, data=({}, {}), recipients=EVERYONE):
+def both(analysis: Any, parameters: Mapping[str, Any], stores: Stores, data=({}, {}), recipients=EVERYONE):
     """Outcomes and traffic of both sides."""
     parsed = analysis.parse(parameters)
 
     def side(index: int):
         def go(session):
-            session.pools = shelves[index]
+            session.precomputed = stores[index]
             outcome = run_analysis(analysis, session, parsed, data[index], recipients, NO_LIMITS)
             return outcome, session.channel.traffic
 
@@ -71,17 +70,17 @@ def both(analysis: Any, parameters: Mapping[str, Any], shelves: Shelves, data=({
     return run_pair(side(0), side(1), keys=KEYS)
 
 
-def prepare(shelves: Shelves, count: int = 128, **parameters: Any) -> tuple[Outcome, Outcome]:
-    (alice, _), (bob, _) = both(PREPARATION, {"count": count, "bits": 8, **parameters}, shelves)
+def prepare(stores: Stores, count: int = 128, **parameters: Any) -> tuple[Outcome, Outcome]:
+    (alice, _), (bob, _) = both(PREPARATION, {"count": count, "bits": 8, **parameters}, stores)
     return alice, bob
 
 
-def compare(shelves: Shelves, **parameters: Any):
+def compare(stores: Stores, **parameters: Any):
     given = {"type": "PN-NP-PP", "bits": 8, "engine": "oblivious", "pool": True, **parameters}
     sides = [{"x": Column(X, INTEGER)}, {"y": Column(Y, INTEGER)}]
     if given["type"].startswith("NP"):
         sides = [{"y": Column(Y, INTEGER)}, {"x": Column(X, INTEGER)}]
-    (alice, told), (bob, heard) = both(COMPARISON, given, shelves, sides)
+    (alice, told), (bob, heard) = both(COMPARISON, given, stores, sides)
     expected = [int(a >= b) for a, b in zip(X, Y, strict=True)]
     assert alice.tables[0].columns["delta"] == expected
     assert bob.tables[0].columns["delta"] == expected
@@ -91,29 +90,29 @@ def compare(shelves: Shelves, **parameters: Any):
 
 @pytest.mark.parametrize("x_at", ["alice", "bob"])
 def test_a_preparation_costs_what_it_says(x_at: str) -> None:
-    shelves = Memory(), Memory()
+    stores = Memory(), Memory()
     given = {"count": 100, "bits": 12, "x_at": x_at}
-    (alice, told), (bob, heard) = both(PREPARATION, given, shelves)
+    (alice, told), (bob, heard) = both(PREPARATION, given, stores)
     estimate = PREPARATION.estimate(PREPARATION.parse(given), {}, EVERYONE, 1, 2048, NO_LIMITS)
     assert (told.sent, heard.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(told.rounds, heard.rounds) == estimate.rounds
     assert alice == bob
     assert not alice.tables
     assert alice.details["comparisons"] == 128
-    (one,), (two,) = (shelf.pools() for shelf in shelves)
+    (one,), (two,) = (store.pools() for store in stores)
     assert (one.name, one.comparisons, one.bits) == (two.name, two.comparisons, two.bits)
     assert one.holds_x is (x_at == "alice")
     assert two.holds_x is not one.holds_x
 
 
 def test_a_pool_is_used_once_and_the_results_are_right() -> None:
-    shelves = Memory(), Memory()
-    prepare(shelves)
-    note, (alice_bytes, bob_bytes, _) = compare(shelves)
+    stores = Memory(), Memory()
+    prepare(stores)
+    note, (alice_bytes, bob_bytes, _) = compare(stores)
     assert note.startswith("A pool was used: 128")
-    assert not shelves[0].kept
-    assert not shelves[1].kept
-    again, (alice_without, bob_without, rounds) = compare(shelves)
+    assert not stores[0].kept
+    assert not stores[1].kept
+    again, (alice_without, bob_without, rounds) = compare(stores)
     assert again.startswith("No pool was used")
     assert alice_bytes < alice_without
     assert bob_bytes < bob_without
@@ -131,33 +130,33 @@ def test_a_pool_is_used_once_and_the_results_are_right() -> None:
 )
 def test_either_side_may_hold_x(side: tuple[str, str], engine: str) -> None:
     kind, x_at = side
-    shelves = Memory(), Memory()
-    prepare(shelves, x_at="bob" if x_at == "alice" else "alice")
-    assert compare(shelves, type=kind, engine=engine)[0].startswith("No pool was used")
-    prepare(shelves, x_at=x_at)
-    assert compare(shelves, type=kind, engine=engine)[0].startswith("A pool was used")
-    assert len(shelves[0].kept) == 1
+    stores = Memory(), Memory()
+    prepare(stores, x_at="bob" if x_at == "alice" else "alice")
+    assert compare(stores, type=kind, engine=engine)[0].startswith("No pool was used")
+    prepare(stores, x_at=x_at)
+    assert compare(stores, type=kind, engine=engine)[0].startswith("A pool was used")
+    assert len(stores[0].kept) == 1
 
 
 def test_the_smallest_pool_that_is_large_enough_is_taken() -> None:
-    shelves = Memory(), Memory()
+    stores = Memory(), Memory()
     for count in (64, 256, 192):
-        prepare(shelves, count)
-    prepare(shelves, 128, bits=12)
-    note = compare(shelves)[0]
+        prepare(stores, count)
+    prepare(stores, 128, bits=12)
+    note = compare(stores)[0]
     assert "64 that were left are gone" in note
-    assert sorted(stored.comparisons for stored in shelves[0].pools()) == [64, 128, 256]
+    assert sorted(stored.comparisons for stored in stores[0].pools()) == [64, 128, 256]
 
 
 @pytest.mark.parametrize("loser", [0, 1])
 def test_a_pool_that_one_side_lost_is_passed_over(loser: int) -> None:
-    shelves = Memory(), Memory()
-    prepare(shelves, 128)
-    shelves[loser].kept.clear()
-    assert compare(shelves)[0].startswith("No pool was used")
-    assert not shelves[0].taken
-    prepare(shelves, 192)
-    assert compare(shelves)[0].startswith("A pool was used")
+    stores = Memory(), Memory()
+    prepare(stores, 128)
+    stores[loser].kept.clear()
+    assert compare(stores)[0].startswith("No pool was used")
+    assert not stores[0].taken
+    prepare(stores, 192)
+    assert compare(stores)[0].startswith("A pool was used")
 
 
 @pytest.mark.parametrize("loser", [0, 1])
@@ -167,17 +166,17 @@ def test_a_pool_that_one_side_cannot_take_is_lost(loser: int) -> None:
             super().take(name)
             return None
 
-    shelves: list[Memory] = [Memory(), Memory()]
-    shelves[loser] = Forgetful()
-    prepare((shelves[0], shelves[1]))
-    assert compare((shelves[0], shelves[1]))[0].startswith("No pool was used")
-    assert not shelves[0].kept
-    assert not shelves[1].kept
+    stores: list[Memory] = [Memory(), Memory()]
+    stores[loser] = Forgetful()
+    prepare((stores[0], stores[1]))
+    assert compare((stores[0], stores[1]))[0].startswith("No pool was used")
+    assert not stores[0].kept
+    assert not stores[1].kept
 
 
-@pytest.mark.parametrize("shelves", [(None, None), (Memory(), None)])
-def test_without_shelves_it_runs_without(shelves: Shelves) -> None:
-    assert compare(shelves)[0].startswith("No pool was used")
+@pytest.mark.parametrize("stores", [(None, None), (Memory(), None)])
+def test_without_shelves_it_runs_without(stores: Stores) -> None:
+    assert compare(stores)[0].startswith("No pool was used")
 
 
 def test_without_shelves_nothing_is_prepared() -> None:
@@ -201,36 +200,36 @@ def test_shared_values_name_the_bits_that_are_compared_inside() -> None:
     )
     need = need_of(plan, given)
     assert need is not None
-    shelves = Memory(), Memory()
+    stores = Memory(), Memory()
     x_at = need.x_at.value
-    prepare(shelves, need.comparisons, bits=need.bits, x_at=x_at)
+    prepare(stores, need.comparisons, bits=need.bits, x_at=x_at)
     schema = Schema("share", modulus=str(1 << 64))
     columns = [
         {"x": Column([5] * 10, schema), "y": Column([2**64 - 1] * 10, schema)},
         {"x": Column([7] * 10, schema), "y": Column(list(range(9, 19)), schema)},
     ]
     parameters = {"type": "SS-SS-PP", "bits": 16, "engine": "oblivious", "pool": True}
-    (alice, _), _ = both(COMPARISON, parameters, shelves, columns)
+    (alice, _), _ = both(COMPARISON, parameters, stores, columns)
     assert alice.tables[0].columns["delta"] == [int(v <= 12) for v in range(8, 18)]
     assert alice.notes[-1].startswith("A pool was used")
 
 
 def test_other_routes_say_so() -> None:
-    shelves = Memory(), Memory()
+    stores = Memory(), Memory()
     parameters = {"type": "PP-NP-PP", "bits": 8, "engine": "auto", "pool": True, "x": 9}
     plan = plan_comparison(ComparisonType.parse("PP-NP-PP"), Parameters(1, 8, 2048, 2048), engine="auto")
-    (alice, _), _ = both(COMPARISON, parameters, shelves, [{}, {"y": Column([8, 10], INTEGER)}])
+    (alice, _), _ = both(COMPARISON, parameters, stores, [{}, {"y": Column([8, 10], INTEGER)}])
     assert alice.tables[0].columns["delta"] == [1, 0]
     assert (need_of(plan, Parameters(2, 8, 2048, 2048)) is None) == ("takes none" in alice.notes[-1])
 
 
 def test_a_word_that_is_neither_yes_nor_no_is_refused() -> None:
-    shelf = Memory()
-    stored = Stored(bytes(range(32)), 64, 8, True)
-    shelf.put(stored, Pool(stored.name, 8, True, [np.zeros((4, 1), np.uint64)] * 6).export())
+    store = Memory()
+    stored = PoolInfo(bytes(range(32)), 64, 8, True)
+    store.put(stored, Pool(stored.name, 8, True, [np.zeros((4, 1), np.uint64)] * 6).export())
 
     def alice(session) -> None:
-        session.pools = shelf
+        session.precomputed = store
         take_pool(session, 64, 8, holds_x=True)
 
     def bob(session) -> None:
@@ -239,16 +238,16 @@ def test_a_word_that_is_neither_yes_nor_no_is_refused() -> None:
         session.channel.send(Taken(Rows(np.array([[2]], np.uint8))))
         session.channel.recv(Taken, ExpectedRows(1, 1))
 
-    shelf.take = lambda name: None  # type: ignore[method-assign]
+    store.take = lambda name: None  # type: ignore[method-assign]
     with pytest.raises(ProtocolViolation, match="neither yes nor no"):
         run_pair(alice, bob)
 
 
 def test_names_that_the_own_side_did_not_offer_are_not_taken() -> None:
-    shelf = Memory()
+    store = Memory()
 
     def alice(session) -> None:
-        session.pools = shelf
+        session.precomputed = store
         assert take_pool(session, 64, 8, holds_x=True) is None
 
     def bob(session) -> None:
@@ -256,7 +255,7 @@ def test_names_that_the_own_side_did_not_offer_are_not_taken() -> None:
         session.channel.send(Offer(Rows(np.arange(256, dtype=np.uint8).reshape(OFFERS, 32))))
 
     run_pair(alice, bob)
-    assert not shelf.taken
+    assert not store.taken
 
 
 @pytest.mark.parametrize(
@@ -264,7 +263,7 @@ def test_names_that_the_own_side_did_not_offer_are_not_taken() -> None:
     [
         ({}, "lacks the key 'count'"),
         ({"count": 0}, "out of range"),
-        ({"count": MOST_COMPARISONS + 1}, "out of range"),
+        ({"count": MAX_COMPARISONS + 1}, "out of range"),
         ({"count": True}, "expected a whole number"),
         ({"count": 5, "bits": 0}, "out of range"),
         ({"count": 5, "bits": 131}, "out of range"),

@@ -226,7 +226,7 @@ def test_a_check_refuses_what_the_run_refuses(case):
     assert checked is not None
     met = refusal(analysis, parameters, sides, limits, recipients)
     assert (type(checked), checked.stable_code) == (type(met), met.stable_code)
-    assert checked.mend
+    assert checked.hint
 
 
 @pytest.mark.parametrize("case", GOOD)
@@ -347,4 +347,4 @@ def test_two_million_rows_are_refused_before_anybody_has_approved():
     analysis, parameters, sides = prepared("clustering", KMEANS, rows(1_000_000), rows(3))
     found = analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits()).refusal
     assert "first centres" in found.what
-    assert 'start = "random"' in found.mend
+    assert 'start = "random"' in found.hint

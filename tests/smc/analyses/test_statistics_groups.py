@@ -8,7 +8,7 @@ import pytest
 from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
-from smc.analyses.statistics.parameters import MOST_DELTA
+from smc.analyses.statistics.parameters import MAX_DELTA
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError
 from smc.forms import Role
@@ -206,18 +206,18 @@ def test_gaussian_jobs():
     text = '[[queries]]\nkind = "count"\ncolumn = "age"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     by_rho = parsed('noise = "gaussian"\nrho = "1/100"\n' + text)
     loss = STATISTICS.facts(by_rho, BOTH).loss
-    assert (loss.epsilon, loss.delta, loss.rho * 100) == (0, MOST_DELTA, 1)
+    assert (loss.epsilon, loss.delta, loss.rho * 100) == (0, MAX_DELTA, 1)
     laws = [law for planned in plan(by_rho, SCHEMAS) for law in planned.laws]
     assert [law.variance for law in laws] == [100, 100 * 150**2]  # sensitivity**2 / (2 rho / 2)
     stated = parsed('noise = "gaussian"\nepsilon = "1"\ndelta = "1/1000000"\n' + text)
     loss = STATISTICS.facts(stated, BOTH).loss
-    assert 0.999 < float(loss.epsilon_at(1 / MOST_DELTA * MOST_DELTA / 10**6)) <= 1
+    assert 0.999 < float(loss.epsilon_at(1 / MAX_DELTA * MAX_DELTA / 10**6)) <= 1
     outcome, _ = joint(by_rho, columns(age=[40] * 30), columns(age=[20] * 10))
     rows = results(outcome)
     assert rows["count of age"]["rho"] == "0.005"
     assert rows["count of age"]["noise_scale"] == 10
     assert abs(rows["count of age"]["value"] - 40) < 60
-    assert 0 < outcome.details["delta"] <= MOST_DELTA
+    assert 0 < outcome.details["delta"] <= MAX_DELTA
     assert outcome.details["rho"] == "0.01"
 
 

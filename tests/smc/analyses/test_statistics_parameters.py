@@ -97,7 +97,7 @@ def test_a_share_has_few_digits():
         STATISTICS.parse(tomllib.loads(text))
 
 
-def test_a_float_epsilon_comes_with_its_mend():
+def test_a_float_epsilon_comes_with_its_hint():
     with pytest.raises(UsageError, match=r'Quote it: "0\.5"'):
         one('kind = "count"\ncolumn = "age"', "epsilon = 0.5")
 

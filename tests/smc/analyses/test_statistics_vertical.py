@@ -24,7 +24,7 @@ from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageE
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.protocols.sizes import Counts
+from smc.protocols.exchange.row_counts import Counts
 from tests.smc.analyses.statistics_runs import BOTH, RANDOM, results, silence
 from tests.smc.analyses.vertical_runs import (
     DOSE,
@@ -329,7 +329,7 @@ def test_rows_that_repeat_a_key_count_once_where_asked():
 
 
 def test_too_many_numbers_for_a_run_are_refused(monkeypatch):
-    monkeypatch.setattr(vertical_sums, "MOST_NUMBERS", 1000)
+    monkeypatch.setattr(vertical_sums, "MAX_NUMBERS", 1000)
     with pytest.raises(DomainError, match="memory of a run"):
         joint(job(KINDS["quantile"]), *tables())
 

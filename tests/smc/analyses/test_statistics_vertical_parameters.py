@@ -13,7 +13,7 @@ from smc.analyses.statistics.vertical_parameters import Vertical
 from smc.analyses.statistics.vertical_schemas import read, written
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.pair import run_pair
-from smc.protocols.declared_texts import MOST_BYTES, exchange_texts
+from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts
 from tests.smc.analyses.statistics_runs import parsed
 
 GOOD = """
@@ -131,8 +131,6 @@ def test_texts_are_exchanged_and_checked():
     with pytest.raises(ProtocolViolation, match="no text"):
         run_pair(lambda s: exchange_texts(s, b"a", 2), lambda s: exchange_texts(s, b"\xff\xff", 1))
     with pytest.raises(ProtocolViolation, match="length"):
-        run_pair(lambda s: exchange_texts(s, b"a", MOST_BYTES + 1), lambda s: exchange_texts(s, b"a", 1))
+        run_pair(lambda s: exchange_texts(s, b"a", MAX_BYTES + 1), lambda s: exchange_texts(s, b"a", 1))
     with pytest.raises(DomainError, match="too long"):
-        run_pair(
-            lambda s: exchange_texts(s, b"a" * (MOST_BYTES + 1), 1), lambda s: exchange_texts(s, b"a", 1)
-        )
+        run_pair(lambda s: exchange_texts(s, b"a" * (MAX_BYTES + 1), 1), lambda s: exchange_texts(s, b"a", 1))

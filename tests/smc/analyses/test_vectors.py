@@ -20,7 +20,7 @@ from smc.analyses.runner import run_analysis
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from tests.smc.analyses.clustering_runs import Watched, integers

@@ -11,7 +11,7 @@ from smc.channel.memory import memory_pair
 from smc.channel.message import KINDS, Message
 from smc.channel.vectors import ExpectedResidues, Residues
 from smc.errors import ProtocolViolation
-from smc.protocols.sizes import Counts
+from smc.protocols.exchange.row_counts import Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +60,4 @@ def test_a_subclass_needs_a_kind_of_its_own() -> None:
 def test_no_two_messages_have_one_kind() -> None:
     with pytest.raises(TypeError, match="has the kind 'row-counts' of"):
         type("Taken", (Message,), {}, kind=Counts.kind())
-    assert KINDS["row-counts"] == "smc.protocols.sizes.Counts"
+    assert KINDS["row-counts"] == "smc.protocols.exchange.row_counts.Counts"

@@ -72,7 +72,7 @@ def test_sums_and_multiples_agree_with_phe(cipher):
         assert PRIVATE.decrypt(number) == expected
     theirs = (a + b) * 3
     text = json.dumps({"v": str(theirs.ciphertext()), "e": theirs.exponent})
-    own = OwnPaillier(KEY, Randomness(), cipher._pool)
+    own = OwnPaillier(KEY, Randomness(), cipher._executor)
     assert own.decrypt(phe_format.read_ciphertexts([text], KEY.public)) == [3471]
 
 

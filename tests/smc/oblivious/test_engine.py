@@ -123,10 +123,11 @@ def test_words_from_shared_bits(count, sender):
     bits = RANDOM.bits(2 * count).reshape(2, -1)
     says = {role: None if sender is None else role is sender for role in Role}
     (a, there), (b, back) = both(
-        lambda e: e.to_words(bits[0], says[Role.ALICE]), lambda e: e.to_words(bits[1], says[Role.BOB])
+        lambda e: e.bits_to_arithmetic(bits[0], says[Role.ALICE]),
+        lambda e: e.bits_to_arithmetic(bits[1], says[Role.BOB]),
     )
     assert ((a + b) == (bits[0] ^ bits[1])).all()
-    declared = cost_of(cost.to_words(count))
+    declared = cost_of(cost.bits_to_arithmetic(count))
     declared = SETUP_COST + (declared if sender is None else declared.mirror)
     assert (there.sent, back.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert there.rounds == declared.rounds
@@ -157,10 +158,10 @@ def test_an_empty_batch_sends_nothing():
     assert len(a) == 0
     assert there.messages == 0
     empty = np.empty(0, dtype=np.uint8)
-    (words, there), _ = both(lambda e: e.to_words(empty), lambda e: e.to_words(empty))
+    (words, there), _ = both(lambda e: e.bits_to_arithmetic(empty), lambda e: e.bits_to_arithmetic(empty))
     assert words.dtype == np.uint64
     assert there.messages == 0
-    assert cost.comparison(0, 8) == cost.to_words(0) == cost.below(0) == ()
+    assert cost.comparison(0, 8) == cost.bits_to_arithmetic(0) == cost.below(0) == ()
 
 
 def test_setup_runs_once():
@@ -179,7 +180,7 @@ def test_many_steps_in_one_session():
             compare_side = (engine.greater_equal_x, engine.greater_equal_y)[side]
             shares = [compare_side([1, 2, 3], 2), compare_side([3, 2, 1], 2)]
             both_true = engine.and_bits(shares[0], shares[1])
-            return engine.to_words(both_true)
+            return engine.bits_to_arithmetic(both_true)
 
         return run
 

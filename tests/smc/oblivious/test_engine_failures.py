@@ -141,7 +141,7 @@ def test_an_engine_that_failed_is_not_used_again(step):
         with pytest.raises(UsageError, match="not used again"):
             {
                 "compare": lambda: engine.greater_equal_x([1], 4),
-                "words": lambda: engine.to_words(np.ones(1, np.uint8)),
+                "words": lambda: engine.bits_to_arithmetic(np.ones(1, np.uint8)),
                 "setup": engine.setup,
             }[step]()
 
@@ -173,7 +173,7 @@ def test_an_engine_is_not_used_again_after_the_peer_broke_the_protocol():
         lambda e: e.greater_equal_x([-1], 4),
         lambda e: e.and_bits(np.ones(2, np.uint8), np.ones(3, np.uint8)),
         lambda e: e.and_bits(np.full(2, 2, np.uint8), np.ones(2, np.uint8)),
-        lambda e: e.to_words(np.ones(2, np.int64)),
+        lambda e: e.bits_to_arithmetic(np.ones(2, np.int64)),
         lambda e: e.below(np.ones(2, np.uint64), np.ones(3, np.uint64)),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from smc.channel.channel import Channel
 from smc.numeric.random import Randomness
-from smc.oblivious.base import BaseKeys, Choice, Offer
+from smc.oblivious.base_ot import BaseKeys, Choice, Offer
 from smc.oblivious.transfers import Triples
 from tests.smc.oblivious.engine_runs import both, compare
 
@@ -73,7 +73,7 @@ def test_shares_are_independent_of_the_result():
 def test_word_shares_are_uniform_in_their_top_bits():
     count = 40_000
     bits = np.zeros(count, dtype=np.uint8)
-    for shares, _ in both(lambda e: e.to_words(bits), lambda e: e.to_words(bits)):
+    for shares, _ in both(lambda e: e.bits_to_arithmetic(bits), lambda e: e.bits_to_arithmetic(bits)):
         counts = np.bincount((shares >> np.uint64(60)).astype(int), minlength=16)
         statistic = float(((counts - count / 16) ** 2 / (count / 16)).sum())
         assert statistic < 56.5  # chi-square with 15 degrees, 1e-6

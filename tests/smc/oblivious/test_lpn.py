@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import silent
+from smc.oblivious import silent_ot
 from smc.oblivious.lpn import PRODUCTION, WEIGHT, LocalCode, LpnSet
 
 RANDOM = Randomness()
@@ -86,10 +86,10 @@ def test_an_iteration_does_not_use_the_blocks_of_the_one_before(monkeypatch):
         LocalCode.add(twin, np.arange(2 * TOY.length, dtype=np.uint64).reshape(-1, 2), rows)
         return rows.tobytes()
 
-    monkeypatch.setattr(silent, "LocalCode", Seen)
+    monkeypatch.setattr(silent_ot, "LocalCode", Seen)
     for sender in Role:
         reserve = rows_of(TOY.reserve_rows)
-        end = silent.SilentSender(rows_of(1)[0], reserve, b"s" * 32, sender, TOY, RANDOM)
+        end = silent_ot.SilentSender(rows_of(1)[0], reserve, b"s" * 32, sender, TOY, RANDOM)
         for _ in range(3):
             end.extend(TOY.most_blocks)
     assert len(seen) == len(set(seen)) == 2 * 3 * (TOY.most_blocks + TOY.reserve_blocks)

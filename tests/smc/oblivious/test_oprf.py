@@ -13,7 +13,7 @@ from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious import oprf, symbols
+from smc.oblivious import gf16, oprf
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
@@ -102,7 +102,7 @@ def field_product(left, right):
 @given(st.lists(st.integers(0, 15), min_size=64, max_size=64), st.integers(0, 15))
 @settings(max_examples=50)
 def test_products_with_a_fixed_vector(vector, factor):
-    masks = symbols.products(np.array(vector))
+    masks = gf16.products(np.array(vector))
     for place in (0, 7, 63):
         found = 0
         for bit in range(4):
@@ -115,7 +115,7 @@ def test_products_with_a_fixed_vector(vector, factor):
 def test_sums_times_powers(sums):
     planes = np.array([[[value >> bit & 1] for bit in range(4)] for value in sums], dtype=np.uint64)
     result = np.empty((4, 1), dtype=np.uint64)
-    symbols.times_powers(planes, result)
+    gf16.times_powers(planes, result)
     wanted = 0
     for power, value in enumerate(sums):
         wanted ^= field_product(value, 1 << power)

@@ -108,7 +108,7 @@ def test_a_plan_is_prepared_once_and_run_often() -> None:
 
 def changed(step: Step) -> list[Step]:
     return [
-        replace(step, name="told"),
+        replace(step, name="plain-to-both"),
         replace(step, mirrored=not step.mirrored),
         replace(step, modulus_in=5),
         replace(step, modulus_out=5),

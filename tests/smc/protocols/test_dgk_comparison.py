@@ -23,8 +23,8 @@ from smc.errors import KeyMaterialError, ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.cipher_context import PublicNumbers
 from smc.protocols.comparison import dgk
-from smc.protocols.seat import PublicNumbers
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share

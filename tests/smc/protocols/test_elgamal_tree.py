@@ -14,18 +14,18 @@ from smc.ciphers.elgamal import CIPHERTEXT_BYTES, ElGamal, FreshPairs, OwnElGama
 from smc.errors import ProtocolViolation
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from smc.protocols.cipher_context import KeyedCipherContext, PublicPoint
 from smc.protocols.comparison import elgamal_tree, tree
 from smc.protocols.comparison.dyadic import cover_from, pack, point_nodes
-from smc.protocols.seat import KeyedSeat, PublicPoint
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share
 
 BITS = 4
-Seat = KeyedSeat[OwnElGamal, ElGamal]
+CipherContext = KeyedCipherContext[OwnElGamal, ElGamal]
 
 
-def secret_of(seat: Seat) -> int:
+def secret_of(seat: CipherContext) -> int:
     return seat.own._secret.scalar
 
 
@@ -51,7 +51,7 @@ def attack(received: Pairs, points: list[int], scalars: list[int], secret: int) 
     return found
 
 
-def spy(x: int, answer: Callable[[Seat], None]) -> dict[int, set[int]]:
+def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
     """What a curious Alice finds out for every y; `answer` prepares Bob."""
     found: dict[int, set[int]] = {}
     for y in range(1, 1 << BITS):
@@ -73,7 +73,7 @@ def spy(x: int, answer: Callable[[Seat], None]) -> dict[int, set[int]]:
     return found
 
 
-def forget_to_refresh(seat: Seat) -> None:
+def forget_to_refresh(seat: CipherContext) -> None:
     seat.peer.refresh = lambda batch: FreshPairs.declare(batch.key, batch.values)  # type: ignore[method-assign]
 
 
@@ -172,7 +172,7 @@ def test_sizes_and_work_depend_on_public_parameters_only() -> None:
 
 
 def test_the_widest_numbers() -> None:
-    most = elgamal_tree.MOST_BITS
+    most = elgamal_tree.MAX_BITS
     assert elgamal_tree.applies(Parameters(1, most, 0, 0))
     assert not elgamal_tree.applies(Parameters(1, most + 1, 0, 0))
     top = (1 << most) - 1
@@ -223,7 +223,7 @@ class Forged(FreshPairs):
         return self.data
 
 
-def forged(seat: Seat, data: bytes) -> Forged:
+def forged(seat: CipherContext, data: bytes) -> Forged:
     made = Forged.declare(seat.own.public, [])
     made.data = data
     return made

@@ -13,7 +13,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious.oprf import PrfMatrix
 from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo, exact
-from smc.protocols.intersection.tables import STATISTICAL_BITS, locate, mask_bytes
+from smc.protocols.intersection.mask_rows import STATISTICAL_BITS, locate, mask_bytes
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
 
 RANDOM = Randomness()

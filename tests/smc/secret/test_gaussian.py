@@ -14,7 +14,7 @@ from smc.errors import UsageError
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import noise
-from smc.secret.gaussian import LOW_VARIANCE, MOST_NARROW, DiscreteGaussian
+from smc.secret.gaussian import LOW_VARIANCE, MAX_NARROW, DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace, Geometric
 
 VARIANCES = [Fraction(1, 10), Fraction(1, 2), Fraction(7, 3), Fraction(56), Fraction(57), Fraction(400)]
@@ -62,7 +62,7 @@ def test_distance_bounds_the_true_distance(variance):
 
 def test_a_bound_that_leaves_out_the_sums_would_be_broken_by_narrower_terms(monkeypatch):
     """The sum of two terms that are too narrow is farther away than 2**-57: the tests above could fail."""
-    monkeypatch.setattr("smc.secret.gaussian.MOST_NARROW", 20)
+    monkeypatch.setattr("smc.secret.gaussian.MAX_NARROW", 20)
     law = DiscreteGaussian.of(Fraction(21))
     with localcontext() as context:
         context.prec = 60
@@ -77,7 +77,7 @@ def test_the_terms_have_the_variance():
         law = DiscreteGaussian.of(variance)
         depth = len(law.layers) - 1
         top = (variance - LOW_VARIANCE * Fraction(4**depth - 1, 3)) / 4**depth
-        assert 10 < top <= MOST_NARROW
+        assert 10 < top <= MAX_NARROW
         assert law.bound < 40 * variance**0.5
         assert law.deviation == pytest.approx(float(variance) ** 0.5)
 

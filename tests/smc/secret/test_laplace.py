@@ -9,7 +9,7 @@ from math import exp, log
 import pytest
 
 from smc.errors import UsageError
-from smc.secret.laplace import MOST_DIGITS, DiscreteLaplace, Geometric
+from smc.secret.laplace import MAX_DIGITS, DiscreteLaplace, Geometric
 
 RATES = [Fraction(1, 1000), Fraction(1, 120), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(20)]
 
@@ -79,7 +79,7 @@ def test_impossible_rates_are_refused(rate):
 
 
 def test_the_smallest_rate_leaves_room_for_data():
-    assert DiscreteLaplace.of(Fraction(1, 10**16)).digits <= MOST_DIGITS < 63
+    assert DiscreteLaplace.of(Fraction(1, 10**16)).digits <= MAX_DIGITS < 63
 
 
 def test_distance_counts_the_cut_and_the_rounding():

@@ -14,8 +14,8 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import permutation
-from smc.secret.register import Register
-from smc.secret.switches import apply, columns_for, switches, wires_for
+from smc.secret.benes import apply, columns_for, switches, wires_for
+from smc.secret.row_state import Register
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
 RANDOM = Randomness()

@@ -13,7 +13,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import SETUP_COST
-from smc.secret import grouped, masks, nearest, repeated, uniform
+from smc.secret import argmin_one_hot, grouped, masks, repeated, uniform
 from smc.secret.bounds import Bounds
 from smc.secret.grouped import Grouping
 from smc.secret.repeated import Entries, RepeatedFactors
@@ -238,12 +238,12 @@ def test_one_hot_minima(columns):
 
     def side(session):
         session.oblivious.setup()
-        found = nearest.one_hot(session, shares[session.role], differences)
+        found = argmin_one_hot.one_hot(session, shares[session.role], differences)
         return found, session.channel.traffic
 
     (first, cost_a), (second, cost_b) = run_pair(side, side)
     assert ((first ^ second) == np.eye(columns, dtype=np.uint8)[held.argmin(axis=1)]).all()
-    declared = SETUP_COST + nearest.cost(30, columns, differences)
+    declared = SETUP_COST + argmin_one_hot.cost(30, columns, differences)
     assert (cost_a.sent, cost_b.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(cost_a.rounds, cost_b.rounds) == declared.rounds
 
@@ -253,7 +253,7 @@ def test_minima_need_only_the_low_bits_of_shares():
     shares, mask = shared(held), WORD((1 << 5) - 1)
 
     def side(session):
-        return nearest.one_hot(session, shares[session.role] & mask, Bounds(-12, 12))
+        return argmin_one_hot.one_hot(session, shares[session.role] & mask, Bounds(-12, 12))
 
     first, second = run_pair(side, side)
     assert ((first ^ second).argmax(axis=1) == [1, 0]).all()

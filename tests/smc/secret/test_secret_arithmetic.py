@@ -12,7 +12,7 @@ from smc.channel.channel import Channel
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
-from smc.secret import opening, products, transfers
+from smc.secret import gilboa, opening, products
 from smc.secret.bounds import SHARED, Bounds, Operand
 from smc.secret.fixed import Fixed
 from smc.secret.ints import SecretInts, concatenate, select
@@ -114,8 +114,8 @@ def test_matrix_products(owners, shape):
 
 
 def test_matrix_products_in_many_batches(monkeypatch):
-    monkeypatch.setattr(transfers, "BATCH_TRANSFERS", 700)
-    monkeypatch.setattr(transfers, "_PIECE_WORDS", 100)
+    monkeypatch.setattr(gilboa, "BATCH_TRANSFERS", 700)
+    monkeypatch.setattr(gilboa, "_PIECE_WORDS", 100)
     monkeypatch.setattr(products, "_SLAB_WORDS", 40)
     x, y = tight(uniform((5, 3), -99, 99)), tight(uniform((3, 6), -99, 99))
     assert (opened(lambda a, b: a @ b, x, y) == x.held @ y.held).all()
@@ -341,7 +341,7 @@ def test_the_corrections_say_nothing(monkeypatch):
     honest = Channel.send
 
     def send(self, message):
-        if isinstance(message, transfers.VectorCorrections):
+        if isinstance(message, gilboa.VectorCorrections):
             seen.append(np.frombuffer(message.encode(), dtype=np.uint8))
         honest(self, message)
 
@@ -363,8 +363,8 @@ def test_sizes_do_not_depend_on_values():
 
 
 def test_a_truncated_message_is_refused(monkeypatch):
-    original = transfers.VectorCorrections.encode
-    monkeypatch.setattr(transfers.VectorCorrections, "encode", lambda self: original(self)[:-1])
+    original = gilboa.VectorCorrections.encode
+    monkeypatch.setattr(gilboa.VectorCorrections, "encode", lambda self: original(self)[:-1])
     x, y = tight(uniform((2, 2), 0, 9)), tight(uniform((2, 9), 0, 9))
     with pytest.raises(ProtocolViolation):
         opened(lambda a, b: a @ b, x, y)

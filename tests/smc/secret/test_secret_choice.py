@@ -11,7 +11,7 @@ from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
-from smc.secret import gates, opening, quotient, rounding, signs, tournament
+from smc.secret import argmin, division, msb, mux, opening, truncation
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
 from smc.secret.fixed import Fixed
@@ -71,10 +71,10 @@ def test_comparisons_with_public_numbers(compare):
 
 def test_comparisons_cost_what_their_bounds_leave():
     x, y = (Secret(np.zeros(70), Bounds(0, 1000)) for _ in range(2))
-    check_cost(signs.cost_nonnegative(70, Bounds(-1000, 1000)), lambda a, b: a >= b, x, y)
-    check_cost(signs.cost_zero(70, Bounds(-1000, 1000)), lambda a, b: a == b, x, y)
-    wide = signs.cost_nonnegative(70, Bounds(-TOP, TOP))
-    assert signs.cost_nonnegative(70, Bounds(-1000, 1000)).alice_bytes < wide.alice_bytes / 4
+    check_cost(msb.cost_nonnegative(70, Bounds(-1000, 1000)), lambda a, b: a >= b, x, y)
+    check_cost(msb.cost_zero(70, Bounds(-1000, 1000)), lambda a, b: a == b, x, y)
+    wide = msb.cost_nonnegative(70, Bounds(-TOP, TOP))
+    assert msb.cost_nonnegative(70, Bounds(-1000, 1000)).alice_bytes < wide.alice_bytes / 4
 
 
 def test_what_bounds_settle_is_not_sent():
@@ -146,7 +146,7 @@ def test_selection(owners):
     wanted = np.where(which.held == 1, x.held, y.held)
     assert (opened(lambda c, a, b: select(c == 1, a, b), which, x, y) == wanted).all()
     owner = owners[0] if owners[0] is owners[1] else None
-    cost = signs.cost_nonnegative(64, Bounds(-1, 0)) + gates.cost(64, owner)
+    cost = msb.cost_nonnegative(64, Bounds(-1, 0)) + mux.cost(64, owner)
     check_cost(cost, lambda c, a, b: select(c >= 1, a, b), which, x, y)
 
 
@@ -162,7 +162,7 @@ def test_selection_broadcasts_and_keeps_scales():
 def test_bits_become_integers():
     x = tight(uniform((8, 9), -5, 5))
     assert (opened(lambda a: SecretInts.from_bits(a >= 0), x) == (x.held >= 0)).all()
-    cost = signs.cost_nonnegative(72, x.bounds) + gates.cost_to_words(72)
+    cost = msb.cost_nonnegative(72, x.bounds) + mux.cost_to_words(72)
     check_cost(cost, lambda a: SecretInts.from_bits(a >= 0), x)
 
 
@@ -191,9 +191,9 @@ def test_the_least_of_extreme_values():
 @pytest.mark.parametrize(("shape", "levels"), [((1, 2), 1), ((3, 8), 3), ((2, 9), 4), ((5, 1), 0)])
 def test_the_rounds_of_a_tournament(shape, levels):
     x = Secret(np.zeros(shape), Bounds(0, 255))
-    cost = tournament.cost(*shape, x.bounds)
+    cost = argmin.cost(*shape, x.bounds)
     check_cost(cost, lambda a: a.argmin(), x)
-    single = signs.cost_nonnegative(1, Bounds(-255, 255)) + gates.cost(1)
+    single = msb.cost_nonnegative(1, Bounds(-255, 255)) + mux.cost(1)
     assert cost.rounds <= levels * single.rounds
     assert (cost.rounds > 0) == (levels > 0)
 
@@ -210,7 +210,7 @@ def test_truncation_is_exact(bits, owner):
     x = Secret([*edges, *uniform(200, -reach, reach)], Bounds(-reach, reach), owner)
     assert (opened(lambda a: a.truncate(bits), x) == x.held >> bits).all()
     assert results(lambda a: a.truncate(bits).bounds, x)[0] == Bounds(-reach >> bits, reach >> bits)
-    cost = Cost() if owner else rounding.cost_shift(len(x.held), bits)
+    cost = Cost() if owner else truncation.cost_shift(len(x.held), bits)
     check_cost(cost, lambda a: a.truncate(bits), x)
 
 
@@ -235,8 +235,8 @@ def test_division_by_a_public_integer_is_exact(divisor, owner):
 
 def test_division_by_a_public_integer_costs_as_declared():
     x = Secret(np.arange(10), Bounds(-100, 100))
-    check_cost(rounding.cost_divide(10, 7), lambda a: a // 7, x)
-    check_cost(rounding.cost_shift(10, 3), lambda a: a // 8, x)
+    check_cost(truncation.cost_divide(10, 7), lambda a: a // 7, x)
+    check_cost(truncation.cost_shift(10, 3), lambda a: a // 8, x)
     top = Secret([TOP, TOP - 1, 0], Bounds(0, TOP))
     assert (opened(lambda a: a // 10, top) == top.held // 10).all()
     for wrong in (0, -3):
@@ -252,7 +252,7 @@ def test_division_by_a_secret_is_exact(owner):
     y = tight([1, 1, 6, 1000, 1000, 3, 1, *uniform(60, 1, 1000)], owner)
     assert (opened(lambda a, b: a.divide(b, 0), x, y) == x.held // y.held).all()
     check_cost(
-        quotient.cost(len(x.held), quotient.digits(x.bounds, y.bounds), owner),
+        division.cost(len(x.held), division.digits(x.bounds, y.bounds), owner),
         lambda a, b: a.divide(b, 0),
         x,
         y,

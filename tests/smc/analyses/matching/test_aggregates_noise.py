@@ -13,7 +13,7 @@ from smc.analyses.base import Column
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
-    MOST_DELTA,
+    MAX_DELTA,
     sensitivity,
 )
 from smc.analyses.matching.analysis import MATCHING
@@ -76,7 +76,7 @@ def test_with_noise_the_least_sizes_are_tested_on_the_noisy_size():
 
 
 def test_the_loss_is_epsilon():
-    assert MATCHING.facts(parsed(NOISY), BOTH).loss == Loss(Fraction(2), MOST_DELTA)
+    assert MATCHING.facts(parsed(NOISY), BOTH).loss == Loss(Fraction(2), MAX_DELTA)
     assert not MATCHING.facts(parsed(NOISY), BOTH).exact
     assert MATCHING.facts(parsed(SIZE), BOTH).loss == Loss()
     assert MATCHING.facts(parsed(SIZE), BOTH).exact

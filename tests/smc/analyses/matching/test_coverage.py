@@ -83,7 +83,7 @@ def test_a_job_that_leaves_out_more_than_a_fifth_is_refused(groups, lone, refuse
         ) as caught:
             shown.require()
         assert caught.value.stable_code == "overflow"
-        assert 'overflow = "accept"' in caught.value.mend
+        assert 'overflow = "accept"' in caught.value.hint
 
 
 def test_other_passes_make_up_for_one_that_is_full():

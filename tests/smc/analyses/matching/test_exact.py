@@ -19,7 +19,7 @@ from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.coins import TOSS_COST
-from smc.protocols.sizes import counts_cost
+from smc.protocols.exchange.row_counts import counts_cost
 
 BOTH = frozenset(Role)
 TEXT = Schema("text")

@@ -14,7 +14,7 @@ from smc.analyses.matching.blocking import EMPTY, KeyPart, lay_out
 from smc.analyses.matching.encoding import Field, encode, grams
 from smc.analyses.matching.linkage_plain import alike
 from smc.analyses.matching.phonetics import cologne, soundex
-from smc.analyses.matching.similarity import ABSENT, MOST_ONES, Rule, sizes_of
+from smc.analyses.matching.similarity import ABSENT, MAX_ONES, Rule, sizes_of
 from smc.errors import UsageError
 
 
@@ -60,7 +60,7 @@ def test_filters_that_are_too_full_are_thinned_alike():
     long = "".join(chr(33 + number * 7 % 90) + chr(200 + number) for number in range(150))
     filters = encode([field()], {"name": [long, "short", long]}, 512, "")
     assert filters.thinned == 2
-    assert filters.rows.sum(axis=1).tolist()[::2] == [MOST_ONES, MOST_ONES]
+    assert filters.rows.sum(axis=1).tolist()[::2] == [MAX_ONES, MAX_ONES]
     assert (filters.rows[0] == filters.rows[2]).all()
 
 
@@ -180,8 +180,8 @@ def test_every_row_is_placed_or_counted(names, buckets, capacity):
 def test_the_rule_is_the_exact_fraction(text):
     threshold = Fraction(text)
     rule = Rule(threshold, 16)
-    sizes = np.arange(1, MOST_ONES + 1)
-    for common in (*range(0, MOST_ONES, 7), MOST_ONES):
+    sizes = np.arange(1, MAX_ONES + 1)
+    for common in (*range(0, MAX_ONES, 7), MAX_ONES):
         left, right = (part[part >= common] for part in (sizes, sizes))
         found = alike(rule, np.int64(common), left[:, None], right)
         exact = 2 * common * threshold.denominator >= threshold.numerator * (left[:, None] + right)
@@ -195,8 +195,8 @@ def test_margins_and_scores_keep_their_bounds(text, capacity):
     assert 1 << (rule.exponent + 1 + 8) >= 2 << rule.margins.sign_bits
     assert 2 * rule.most_score < 1 << (rule.tie_bits + 1 + 8)
     ranks = np.arange(capacity)
-    for left in (1, 5, 77, MOST_ONES):
-        for right in (1, 64, MOST_ONES):
+    for left in (1, 5, 77, MAX_ONES):
+        for right in (1, 64, MAX_ONES):
             common = np.arange(min(left, right) + 1)
             margins = (common << (rule.exponent + 1)) + rule.margin_part(np.int64(left + right))
             assert rule.margins.contains(int(margins.min()), int(margins.max()))

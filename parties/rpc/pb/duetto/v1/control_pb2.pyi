@@ -55,14 +55,14 @@ class Decision(_message.Message):
     def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ..., actor: _Optional[str] = ..., uid: _Optional[int] = ..., shown: _Optional[str] = ...) -> None: ...
 
 class Failure(_message.Message):
-    __slots__ = ("code", "what", "mend")
+    __slots__ = ("code", "what", "hint")
     CODE_FIELD_NUMBER: _ClassVar[int]
     WHAT_FIELD_NUMBER: _ClassVar[int]
-    MEND_FIELD_NUMBER: _ClassVar[int]
+    HINT_FIELD_NUMBER: _ClassVar[int]
     code: str
     what: str
-    mend: str
-    def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., mend: _Optional[str] = ...) -> None: ...
+    hint: str
+    def __init__(self, code: _Optional[str] = ..., what: _Optional[str] = ..., hint: _Optional[str] = ...) -> None: ...
 
 class Job(_message.Message):
     __slots__ = ("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction", "created", "updated", "stage", "done", "of", "error", "contract_json", "facts_json", "leakage_json", "waits_for", "format", "older_release", "result_deleted", "shown")

@@ -1,0 +1,212 @@
+"""Random 1-of-16 transfers of two bits, 20 bytes each, by a code over the field of four elements.
+
+    receiver (all 4 leaves of 80 trees; choices v)        sender (all leaves but one of each)
+      u_s = sum of G(leaf x) over x                         D_s = number of the missing leaf
+      t_s = sum of x G(leaf x)
+      c_s = u_s + C(v)_s                -- c -->            q_s = sum of (x + D_s) G(leaf x) + D_s c_s
+      pad = H(L(t))                                         pad_v = H(L(q) + L(C(v) D)) for 16 values v
+
+Everything is over the field {0, 1, w, w + 1}, w**2 = w + 1, each element two bits, G's outputs too. C is the
+simplex code [5, 2, 4], each of its symbols 16 times: v = (a, b) goes to a, b, a + b, a + w b, a + (w+1) b, so
+two code words differ in exactly 64 of the 80 symbols s. q = t + C(v) D, symbol by symbol.
+
+L compresses 160 bits to 128 by adding the last of the five classes of symbols to each of the others. It is
+injective on the vectors that vanish on any one class, so L(C(v) D) for v other than the receiver's choice
+minus that for the choice is uniform on 128 bits to the receiver: 64 symbols of D that it does not know.
+
+Learns: the sender nothing (each u_s contains the stream of the leaf it lacks); the receiver nothing of the
+other 15 pads.
+Assumes: semi-honest parties, `smc.oblivious.ggm_trees`; AES-128 in counter mode as the generator G;
+`smc.oblivious.correlation_robust_hash` with 15 offsets per row.
+Reference: Roy, SoftSpokenOT, CRYPTO 2022, sections 3 and 5 (subspace correlations over a field with four
+elements); codes for 1-of-N transfer: Kolesnikov and Kumaresan, Improved OT extension for transferring short
+secrets, CRYPTO 2013. The compression L is this house's.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Role
+from smc.oblivious.bitmatrix import COLUMNS, Word
+from smc.oblivious.correlation_robust_hash import RowHash
+from smc.oblivious.prg import Streams
+from smc.oblivious.workspace import Workspace
+
+CHOICES: Final = 16
+DIGIT_BITS: Final = 4
+"""Bits of a choice: a is the lower two, b the upper two; in each the lower one is the coefficient of 1."""
+
+DEPTH: Final = 2
+TREES: Final = 80
+LEAVES: Final = 1 << DEPTH
+MATRIX_ROWS: Final = 2 * TREES
+
+PIECE_WORDS: Final = 768
+"""Most words per plane that are extended at once: just below a mebibyte in one message."""
+
+_CLASSES: Final = 5
+_REPEATS: Final = TREES // _CLASSES
+_CACHE_WORDS: Final = 1 << 15
+_PURPOSE: Final = b"one-of16"
+
+
+def _times(left: int, right: int) -> int:
+    """The product of two field elements."""
+    low, high = left * (right & 1), left * (right >> 1)
+    product = low ^ high << 1
+    return product ^ (7 if product & 4 else 0)
+
+
+def _symbols(choice: int) -> list[int]:
+    """The code word of a choice, one symbol per class."""
+    a, b = choice & 3, choice >> 2
+    return [a, b, a ^ b, a ^ _times(2, b), a ^ _times(3, b)]
+
+
+def _groups(width: int) -> int:
+    return max(1, min(TREES, _CACHE_WORDS // (2 * LEAVES * width)))
+
+
+def _weigh(streams: Word, weighed: Word) -> None:
+    """The sums of x times stream x, shape (t, 4, 2, w) to (t, 2, w)."""
+    _, one, omega, both = (streams[:, x] for x in range(LEAVES))
+    shared = weighed[:, 1]
+    np.bitwise_xor(omega[:, 1], both[:, 0], out=shared)
+    np.bitwise_xor(one[:, 0], both[:, 1], out=weighed[:, 0])
+    np.bitwise_xor(weighed[:, 0], shared, out=weighed[:, 0])
+    np.bitwise_xor(shared, one[:, 1], out=shared)
+    np.bitwise_xor(shared, omega[:, 0], out=shared)
+
+
+def _compress(columns: Word) -> Word:
+    """L, in place on shape (80, 2, w); the result has shape (128, w)."""
+    classes = columns.reshape(_CLASSES, 2 * _REPEATS, -1)
+    np.bitwise_xor(classes[:-1], classes[-1], out=classes[:-1])
+    return classes[:-1].reshape(COLUMNS, -1)
+
+
+class ChoiceReceiver:
+    """The receiving end of one direction.
+
+    Args:
+        leaves: of the local trees, shape (80, 4, 2).
+        session: id of the session.
+        sender: the party that sends, which is the peer.
+        workspace: scratch memory.
+    """
+
+    def __init__(self, leaves: Word, session: bytes, sender: Role, workspace: Workspace) -> None:
+        self._streams = Streams(leaves.reshape(-1, 2), workspace)
+        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        self._workspace = workspace
+
+    def extend(self, choices: Word) -> tuple[NDArray[np.uint8], Word]:
+        """Random transfers with the given choices.
+
+        Args:
+            choices: planes, shape (4, w) with w at most `PIECE_WORDS`.
+
+        Returns:
+            The matrix for the sender, shape (160, 8 w) bytes, valid until the next call in the workspace,
+            and the pads, shape (2, w).
+        """
+        width = choices.shape[1]
+        columns = self._workspace.words("columns", TREES, 2, width)
+        matrix = self._workspace.words("matrix", TREES, 2, width)
+        group = _groups(width)
+        for first in range(0, TREES, group):
+            part = slice(first, min(first + group, TREES))
+            streams = self._workspace.words("streams", part.stop - first, LEAVES, 2, width)
+            self._streams.fill(LEAVES * first, streams.reshape(-1, 2 * width))
+            _weigh(streams, columns[part])
+            np.bitwise_xor.reduce(streams, axis=1, out=matrix[part])
+        classes = matrix.reshape(_CLASSES, _REPEATS, 2, width)
+        np.bitwise_xor(classes, _code_planes(choices)[:, None], out=classes)
+        pads = np.empty((2, width), dtype=np.uint64)
+        for place, rows in self._hash.rows(_compress(columns)):
+            pads[:, place] = self._hash.bits(rows)
+        return matrix.view(np.uint8).reshape(MATRIX_ROWS, 8 * width), pads
+
+
+def _code_planes(choices: Word) -> Word:
+    """The code words of choices, shape (4, w) to (5, 2, w)."""
+    a, b = choices[:2], choices[2:]
+    turned = np.stack([b[1], b[0] ^ b[1]])  # w b
+    return np.stack([a, b, a ^ b, a ^ turned, a ^ turned ^ b])
+
+
+class ChoiceSender:
+    """The sending end of one direction.
+
+    Args:
+        leaves: of the peer's trees, shape (80, 4, 2); what stands for the missing ones is not used.
+        missing: their numbers, shape (80,).
+        session: id of the session.
+        sender: this side's role.
+        workspace: scratch memory.
+    """
+
+    def __init__(
+        self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
+    ) -> None:
+        moved = np.arange(LEAVES) ^ missing[:, None]
+        self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
+        self._missing = missing.tolist()
+        self._offsets = self._offsets_of(missing)
+        self._hash = RowHash(session, sender, _PURPOSE, workspace)
+        self._workspace = workspace
+
+    @staticmethod
+    def _offsets_of(missing: NDArray[np.int64]) -> Word:
+        """L(C(v) D) for every v, shape (16, 2)."""
+        products = np.array(
+            [
+                [_times(int(d), _symbols(v)[s // _REPEATS]) for s, d in enumerate(missing)]
+                for v in range(CHOICES)
+            ],
+            dtype=np.uint64,
+        )
+        planes = np.stack([products & np.uint64(1), products >> np.uint64(1)], axis=2)
+        compressed = np.stack([_compress(row[:, :, None].copy())[:, 0] for row in planes])
+        return np.packbits(compressed.astype(np.uint8), axis=1, bitorder="little").view(np.uint64)
+
+    def extend(self, matrix: NDArray[np.uint8]) -> Word:
+        """The sender's side of random transfers.
+
+        Args:
+            matrix: from the receiver, shape (160, 8 w) bytes.
+
+        Returns:
+            The pads of every choice, shape (16, 2, w).
+        """
+        received = matrix.view(np.uint64).reshape(TREES, 2, -1)
+        width = received.shape[2]
+        columns = self._workspace.words("columns", TREES, 2, width)
+        group = _groups(width)
+        for first in range(0, TREES, group):
+            part = slice(first, min(first + group, TREES))
+            streams = self._workspace.words("streams", part.stop - first, LEAVES, 2, width)
+            self._streams.fill(LEAVES * first, streams.reshape(-1, 2 * width))
+            _weigh(streams, columns[part])
+            self._add_products(columns[part], received[part], streams, first)
+        pads = np.empty((CHOICES, 2, width), dtype=np.uint64)
+        for place, rows in self._hash.rows(_compress(columns)):
+            pads[:, :, place] = self._hash.bits_of_shifted(rows, self._offsets)
+        return pads
+
+    def _add_products(self, columns: Word, received: Word, scratch: Word, first: int) -> None:
+        """Add D_s c_s.
+
+        For D = 1, w, w + 1 the planes of the product are (c0, c1), (c1, c0 + c1), (c0 + c1, c0).
+        """
+        table = scratch.reshape(len(columns), -1, columns.shape[2])[:, :4]
+        table[:, :2] = received
+        np.bitwise_xor(received[:, 0], received[:, 1], out=table[:, 2])
+        table[:, 3] = received[:, 0]
+        for row, planes, factor in zip(columns, table, self._missing[first:], strict=False):
+            if factor:
+                np.bitwise_xor(row, planes[factor - 1 : factor + 1], out=row)

@@ -1,0 +1,1 @@
+"""What both sides state to each other before they compute: row counts, bounds, texts."""

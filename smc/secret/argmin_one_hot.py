@@ -1,0 +1,87 @@
+"""The least of each row of shared integers as a row of bits: a knock-out, played back from its last round.
+
+    up:    of two neighbours the lesser goes on, the earlier of equals; an odd one goes on unopposed
+    down:  the winner of all has bit 1; of two that met the loser gets 0 and the winner the bit of their place
+
+Going up takes a comparison and a selection per meeting, going down one AND: a row of k integers costs k - 1
+comparisons, k - 2 selections and k - 2 ANDs.
+
+Learns: neither party anything.
+Assumes: `smc.secret.msb`, `smc.secret.mux`, `smc.oblivious`.
+Cost: `cost`.
+Reference: this house; the knock-out is folklore.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.oblivious import cost as oblivious
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
+from smc.secret import msb, mux
+from smc.secret.bounds import Bounds
+from smc.secret.msb import public_bits
+
+Word = NDArray[np.uint64]
+Bit = NDArray[np.uint8]
+
+
+def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
+    """Where the least integer of each row stands, the first one of equals.
+
+    Args:
+        session: this side of the run.
+        words: own shares, shape (rows, n) with n >= 1; modulo any power of two above twice the bounds.
+        differences: bounds of the difference of any two integers of a row.
+
+    Returns:
+        Own XOR shares, shape (rows, n), of bits of which one in each row is 1.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    rows = len(words)
+    entrants = np.ascontiguousarray(words.T)
+    rounds: list[Bit] = []
+    while len(entrants) > 1:
+        pairs = len(entrants) // 2
+        left, right = entrants[0 : 2 * pairs : 2], entrants[1 : 2 * pairs : 2]
+        stays = msb.nonnegative(session, (right - left).reshape(-1), differences)
+        rounds.append(stays.reshape(pairs, rows))
+        if len(entrants) > 2:
+            moved = mux.gate(session, stays, (left - right).reshape(-1))
+            winners = right + moved.reshape(pairs, rows)
+            entrants = np.concatenate([winners, entrants[2 * pairs :]])
+        else:
+            entrants = entrants[:1]
+    return _played_back(session, rounds, rows)
+
+
+def _played_back(session: Session, rounds: list[Bit], rows: int) -> Bit:
+    bits = public_bits(session, np.ones((1, rows), dtype=np.uint8))
+    for stays in reversed(rounds):
+        pairs = len(stays)
+        if len(bits) == 1:
+            left = stays
+        else:
+            met = session.oblivious.and_bits(bits[:pairs].reshape(-1), stays.reshape(-1))
+            left = met.reshape(pairs, rows)
+        both = np.stack([left, bits[:pairs] ^ left], axis=1).reshape(2 * pairs, rows)
+        bits = np.concatenate([both, bits[pairs:]])
+    return np.ascontiguousarray(bits.T)
+
+
+def cost(rows: int, columns: int, differences: Bounds) -> Cost:
+    """The exact cost of `one_hot`: flights and bytes, without the set-up of oblivious transfer."""
+    up, down = Cost(), Cost()
+    while columns > 1:
+        pairs = columns // 2
+        up += msb.cost_nonnegative(rows * pairs, differences)
+        if columns > 2:
+            up += mux.cost(rows * pairs)
+            down = cost_of(oblivious.conjunction(rows * pairs)) + down
+        columns -= pairs
+    return up + down

@@ -1,0 +1,131 @@
+"""How many ones two parties' rows of bits have in common, for all pairs of rows within a block.
+
+    chooser (rows a of bits)                          sender (rows b)
+      choice a_t of every row and bit t  -- matrices -->  pads P0, P1 of 128 bits each
+      has pad P_a                                         c = P0 - P1 + (b_t of all rows of the block)
+                                       <-- c --
+      sum over t of (P_a + a_t c)                         minus the sum over t of P0
+
+A pad serves a row and a bit of the chooser against all rows of the sender's block at once, one byte each:
+hence at most 16 rows a block. Bytes add up modulo 256; a pair has at most 255 ones in common.
+
+Learns: neither party anything; every correction is masked by what the chooser did not choose.
+Assumes: semi-honest parties, `smc.oblivious`.
+Cost: `cost`; per pair and bit 1 byte of corrections and 4 / rows bytes of matrices.
+Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4, on vectors as in
+`smc.secret.gilboa`; the words are as narrow as the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.oblivious.cost import matrix_bytes
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight
+
+Octet = NDArray[np.uint8]
+Word = NDArray[np.uint64]
+
+PAD_BYTES: Final = 16
+"""Most rows of a block."""
+
+BATCH_TRANSFERS: Final = 1 << 19
+"""Most transfers of one batch, unless a single block needs more."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapCorrections(Message, kind="overlap-corrections"):
+    """Corrections of the transfers of a batch of blocks, from the sender."""
+
+    corrections: Rows
+
+
+def overlaps(session: Session, rows: Octet) -> Octet:
+    """The sizes of the overlaps within each block; Alice chooses, Bob sends.
+
+    Args:
+        session: this side of the run.
+        rows: own rows of bits, zeros and ones, shape (blocks, r, bits), r at most 16; the shape is public
+            and the same on both sides.
+
+    Returns:
+        Own shares modulo 256, shape (blocks, r, r): entry (k, i, j) belongs to Alice's row i and Bob's row j.
+
+    Raises:
+        UsageError: the blocks are too large.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    count, height = rows.shape[:2]
+    if not 0 < height <= PAD_BYTES:
+        raise UsageError(f"A block has 1 to {PAD_BYTES} rows, not {height}.")
+    side = _chosen if session.role is Role.ALICE else _sent
+    result = np.empty((height, count, height), dtype=np.uint8)
+    for part, shares in side(session, rows):
+        result[:, part] = shares
+    return result.transpose(1, 0, 2)
+
+
+def cost(blocks: int, height: int, bits: int) -> Cost:
+    """The exact cost of `overlaps`: flights and bytes, without the set-up of oblivious transfer."""
+    sizes = [bits * height * (part.stop - part.start) for part in _batches(blocks, height, bits)]
+    if not sizes:
+        return Cost()
+    flights = (Flight.ALICE, *(Flight.BOTH,) * (len(sizes) - 1), Flight.BOB)
+    return Cost(flights, sum(map(matrix_bytes, sizes)), height * sum(sizes))
+
+
+def _batches(blocks: int, height: int, bits: int) -> Iterator[slice]:
+    size = max(1, BATCH_TRANSFERS // max(1, height * bits))
+    return (slice(start, min(start + size, blocks)) for start in range(0, blocks if bits else 0, size))
+
+
+def _plane(rows: Octet, part: slice) -> Octet:
+    """The bits of a batch as transfers are ordered, shape (bits, r, b): sums run over the first axis."""
+    return np.ascontiguousarray(rows[part].transpose(2, 1, 0))
+
+
+def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
+    """The chooser's shares, shape (r, b, r) per batch; the next batch's matrices leave ahead of waiting."""
+    begun: list[tuple[slice, Octet, Word]] = []
+    for part in _batches(*rows.shape):
+        plane = _plane(rows, part)
+        begun.append((part, plane, session.oblivious.receive_blocks(plane.reshape(-1))))
+        if len(begun) > 1:
+            yield _received(session, *begun.pop(0))
+    for last in begun:
+        yield _received(session, *last)
+
+
+def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[slice, Octet]:
+    height = plane.shape[1]
+    expected = ExpectedRows(plane.size, height)
+    corrections = session.channel.recv(OverlapCorrections, expected).reshape(*plane.shape, height)
+    chosen = np.negative(plane)[..., None] & corrections
+    chosen += _octets(pads, plane)
+    return part, chosen.sum(axis=0, dtype=np.uint8)
+
+
+def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
+    """The sender's shares, as of `_chosen`."""
+    for part in _batches(*rows.shape):
+        plane = _plane(rows, part)
+        zero, one = (_octets(pads, plane) for pads in session.oblivious.send_blocks(plane.size))
+        corrections = zero - one
+        corrections += plane.transpose(0, 2, 1)[:, None]
+        session.channel.send(OverlapCorrections(Rows(corrections.reshape(plane.size, -1))))
+        yield part, np.negative(zero.sum(axis=0, dtype=np.uint8))
+
+
+def _octets(pads: Word, plane: Octet) -> Octet:
+    """One byte of each pad for each row of the sender's block, shape (bits, r, b, r)."""
+    return pads.view(np.uint8).reshape(*plane.shape, PAD_BYTES)[..., : plane.shape[1]]

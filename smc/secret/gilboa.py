@@ -1,0 +1,242 @@
+"""One party's integers times the other's vectors, by correlated transfers modulo 2**64.
+
+    chooser (integer e, its bits e_i)                 sender (vector v of L words)
+      short vectors, word by word:
+        choice e_i             -- matrices -->          correlation v 2**i
+                               <-- corrections --
+      long ones, from seeds:
+        choice e_i             -- matrices -->          two random seeds of 128 bits
+        has seed e_i           <-- corrections --
+        s_i = G(seed_ei) + e_i c_i   <-- c_i --         c_i = G(seed_0) + v - G(seed_1),  s'_i = -G(seed_0)
+      shares of e v: the sum over i of 2**i s_i and of 2**i s'_i
+
+Of c_i only 64 - i bits matter, and whole bytes of them are sent: 4.5 bytes per word and bit on average for
+64-bit integers, beside 24 bytes per bit for the seeds, against 12 bytes per word and bit.
+
+Learns: neither party anything; every correction is masked by what the chooser did not choose.
+Assumes: semi-honest parties, `smc.oblivious`; AES-128 as an ideal cipher in G: word pair t of a seed s is
+E_k(s + t) + s + t over bits, under a key k that the sender draws for each batch.
+Cost: `steps`.
+Reference: Gilboa, Two party RSA key generation, CRYPTO 1999, section 4; vectors and shortened corrections:
+Demmler, Schneider and Zohner, ABY, NDSS 2015, section III; Mohassel and Zhang, SecureML, IEEE S&P 2017,
+section IV; the cipher as a hash: Guo, Katz, Wang and Yu, IEEE S&P 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from smc.channel.message import Message
+from smc.channel.vectors import ExpectedRows, Rows
+from smc.oblivious import cost as oblivious
+from smc.oblivious.cost import Step
+from smc.protocols.session import Session
+
+Word = NDArray[np.uint64]
+
+SEEDED_LENGTH: Final = 4
+"""From this length on vectors are masked from seeds."""
+
+BATCH_TRANSFERS: Final = 1 << 20
+"""Most correlated transfers that one batch takes."""
+
+KEY_BYTES: Final = 16
+_PIECE_WORDS: Final = 1 << 19
+_SEED_WORDS: Final = 2
+_OCTET: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionKey(Message, kind="expansion-key"):
+    """The public key under which a batch's seeds are expanded, from the sender."""
+
+    key: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCorrections(Message, kind="vector-corrections"):
+    """Corrections of vectors for up to eight bits of the chooser's integers, from the sender."""
+
+    corrections: Rows
+
+
+def send(session: Session, vectors: Word, bits: int) -> Word:
+    """Give the vectors; the peer calls `choose`.
+
+    Args:
+        session: this side of the run.
+        vectors: shape (n, length), one vector for each of the chooser's integers.
+        bits: of the chooser's integers, 0 to 64.
+
+    Returns:
+        Own shares of integer times vector, shape (n, length).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    count, length = vectors.shape
+    result = np.zeros((count, length), dtype=np.uint64)
+    for part in _batches(count, length, bits):
+        if length < SEEDED_LENGTH:
+            correlations = vectors[part][None] << _exponents(bits)[:, None, None]
+            shares = session.oblivious.correlate(correlations.reshape(-1))
+            result[part] = _folded(shares, bits, length)
+        else:
+            result[part] = _send_seeded(session, vectors[part], bits)
+    return result
+
+
+def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
+    """Give the integers; the peer calls `send`.
+
+    Args:
+        session: this side of the run.
+        integers: shape (n,), each in [0, 2**bits).
+        bits: 0 to 64.
+        length: of the sender's vectors.
+
+    Returns:
+        Own shares of integer times vector, shape (n, length).
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    result = np.zeros((len(integers), length), dtype=np.uint64)
+    for part in _batches(len(integers), length, bits):
+        choices = (integers[part][None] >> _exponents(bits)[:, None] & np.uint64(1)).astype(np.uint8)
+        if length < SEEDED_LENGTH:
+            shares = session.oblivious.receive(np.repeat(choices, length))
+            result[part] = _folded(shares, bits, length)
+        else:
+            result[part] = _choose_seeded(session, choices, length)
+    return result
+
+
+def steps(count: int, length: int, bits: int) -> tuple[Step, ...]:
+    """What `send` and `choose` exchange; the sender is the first party.
+
+    Args:
+        count: integers of the chooser.
+        length: of the sender's vectors.
+        bits: of the integers.
+    """
+    result: list[Step] = []
+    for part in _batches(count, length, bits):
+        size = part.stop - part.start
+        if length < SEEDED_LENGTH:
+            result += oblivious.bits_to_arithmetic(bits * size * length)
+        else:
+            result += oblivious.bits_to_arithmetic(_SEED_WORDS * bits * size)
+            corrections = sum(_correction_bytes(bit) for bit in range(bits)) * size * length
+            result.append(Step(KEY_BYTES + corrections, 0))
+    return tuple(result)
+
+
+def total_bytes(count: int, length: int, bits: int) -> int:
+    """Bytes of `steps`, both directions."""
+    return sum(step.first + step.second for step in steps(count, length, bits))
+
+
+def _batches(count: int, length: int, bits: int) -> Iterator[slice]:
+    if not (bits and length):
+        return
+    words = length if length < SEEDED_LENGTH else _SEED_WORDS
+    size = max(1, BATCH_TRANSFERS // (bits * words))
+    yield from (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def _exponents(bits: int) -> Word:
+    return np.arange(bits, dtype=np.uint64)
+
+
+def _folded(shares: Word, bits: int, length: int) -> Word:
+    """The sum over the chooser's bits, shape (n, length)."""
+    result: Word = shares.reshape(bits, -1, length).sum(axis=0, dtype=np.uint64)
+    return result
+
+
+def _correction_bytes(bit: int) -> int:
+    """Bytes that hold 64 - bit bits."""
+    return _OCTET - bit // _OCTET
+
+
+def _pieces(count: int, length: int, bits: int) -> Iterator[tuple[slice, slice]]:
+    """Rows of up to eight bits and columns of integers that are masked at once."""
+    size = max(1, _PIECE_WORDS // (_OCTET * length))
+    for bit in range(0, bits, _OCTET):
+        for start in range(0, count, size):
+            yield slice(bit, min(bit + _OCTET, bits)), slice(start, min(start + size, count))
+
+
+def _expanded(key: bytes, seeds: Word, length: int) -> Word:
+    """The masks of seeds.
+
+    Args:
+        key: of the batch.
+        seeds: shape (2, r, n), the low and the high words.
+        length: words per seed.
+
+    Returns:
+        Shape (r, n, length).
+    """
+    rows, count = seeds.shape[1:]
+    pairs = (length + 1) // 2
+    blocks = np.empty((rows, count, pairs, 2), dtype=np.uint64)
+    np.bitwise_xor(seeds[0][..., None], np.arange(pairs, dtype=np.uint64), out=blocks[..., 0])
+    blocks[..., 1] = seeds[1][..., None]
+    cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - a hash of single blocks
+    hashed = np.frombuffer(cipher.update(blocks.view(np.uint8).reshape(-1).data), dtype="<u8").reshape(
+        blocks.shape
+    )
+    masks: Word = (hashed ^ blocks).reshape(rows, count, 2 * pairs)[..., :length]
+    return masks
+
+
+def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
+    count, length = vectors.shape
+    offsets = session.random.words(_SEED_WORDS * bits * count)
+    zero = np.negative(session.oblivious.correlate(offsets))
+    one = zero + offsets
+    zero, one = (seeds.reshape(_SEED_WORDS, bits, count) for seeds in (zero, one))
+    key = session.random.bytes(KEY_BYTES)
+    session.channel.send(ExpansionKey(Rows(np.frombuffer(key, dtype=np.uint8)[None])))
+    result = np.zeros((count, length), dtype=np.uint64)
+    for rows, part in _pieces(count, length, bits):
+        masks = _expanded(key, zero[:, rows, part], length)
+        corrections = masks + vectors[part] - _expanded(key, one[:, rows, part], length)
+        octets = np.ascontiguousarray(corrections).view(np.uint8).reshape(-1, length, _OCTET)
+        kept = octets[..., : _correction_bytes(rows.start)].reshape(len(octets), -1)
+        session.channel.send(VectorCorrections(Rows(kept)))
+        result[part] -= _weighted(masks, rows)
+    return result
+
+
+def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) -> Word:
+    bits, count = choices.shape
+    both = np.broadcast_to(choices, (_SEED_WORDS, bits, count)).reshape(-1)
+    seeds = session.oblivious.receive(np.ascontiguousarray(both)).reshape(_SEED_WORDS, bits, count)
+    key = session.channel.recv(ExpansionKey, ExpectedRows(1, KEY_BYTES)).tobytes()
+    result = np.zeros((count, length), dtype=np.uint64)
+    for rows, part in _pieces(count, length, bits):
+        shares = _expanded(key, seeds[:, rows, part], length)
+        width = _correction_bytes(rows.start)
+        size = shares.shape[0] * shares.shape[1]
+        kept = session.channel.recv(VectorCorrections, ExpectedRows(size, length * width))
+        octets = np.zeros((size, length, _OCTET), dtype=np.uint8)
+        octets[..., :width] = kept.reshape(size, length, width)
+        corrections = octets.view(np.uint64).reshape(shares.shape)
+        result[part] += _weighted(shares + corrections * choices[rows, part, None], rows)
+    return result
+
+
+def _weighted(shares: Word, rows: slice) -> Word:
+    """The sum of rows times their powers of two, shape (n, length)."""
+    exponents = np.arange(rows.start, rows.stop, dtype=np.uint64)[:, None, None]
+    result: Word = (shares << exponents).sum(axis=0, dtype=np.uint64)
+    return result

@@ -1,0 +1,68 @@
+"""An XOR-shared bit times an integer shared modulo 2**64: what selecting is made of.
+
+    c w = (c_A w_A + c_B (1 - 2 c_A) w_A) + (c_B w_B + c_A (1 - 2 c_B) w_B)
+
+In each bracket one party knows all but one bit, which the other chooses with: two correlated transfers in
+all, or one where the integer is wholly one party's.
+
+Learns: neither party anything.
+Assumes: semi-honest parties, `smc.oblivious`.
+Cost: `cost`; 24 bytes per product.
+Reference: Rathee, Rathee, Kumar, Chandran, Gupta, Rastogi and Sharma, CrypTFlow2, CCS 2020, section 3 (the
+multiplexer).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.forms import Role
+from smc.oblivious import cost as oblivious
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import cost_of
+
+
+def gate(
+    session: Session, bits: NDArray[np.uint8], words: NDArray[np.uint64], owner: Role | None = None
+) -> NDArray[np.uint64]:
+    """Shared bits times shared integers.
+
+    Args:
+        session: this side of the run.
+        bits: own XOR shares, shape (n,).
+        words: own shares, shape (n,).
+        owner: the party whose shares are the integers themselves, the other's being zero; None if neither.
+
+    Returns:
+        Own shares, shape (n,): the integer where the bit is 1, else 0.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    result = bits * words
+    for sender in _senders(owner):
+        if session.role is sender:
+            result += session.oblivious.correlate(np.where(bits == 1, np.negative(words), words))
+        else:
+            result += session.oblivious.receive(bits)
+    return result
+
+
+def _senders(owner: Role | None) -> tuple[Role, ...]:
+    return tuple(Role) if owner is None else (owner,)
+
+
+def cost(count: int, owner: Role | None = None) -> Cost:
+    """The exact cost of `gate`: flights and bytes, without the set-up of oblivious transfer."""
+    once = cost_of(oblivious.bits_to_arithmetic(count))
+    total = Cost()
+    for sender in _senders(owner):
+        total += once if sender is Role.ALICE else once.mirror
+    return total
+
+
+def cost_to_words(count: int) -> Cost:
+    """The exact cost of turning XOR-shared bits into integers."""
+    return cost_of(oblivious.bits_to_arithmetic(count))

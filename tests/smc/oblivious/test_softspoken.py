@@ -1,0 +1,228 @@
+"""Seed trees and both extensions, without a channel."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.oblivious import ot_1_of_16, softspoken
+from smc.oblivious.correlation_robust_hash import HASH_WORDS, RowHash
+from smc.oblivious.ggm_trees import SeedTrees
+from smc.oblivious.prg import Streams
+from smc.oblivious.workspace import Workspace
+
+RANDOM = Randomness()
+SESSION = bytes(32)
+Z = 4.9  # standard deviations: a false alarm once in a million
+
+BITS = SimpleNamespace(module=softspoken, receiver=softspoken.BitReceiver, sender=softspoken.BitSender)
+DIGITS = SimpleNamespace(
+    module=ot_1_of_16, receiver=ot_1_of_16.ChoiceReceiver, sender=ot_1_of_16.ChoiceSender
+)
+
+
+def grown(trees, depth, session=SESSION):
+    """Trees of both sides: all leaves, all but one, the numbers of the missing ones."""
+    keys = RANDOM.words(4 * trees * depth).reshape(trees, depth, 2, 2)
+    choices = RANDOM.bits(trees * depth).reshape(trees, depth)
+    chosen = np.take_along_axis(keys, choices[:, :, None, None].astype(np.int64), axis=2)[:, :, 0]
+    leaves, sums = SeedTrees(session, Role.ALICE, depth).grow(RANDOM.words(2 * trees).reshape(trees, 2), keys)
+    found, missing = SeedTrees(session, Role.ALICE, depth).regrow(sums, choices, chosen)
+    return leaves, found, missing, choices
+
+
+def ends(kind, session=SESSION):
+    """The receiving and the sending end of one direction."""
+    leaves, found, missing, _ = grown(kind.module.TREES, kind.module.DEPTH, session)
+    return (
+        kind.receiver(leaves, session, Role.BOB, Workspace()),
+        kind.sender(found, missing, session, Role.BOB, Workspace()),
+    )
+
+
+def slots(planes):
+    """Words to bits, shape (..., w) to (..., 64, w)."""
+    return planes[..., None, :] >> np.arange(64, dtype=np.uint64)[:, None] & np.uint64(1)
+
+
+@pytest.mark.parametrize(("trees", "depth"), [(1, 1), (3, 2), (32, 4), (2, 6)])
+def test_the_guest_knows_all_leaves_but_the_one_its_choices_avoid(trees, depth):
+    leaves, found, missing, choices = grown(trees, depth)
+    assert leaves.shape == (trees, 1 << depth, 2)
+    assert missing.tolist() == [sum(int(1 - c) << depth - 1 - i for i, c in enumerate(r)) for r in choices]
+    known = np.arange(1 << depth) != missing[:, None]
+    assert (found[known] == leaves[known]).all()
+    assert not found[~known].any()
+    assert len({bytes(leaf) for leaf in leaves.reshape(-1, 2)}) == leaves[..., 0].size
+
+
+def test_trees_depend_on_session_owner_and_depth():
+    root = RANDOM.words(2).reshape(1, 2)
+    keys = np.zeros((1, 2, 2, 2), dtype=np.uint64)
+    made = [SeedTrees(s, o, 2).grow(root, keys)[0] for s in (b"1", b"2") for o in Role]
+    made.append(SeedTrees(b"1", Role.ALICE, 3).grow(root, np.zeros((1, 3, 2, 2), dtype=np.uint64))[0])
+    assert len({bytes(leaf) for leaves in made for leaf in leaves.reshape(-1, 2)}) == 4 * 4 + 8
+
+
+@pytest.mark.parametrize("width", [1, 7, HASH_WORDS, HASH_WORDS + 1, softspoken.PIECE_WORDS])
+def test_one_of_two_gives_the_chosen_pad(width):
+    receiver, sender = ends(BITS)
+    for _ in range(2):
+        choices = RANDOM.words(width)
+        matrix, pads = receiver.bits(choices)
+        assert matrix.shape == (32, 8 * width)
+        zero, one = sender.bits(matrix.copy())
+        assert (pads == zero & ~choices | one & choices).all()
+
+
+@pytest.mark.parametrize("width", [1, HASH_WORDS + 1])
+def test_one_of_two_words_gives_the_chosen_pad_and_hides_the_other(width):
+    receiver, sender = ends(BITS)
+    choices = RANDOM.words(width)
+    matrix, pads = receiver.words(choices)
+    zero, one = sender.words(matrix.copy())
+    chosen = slots(choices).astype(bool)
+    assert (pads == np.where(chosen, one, zero)).all()
+    assert len(np.unique(np.concatenate([zero, one]))) == 2 * 64 * width
+
+
+@pytest.mark.parametrize("width", [1, 5, HASH_WORDS + 1, ot_1_of_16.PIECE_WORDS])
+def test_one_of_sixteen_gives_the_chosen_pad(width):
+    receiver, sender = ends(DIGITS)
+    for _ in range(2):
+        choices = RANDOM.words(4 * width).reshape(4, width)
+        matrix, pads = receiver.extend(choices)
+        assert matrix.shape == (160, 8 * width)
+        offered = slots(sender.extend(matrix.copy()))
+        value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
+        assert (np.take_along_axis(offered, value[None, None], axis=0)[0] == slots(pads)).all()
+
+
+def test_the_other_pads_agree_with_the_chosen_one_by_chance_only():
+    receiver, sender = ends(DIGITS)
+    choices = RANDOM.words(4 * 300).reshape(4, 300)
+    matrix, pads = receiver.extend(choices)
+    offered = slots(sender.extend(matrix.copy()))
+    value = (slots(choices) << np.arange(4, dtype=np.uint64)[:, None, None]).sum(axis=0).astype(int)
+    for other in range(1, 16):
+        picked = np.take_along_axis(offered, (value ^ other)[None, None], axis=0)[0]
+        size = picked.size
+        assert abs(int((picked == slots(pads)).sum()) - size / 2) < Z * (size / 4) ** 0.5
+
+
+def test_code_words_differ_in_four_of_five_classes():
+    words = [ot_1_of_16._symbols(choice) for choice in range(16)]
+    for one in range(16):
+        for other in range(one):
+            assert sum(a != b for a, b in zip(words[one], words[other], strict=True)) == 4
+
+
+def test_compression_is_injective_where_a_class_vanishes():
+    for absent in range(5):
+        places = [(s, p) for s in range(80) if s // 16 != absent for p in range(2)]
+        basis = np.zeros((80, 2, len(places)), dtype=np.uint64)
+        for column, (symbol, plane) in enumerate(places):
+            basis[symbol, plane, column] = 1
+        images = ot_1_of_16._compress(basis).T
+        assert rank([sum(int(bit) << i for i, bit in enumerate(image)) for image in images]) == 128
+
+
+def rank(rows):
+    """Over the field of two elements."""
+    found = 0
+    while rows:
+        pivot = rows.pop()
+        if pivot:
+            found += 1
+            low = pivot & -pivot
+            rows = [row ^ pivot if row & low else row for row in rows]
+    return found
+
+
+@pytest.mark.parametrize("left", range(4))
+@pytest.mark.parametrize("right", range(4))
+def test_the_field_of_four_elements(left, right):
+    product = ot_1_of_16._times(left, right)
+    assert product == ot_1_of_16._times(right, left)
+    assert (product == 0) == (left == 0 or right == 0)
+    assert ot_1_of_16._times(2, 2) == 3
+    assert ot_1_of_16._times(left, 1) == left
+    assert ot_1_of_16._times(left, right ^ 2) == product ^ ot_1_of_16._times(left, 2)
+
+
+@pytest.mark.parametrize("kind", [BITS, DIGITS])
+def test_calls_never_repeat_a_pad_or_a_mask(kind):
+    receiver, sender = ends(kind)
+    matrices, pads = [], []
+    for _ in range(5):
+        if kind is BITS:
+            matrix, _ = receiver.bits(np.zeros(20, dtype=np.uint64))
+            pads += [plane.tobytes() for side in sender.bits(matrix.copy()) for plane in side]
+        else:
+            matrix, _ = receiver.extend(np.zeros((4, 20), dtype=np.uint64))
+            pads += [plane.tobytes() for pair in sender.extend(matrix.copy()) for plane in pair]
+        matrices += [row.tobytes() for row in matrix]
+    assert len(set(matrices)) == len(matrices)
+    assert len(set(pads)) == len(pads)
+
+
+def test_streams_run_on():
+    seeds = RANDOM.words(4).reshape(2, 2)
+    whole, cut = np.empty((2, 9), dtype=np.uint64), np.empty((2, 9), dtype=np.uint64)
+    Streams(seeds, Workspace()).fill(0, whole)
+    streams = Streams(seeds, Workspace())
+    for part in (slice(0, 3), slice(3, 4), slice(4, 9)):
+        rows = np.empty((2, part.stop - part.start), dtype=np.uint64)
+        streams.fill(0, rows)
+        cut[:, part] = rows
+    assert (whole == cut).all()
+
+
+def test_a_tampered_matrix_spoils_pads_only_where_the_secret_offset_says_so():
+    receiver, sender = ends(BITS)
+    choices = RANDOM.words(1)
+    matrix, pads = receiver.words(choices)
+    spoiled = matrix.copy()
+    spoiled[:, 0] ^= 1  # slot 0 in every row
+    zero, one = sender.words(spoiled)
+    right = pads == np.where(slots(choices).astype(bool), one, zero)
+    assert right[1:].all()
+    assert not right[0]
+
+
+def test_the_hash_depends_on_session_direction_purpose_and_position():
+    columns = np.tile(RANDOM.words(128)[:, None], (1, HASH_WORDS + 1))
+
+    def first_words(session, sender, purpose):
+        hashing = RowHash(session, sender, purpose, Workspace())
+        return [int(hashing.words(rows)[0, 0]) for _, rows in hashing.rows(columns)]
+
+    made = [
+        first_words(*name)
+        for name in (
+            (b"a", Role.ALICE, b"p"),
+            (b"b", Role.ALICE, b"p"),
+            (b"a", Role.BOB, b"p"),
+            (b"a", Role.ALICE, b"q"),
+        )
+    ]
+    assert len({word for words in made for word in words}) == 8
+
+
+@pytest.mark.parametrize("kind", [BITS, DIGITS])
+@pytest.mark.parametrize("fill", [0, (1 << 64) - 1])
+def test_the_matrix_looks_uniform_whatever_the_choices(kind, fill):
+    receiver, _ = ends(kind)
+    if kind is BITS:
+        matrix, _ = receiver.bits(np.full(700, fill, dtype=np.uint64))
+    else:
+        matrix, _ = receiver.extend(np.full((4, 700), fill, dtype=np.uint64))
+    ones, total = int(np.unpackbits(matrix).sum()), matrix.size * 8
+    assert abs(ones - total / 2) < Z * (total / 4) ** 0.5
+    counts = np.bincount(matrix.reshape(-1), minlength=256)
+    statistic = float(((counts - matrix.size / 256) ** 2 / (matrix.size / 256)).sum())
+    assert statistic < 255 + Z * (2 * 255) ** 0.5 + 20  # chi-square, 255 degrees, about 1e-6
