@@ -104,7 +104,7 @@ def leaky_tests(session: Session, nodes: Ciphertexts, covers: Sequence[Cover], b
         session.peer.refresh = refresh  # type: ignore[method-assign]
 
 
-HONEST = tree.tests
+HONEST = tree.blinded_differences
 
 
 def spy(x: int) -> dict[int, set[int]]:
@@ -125,7 +125,7 @@ def test_the_attack_of_erratum_3_learns_nothing() -> None:
 def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tree, "tests", leaky_tests)
+    monkeypatch.setattr(tree, "blinded_differences", leaky_tests)
     for y, learned in spy(0).items():
         assert learned == labels(y)  # from which y follows
 
