@@ -1,4 +1,4 @@
-"""The files that README.md and `docs` show: all are in due form, and the jobs of docs/analyses.md run."""
+"""The files that README.md and `docs` show: all are valid, and the jobs of docs/analyses.md run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from smc.forms import Role
 from smc.pair import run_pair
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/analyses.md", "docs/policy.md", "docs/ledger.md", "docs/threat-model.md")
+PAGES = (
+    "README.md",
+    *("docs/tutorial.md", "docs/analyses.md", "docs/policy.md", "docs/ledger.md", "docs/threat-model.md"),
+)
 ROWS, COMMON = 60, 25
 
 
@@ -95,12 +98,12 @@ def examined(text: str):
 
 
 @pytest.mark.parametrize("text", found("[job]", *PAGES))
-def test_jobs_are_in_due_form(text: str) -> None:
+def test_jobs_are_valid(text: str) -> None:
     examined(text)
 
 
 @pytest.mark.parametrize("text", found("[[rules]]", *PAGES))
-def test_policies_are_in_due_form(text: str) -> None:
+def test_policies_are_valid(text: str) -> None:
     assert parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml").rules
 
 
@@ -136,18 +139,18 @@ def test_the_policies_of_the_demo_give_nothing_away_unawares(name: str) -> None:
 
 
 def test_the_check_would_find_a_rule_that_gives_ages_away() -> None:
-    (param,) = found("[[rules]]", "README.md")
+    (param,) = found("[[rules]]", "docs/tutorial.md")
     text = param.values[0].replace("runs_total = 3", "runs_total = 7")
     policy = parse_policy(parse(text, "policy.toml", ConfigError), "policy.toml")
     (risk,) = risks(policy, wanted(policy))
     assert "find every value of age in 7 jobs" in risk.what
 
 
-@pytest.mark.parametrize("text", found("[job]", "README.md"))
+@pytest.mark.parametrize("text", found("[job]", "docs/tutorial.md"))
 def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
     """At north, and at south, whose policy is the same with the other peer."""
     spec, analysis, parameters = examined(text)
-    (param,) = found("[[rules]]", "README.md")
+    (param,) = found("[[rules]]", "docs/tutorial.md")
     for role, name in zip(Role, ("north", "south"), strict=True):
         peer = spec.side(role.other).party
         assert (spec.side(role).party, {name, peer}) == (name, {"north", "south"})
@@ -170,7 +173,7 @@ def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", found("[datasets.", *PAGES))
-def test_catalogs_are_in_due_form(text: str, tmp_path: Path) -> None:
+def test_catalogs_are_valid(text: str, tmp_path: Path) -> None:
     (tmp_path / "catalog.toml").write_text(text, encoding="utf-8")
     assert load_catalog(tmp_path / "catalog.toml").datasets
 
