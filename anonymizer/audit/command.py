@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from anonymizer.errors import AnonymizerError
+from anonymizer.gate.gate import Gate, manifest_path
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.gate.gate import Gate, manifest_path
 from anonymizer.releases.release import Release
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table

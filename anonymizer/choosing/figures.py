@@ -11,16 +11,16 @@ import numpy as np
 
 from anonymizer.choosing.curves import Direction
 from anonymizer.errors import TableError
-from anonymizer.measures.distances import (
+from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.risk.distances import (
     CoverageMeasure,
     HittingRate,
     PPrivacyMeasure,
     VoronoiMeasure,
     YPrivacyMeasure,
 )
-from anonymizer.measures.marginals import Marginals
-from anonymizer.measures.measure import Case, Measure
-from anonymizer.measures.members import ClosestRecordMeasure, MembershipMeasure
+from anonymizer.measures.risk.members import ClosestRecordMeasure, MembershipMeasure
+from anonymizer.measures.utility.marginals import Marginals
 from anonymizer.utility.moments import Moment, moment_errors
 
 COVERED_WITHIN: Final = 0.05

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from anonymizer.choosing.curves import LEAST_POINTS
 from anonymizer.choosing.figures import Figure
 from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError, near
-from anonymizer.measures.measure import Case, Scale
+from anonymizer.measures.contract.measure import Case, Scale
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.tables.table import Table

@@ -13,7 +13,7 @@ from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
-    from anonymizer.measures.measure import Scale
+    from anonymizer.measures.contract.measure import Scale
     from anonymizer.pipelines.spec import Spec
     from anonymizer.releases.guarantee import Guarantee
     from anonymizer.releases.release import Release
@@ -103,8 +103,8 @@ def anonymize(
         _by_chunks(data, spec_path, output_path, chunk_rows, keep_order=keep_order, as_json=as_json)
         return
 
+    from anonymizer.gate.gate import Gate, beside, manifest_path
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.releases.gate.gate import Gate, beside, manifest_path
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
     from anonymizer.tables import files
@@ -195,9 +195,9 @@ def _measured(assessment: Assessment) -> tuple[dict[str, Any], list[str]]:
 def _by_chunks(
     data: Path, spec_path: Path, output_path: Path, rows: int, *, keep_order: bool, as_json: bool
 ) -> None:
+    from anonymizer.gate.gate import Gate, manifest_path
+    from anonymizer.gate.streaming import stream
     from anonymizer.pipelines.spec import read as read_spec
-    from anonymizer.releases.gate.gate import Gate, manifest_path
-    from anonymizer.releases.gate.streaming import stream
     from anonymizer.report.cautions import of_names
 
     spec = read_spec(spec_path)

@@ -13,7 +13,7 @@ from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
     from anonymizer.choosing.choice import Choice, Goal
-    from anonymizer.measures.measure import Scale
+    from anonymizer.measures.contract.measure import Scale
     from anonymizer.pipelines.spec import Spec
 
 FILE = click.Path(path_type=Path)

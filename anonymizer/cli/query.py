@@ -22,7 +22,7 @@ def query(release: Path, where: str, as_json: bool) -> None:
 
     The size of its decoy groups and the domains of columns come from the manifest.
     """
-    from anonymizer.releases.gate.opening import opened
+    from anonymizer.gate.opening import opened
     from anonymizer.splu.answers import published
     from anonymizer.splu.query import parse
 

@@ -11,7 +11,7 @@ from anonymizer.cli.measures import measure_options, measuring
 from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
-    from anonymizer.measures.measure import Scale
+    from anonymizer.measures.contract.measure import Scale
     from anonymizer.pipelines.spec import Spec
     from anonymizer.report.assessment import Assessment
     from anonymizer.tables.roles import Roles
@@ -70,9 +70,9 @@ def risk(
         if report_path is not None and path is not None:
             apart(report_path, path)
 
-    from anonymizer.releases.gate.container import contained
-    from anonymizer.releases.gate.finding import sentences
-    from anonymizer.releases.gate.looks import look
+    from anonymizer.gate.container import contained
+    from anonymizer.gate.finding import sentences
+    from anonymizer.gate.looks import look
     from anonymizer.report.assessment import Question, assess
     from anonymizer.report.cautions import cautions
     from anonymizer.tables import files

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from anonymizer.documents.released import Releasing
+    from anonymizer.documents.sanitization.treated import Treated
     from anonymizer.documents.specification import SanitizeSpec
-    from anonymizer.documents.treated import Treated
-    from anonymizer.releases.gate.gate import Passed
+    from anonymizer.gate.gate import Passed
 
 PATH = click.Path(path_type=Path)
 _LEAKING: Final = ("searxng", "elasticsearch")
@@ -76,15 +76,15 @@ def sanitize(
 
     from dataclasses import replace
 
-    from anonymizer.documents import folder
+    from anonymizer.documents.direct.persons import read_persons
     from anonymizer.documents.engines.choice import engine_of
-    from anonymizer.documents.gate import outside
-    from anonymizer.documents.labels import labels_from
-    from anonymizer.documents.persons import read_persons
-    from anonymizer.documents.progress import Kept, work_folder
+    from anonymizer.documents.folders import folder
+    from anonymizer.documents.folders.gate import outside
+    from anonymizer.documents.folders.progress import Kept, work_folder
     from anonymizer.documents.released import Releasing
     from anonymizer.documents.specification import SanitizeSpec, read_sanitization
-    from anonymizer.releases.gate.staging import staging
+    from anonymizer.documents.words.labels import labels_from
+    from anonymizer.gate.staging import staging
     from anonymizer.report.documents import document_cautions, documents_page
     from anonymizer.tables import files
 
@@ -140,7 +140,7 @@ def _written(
     pages: Mapping[Path, str],
 ) -> Passed:
     """Write a release; if the gate refuses it, its report alone, by which the findings are understood."""
-    from anonymizer.releases.gate.staging import staging
+    from anonymizer.gate.staging import staging
 
     try:
         return releasing.write(treated, output, inputs, pages)

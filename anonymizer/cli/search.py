@@ -133,7 +133,7 @@ def search(
 
 
 def _cautions(spec: Spec, limit: float, rows: int) -> tuple[str, ...]:
-    from anonymizer.measures.simulator import LEAST, PAIRS
+    from anonymizer.measures.risk.simulator import LEAST, PAIRS
 
     told = []
     if spec.pipeline().is_random:

@@ -51,7 +51,7 @@ def series(
     apart(log, spec_path, output_path, report_path)
     places(output_path, report_path)
 
-    from anonymizer.releases.gate.gate import Gate, manifest_path
+    from anonymizer.gate.gate import Gate, manifest_path
     from anonymizer.report.series import series_cautions, series_page
     from anonymizer.series.released import Released, measured
     from anonymizer.series.specification import read_series

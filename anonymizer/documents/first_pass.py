@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from anonymizer.documents.coreference import Persons
+from anonymizer.documents.direct.coreference import Persons
 from anonymizer.documents.direct.found import KINDS, Found, Recognizer
 from anonymizer.documents.direct.gazetteers import listed
+from anonymizer.documents.direct.persons import KnownPersons
 from anonymizer.documents.direct.registry import RECOGNIZERS
-from anonymizer.documents.edits import Edit, joined
-from anonymizer.documents.matching import parts_of
-from anonymizer.documents.persons import KnownPersons
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.text import Document, Language, Word
+from anonymizer.documents.texts.edits import Edit, joined
+from anonymizer.documents.texts.matching import parts_of
+from anonymizer.documents.texts.text import Document, Language, Word
 
 _BRACKETS: Final[dict[Language, str]] = {"en": "[{}]", "ja": "［{}］"}
 _TAKEN: Final = re.compile(rf"[\[［](?:{'|'.join(KINDS)}) \d{{1,9}}[\]］]")

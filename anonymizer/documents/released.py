@@ -8,22 +8,22 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from anonymizer.documents.direct.persons import name_parts
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.first_pass import FirstPass
-from anonymizer.documents.folder import Source
-from anonymizer.documents.gate import DocumentGate, Outgoing
+from anonymizer.documents.folders.folder import Source
+from anonymizer.documents.folders.gate import DocumentGate, Outgoing
+from anonymizer.documents.folders.names import released_names
+from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
-from anonymizer.documents.names import released_names
-from anonymizer.documents.persons import name_parts
-from anonymizer.documents.progress import Kept, key_of
+from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.sanitizer import Names, Sanitizer, Told
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.text import Document, folded
-from anonymizer.documents.treated import Treated
+from anonymizer.documents.texts.text import Document, folded
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.gate import Passed
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.gate.finding import Finding
-from anonymizer.releases.gate.gate import Passed
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 

@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from anonymizer.documents.attack import Attacker
-from anonymizer.documents.decisions import places
-from anonymizer.documents.edits import Edit, applied, joined
+from anonymizer.documents.attacks.attack import Attacker
+from anonymizer.documents.attacks.risk import KnownNames, RiskEvaluation, SharedWords
+from anonymizer.documents.attacks.simulation import Simulation
 from anonymizer.documents.engines.engine import Engine
-from anonymizer.documents.labels import Labeller
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.languages.tagger import Tagger
-from anonymizer.documents.preprocessing import Preprocessing
-from anonymizer.documents.risk import KnownNames, RiskEvaluation, SharedWords
-from anonymizer.documents.sanitizing import Replacement, Success, sanitized, searchable, touches
-from anonymizer.documents.simulation import Simulation
+from anonymizer.documents.sanitization.sanitizing import Replacement, Success, sanitized, searchable, touches
+from anonymizer.documents.sanitization.treated import Treated
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.text import Document, Language, Word
-from anonymizer.documents.treated import Treated
+from anonymizer.documents.texts.decisions import places
+from anonymizer.documents.texts.edits import Edit, applied, joined
+from anonymizer.documents.texts.text import Document, Language, Word
+from anonymizer.documents.words.labels import Labeller
+from anonymizer.documents.words.preprocessing import Preprocessing
 from anonymizer.errors import TableError
 
 FirstPass = Callable[[Document, tuple[Word, ...], Language], tuple[Edit, ...]]

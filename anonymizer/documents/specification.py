@@ -54,13 +54,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
-from anonymizer.documents.decisions import Decision
 from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.found import KINDS
 from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
 from anonymizer.documents.generalization.standard import METHODS
-from anonymizer.documents.labels import Interest
-from anonymizer.documents.text import LANGUAGES, Language
+from anonymizer.documents.texts.decisions import Decision
+from anonymizer.documents.texts.text import LANGUAGES, Language
+from anonymizer.documents.words.labels import Interest
 from anonymizer.errors import SpecError, TableError, near
 from anonymizer.pipelines.spec import digest_of
 from anonymizer.releases.acceptance import Acceptance

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, text_of
 from anonymizer.hierarchies.labels import spans_of
-from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
@@ -75,18 +74,25 @@ class Cover:
     high: Int = field(repr=False)
 
     @classmethod
-    def of(cls, table: Table, column: str, values: NDArray[Any], labels: Sequence[Any]) -> Self:
+    def of(
+        cls,
+        values: NDArray[Any],
+        labels: Sequence[Any],
+        column: str,
+        *,
+        hierarchy: Hierarchy | None,
+        numeric: bool,
+    ) -> Self:
         """Read labels.
 
         Args:
-            table: the original, with hierarchies.
-            column: its name.
             values: distinct original values, shape (u,), increasing if they are numbers.
             labels: distinct released labels.
+            column: its name, for errors.
+            hierarchy: that of the original column, if it has one.
+            numeric: whether the original column holds numbers.
         """
-        hierarchy = table.hierarchies.get(column)
         texts = [text_of(value) for value in values.tolist()]
-        numeric = table.is_numeric(column)
         paths = paths_of(hierarchy, values, column) if hierarchy is not None and len(values) else {}
         ordered = texts
         covers, whole = ranges(paths or dict.fromkeys(texts, ()), texts)

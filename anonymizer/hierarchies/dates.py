@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import HierarchyError
+from anonymizer.hierarchies.days import day
 from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
-from anonymizer.tables.dialect import day
 
 STEPS: Final = ("month", "quarter", "year", "decade")
 """The steps in increasing width; each nests in the next."""

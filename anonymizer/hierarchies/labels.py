@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.hierarchies.hierarchy import ANY
-from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 
@@ -45,24 +43,6 @@ def middles_of(labels: Iterable[Any]) -> Float:
     count = finite.sum(axis=1)
     middles: Float = np.divide(ends, count, out=np.full(len(spans), np.nan), where=count > 0)
     return middles
-
-
-def numbers_of(table: Table, column: str) -> Float | None:
-    """A column as numbers, labels by their middles.
-
-    Returns:
-        Shape (n,), NaN where nothing is known and where a number is infinite; None if some label names no
-        numbers, or none does.
-    """
-    if table.is_numeric(column):
-        found = np.array(table.series(column).cast(nw.Float64).to_numpy(), dtype=np.float64)
-        found[~np.isfinite(found)] = np.nan
-        return found
-    codes = table.codes(column)
-    if np.isnan(spans_of(codes.values)).any():
-        return None
-    middles = np.append(middles_of(codes.values), np.nan)
-    return None if np.isnan(middles).all() else middles[codes.codes]
 
 
 def _span(label: str) -> tuple[float, float]:

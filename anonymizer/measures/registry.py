@@ -6,30 +6,30 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from anonymizer.measures.accuracy import Accuracy
-from anonymizer.measures.attacks import Inference, Linkability, SinglingOut
-from anonymizer.measures.classes import Classes
-from anonymizer.measures.correlations import PairCorrelations
-from anonymizer.measures.distances import (
+from anonymizer.measures.contract.measure import Measure
+from anonymizer.measures.risk.attacks import Inference, Linkability, SinglingOut
+from anonymizer.measures.risk.classes import Classes
+from anonymizer.measures.risk.distances import (
     CoverageMeasure,
     HittingRate,
     PPrivacyMeasure,
     VoronoiMeasure,
     YPrivacyMeasure,
 )
-from anonymizer.measures.joint import JointDiversity
-from anonymizer.measures.learning import LearningUtility
-from anonymizer.measures.loss import InformationLoss
-from anonymizer.measures.marginals import Marginals
-from anonymizer.measures.measure import Measure
-from anonymizer.measures.members import ClosestRecordMeasure, MembershipMeasure
-from anonymizer.measures.moments import Moments
-from anonymizer.measures.pairs import PairMarginals
-from anonymizer.measures.persons import Journalist, Prosecutor
-from anonymizer.measures.population import IndividualRisk, PopulationUniqueness
-from anonymizer.measures.propensity import PropensityScore
-from anonymizer.measures.simulator import AttackSimulator
-from anonymizer.measures.suda import Suda
+from anonymizer.measures.risk.joint import JointDiversity
+from anonymizer.measures.risk.members import ClosestRecordMeasure, MembershipMeasure
+from anonymizer.measures.risk.persons import Journalist, Prosecutor
+from anonymizer.measures.risk.population import IndividualRisk, PopulationUniqueness
+from anonymizer.measures.risk.simulator import AttackSimulator
+from anonymizer.measures.risk.suda import Suda
+from anonymizer.measures.utility.accuracy import Accuracy
+from anonymizer.measures.utility.correlations import PairCorrelations
+from anonymizer.measures.utility.learning import LearningUtility
+from anonymizer.measures.utility.loss import InformationLoss
+from anonymizer.measures.utility.marginals import Marginals
+from anonymizer.measures.utility.moments import Moments
+from anonymizer.measures.utility.pairs import PairMarginals
+from anonymizer.measures.utility.propensity import PropensityScore
 
 MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
     {

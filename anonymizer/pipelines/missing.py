@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError, UnreachableError
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 from anonymizer.risk.candidates import Sets
 from anonymizer.schema.columns import Column
 from anonymizer.tables.declared import declared_numbers, gaps

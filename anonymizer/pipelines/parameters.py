@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from anonymizer.errors import SpecError
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 
 _WORDS: Final[Mapping[Any, tuple[str, str]]] = {
     bool: ("true or false", "of true or false"),

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
-from anonymizer.models.method import Method
-from anonymizer.models.suppression import DropIdentifiers
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
 from anonymizer.releases.composition import composed
 from anonymizer.releases.guarantee import Guarantee

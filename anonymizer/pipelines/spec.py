@@ -35,8 +35,8 @@ import tomli_w
 from anonymizer.errors import AnonymizerError, SpecError, near
 from anonymizer.hierarchies.declared import built, resolved
 from anonymizer.hierarchies.hierarchy import Hierarchy
-from anonymizer.models.method import Method
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import Acceptance

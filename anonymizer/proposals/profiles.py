@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anonymizer.gate.traces import looks_like_an_identifier
+from anonymizer.gate.views import Column
+from anonymizer.hierarchies.days import day
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.releases.gate.traces import looks_like_an_identifier
-from anonymizer.releases.gate.views import Column
-from anonymizer.tables.dialect import day
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from anonymizer.errors import TableError
+from anonymizer.gate.looks import look
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.proposals.hierarchies import Suggestion, suggested
 from anonymizer.proposals.profiles import Profile, profile, together
 from anonymizer.proposals.roles import Proposed, Role, proposed
-from anonymizer.releases.gate.looks import look
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

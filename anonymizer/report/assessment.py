@@ -9,12 +9,12 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError, near
-from anonymizer.measures.measure import Case, Measure, Scale
-from anonymizer.measures.persons import Prosecutor
+from anonymizer.measures.contract.measure import Case, Measure, Scale
+from anonymizer.measures.contract.story import Story, plain
 from anonymizer.measures.registry import MEASURES
-from anonymizer.measures.simulator import AttackSimulator
-from anonymizer.measures.story import Story, plain
-from anonymizer.models.method import Method
+from anonymizer.measures.risk.persons import Prosecutor
+from anonymizer.measures.risk.simulator import AttackSimulator
+from anonymizer.methods.contract.method import Method
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility

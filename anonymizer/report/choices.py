@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from anonymizer.choosing.baseline import WITHIN, largest_noise
 from anonymizer.choosing.choice import Choice
-from anonymizer.measures.story import number, plain
+from anonymizer.measures.contract.story import number, plain
 from anonymizer.report.page import Facts, rendered
 from anonymizer.report.plots import choice_plot
 

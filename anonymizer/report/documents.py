@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from anonymizer.documents.sanitization.treated import Treated, parts
 from anonymizer.documents.specification import SanitizeSpec
-from anonymizer.documents.treated import Treated, parts
 from anonymizer.errors import gathered
 from anonymizer.report.page import rendered
 

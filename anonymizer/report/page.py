@@ -15,15 +15,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from anonymizer.errors import UnreachableError
-from anonymizer.measures.classes import Classes
-from anonymizer.measures.learning import LearningUtility
-from anonymizer.measures.loss import InformationLoss
-from anonymizer.measures.marginals import Marginals
-from anonymizer.measures.persons import Prosecutor
+from anonymizer.measures.contract.story import number, percent
 from anonymizer.measures.registry import MEASURES
-from anonymizer.measures.simulator import AttackSimulator
-from anonymizer.measures.story import number, percent
-from anonymizer.models.registry import METHODS
+from anonymizer.measures.risk.classes import Classes
+from anonymizer.measures.risk.persons import Prosecutor
+from anonymizer.measures.risk.simulator import AttackSimulator
+from anonymizer.measures.utility.learning import LearningUtility
+from anonymizer.measures.utility.loss import InformationLoss
+from anonymizer.measures.utility.marginals import Marginals
+from anonymizer.methods.registry import METHODS
 from anonymizer.report.assessment import Assessment, worst_records
 from anonymizer.report.plots import marginal_plot, risk_plot, search_plot
 from anonymizer.search.search import SearchResult

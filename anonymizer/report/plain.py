@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.measures.story import plain
+from anonymizer.measures.contract.story import plain
 from anonymizer.search.search import SearchResult
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from anonymizer.errors import TableError
-from anonymizer.measures.simulator import looked_for
+from anonymizer.measures.risk.simulator import looked_for
 from anonymizer.search.space import Space
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
@@ -23,7 +23,7 @@ class ReleaseMeasure:
 
     The risk is 1 / n_q of the attack simulator (thesis, Definition 4.4), or with `average` the mean risk over
     the records, which outliers move less. Both figures are means over the repetitions. Of large tables it is
-    that of a part of the records, see `anonymizer.measures.simulator.PAIRS`.
+    that of a part of the records, see `anonymizer.measures.risk.simulator.PAIRS`.
 
     Attributes:
         space: the specification with ranges.

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from anonymizer.errors import SpecError, TableError, near
-from anonymizer.hierarchies.labels import numbers_of
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.series.factorization import KINDS, Factors, factorized, refitted
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 

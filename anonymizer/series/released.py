@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.hierarchies.labels import numbers_of
 from anonymizer.releases.release import Release
 from anonymizer.series.attacks import Linked, linked, partners
 from anonymizer.series.matrix import Matrix
 from anonymizer.series.specification import SeriesSpec
 from anonymizer.series.usefulness import Usefulness, predictable, usefulness
+from anonymizer.tables.numbers import numbers_of
 
 Float = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final, cast, get_args
 
 from anonymizer.errors import AnonymizerError, SpecError
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import dialect_of, digest_of, made

@@ -6,21 +6,18 @@ import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import date, datetime
 from typing import Any, Final, Literal, Self
 
 import polars as pl
 
 from anonymizer.errors import SpecError, near
+from anonymizer.hierarchies.days import names_one_day
 
 SEPARATORS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are recognized, and how they are called."""
 
 Kind = Literal["integer", "float"]
 """How a column of texts reads as numbers."""
-
-_DATES: Final = ("%Y-%m-%d", "%Y%m%d", "%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d-%b-%Y", "%d %b %Y")
-"""The forms of dates that can only be read in one way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ class Dialect:
                 f"{place}: thousands cannot be {self.thousands!r} beside decimal {self.decimal!r}.",
                 'Write such as " ", or leave it out.',
             )
-        if self.date_format and not _says_a_day(self.date_format):
+        if self.date_format and not names_one_day(self.date_format):
             raise SpecError(
                 f"{place}: date_format {self.date_format!r} does not tell a day.", 'Write such as "%d/%m/%Y".'
             )
@@ -156,33 +153,3 @@ _EXAMPLES: Final = {
     "thousands": " ",
     "date_format": "%d/%m/%Y",
 }
-
-
-def day(value: Any, form: str = "") -> date | None:
-    """The day of a date, a time, or a text; None if it is none.
-
-    Args:
-        value: a cell.
-        form: of texts, in the directives of `strptime`; empty is any form that can only be read in one way,
-            with or without a time of the day after it.
-    """
-    if isinstance(value, date):
-        return value
-    text = str(value).strip()
-    if form:
-        return _day(text, form)
-    head = re.split(r"[ T](?=\d\d?:)", text, maxsplit=1)[0]
-    return next((found for form in _DATES if (found := _day(head, form)) is not None), None)
-
-
-def _day(text: str, form: str) -> date | None:
-    try:
-        return datetime.strptime(text, form).date()
-    except ValueError:
-        return None
-
-
-def _says_a_day(form: str) -> bool:
-    """Whether the directives tell one day from another."""
-    first, second = date(1987, 11, 23), date(2012, 6, 5)
-    return all(_day(one.strftime(form), form) == one for one in (first, second))

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.hierarchies.labels import numbers_of
 from anonymizer.risk.association import cramers_v
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 

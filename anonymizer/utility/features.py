@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.hierarchies.labels import middles_of, numbers_of, spans_of
+from anonymizer.hierarchies.labels import middles_of, spans_of
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]

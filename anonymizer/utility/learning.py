@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.features import Features

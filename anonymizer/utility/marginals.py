@@ -104,7 +104,10 @@ def marginal(original: Table, release: Table, column: str, bins: int = 20) -> Ma
         places = np.searchsorted(edges, after.values, side="right") - 1
         spread = np.bincount(np.maximum(places, 0), weights, minlength=len(edges)).astype(np.float64)
     else:
-        spread, elsewhere = Cover.of(original, column, before.values, after.values.tolist()).spread(weights)
+        hierarchy = original.hierarchies.get(column)
+        labels_after = after.values.tolist()
+        cover = Cover.of(before.values, labels_after, column, hierarchy=hierarchy, numeric=numeric)
+        spread, elsewhere = cover.spread(weights)
         if groups is not None:
             spread = np.bincount(groups, spread).astype(np.float64)
     if groups is not None and labels is not None:

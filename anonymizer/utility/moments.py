@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
 
 Moment = Literal["mean", "deviation", "variance"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from anonymizer.errors import TableError
-from anonymizer.models.method import Method
+from anonymizer.methods.contract.method import Method
 from anonymizer.tables.table import Table
 from anonymizer.utility.learning import holdout, learning_utility
 from anonymizer.utility.marginals import marginal

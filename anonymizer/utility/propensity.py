@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from anonymizer.hierarchies.covering import Cover
-from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -124,7 +124,8 @@ def _features(original: Table, release: Table, column: str, most: int) -> Float:
     ranks = np.minimum(np.argsort(np.argsort(-counts, kind="stable")), most - 1)
     width = min(len(own.values), most) + 1
     features = np.eye(width)[np.append(ranks, width - 1)]
-    cover = Cover.of(original, column, own.values, theirs.values.tolist())
+    hierarchy, numeric = original.hierarchies.get(column), original.is_numeric(column)
+    cover = Cover.of(own.values, theirs.values.tolist(), column, hierarchy=hierarchy, numeric=numeric)
     labels = cover.means(features[:-1])
     labels[cover.sizes == 0] = features[-1]
     nothing = np.zeros((1, width))

@@ -26,12 +26,12 @@ from anonymizer_tables import ADULT, TABLES, adult, diabetes
 from measuring import OUT, guarded, machine, names, print_table, tell, write_json
 
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
-from anonymizer.models.clustering import KMember, OnePassClustering
-from anonymizer.models.constraints import Closeness, DistinctDiversity
-from anonymizer.models.incognito import Incognito
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.mondrian import Mondrian
-from anonymizer.models.recoding import Recoding
+from anonymizer.methods.conditions.constraints import Closeness, DistinctDiversity
+from anonymizer.methods.recoding.clustering import KMember, OnePassClustering
+from anonymizer.methods.recoding.incognito import Incognito
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.mondrian import Mondrian
+from anonymizer.methods.recoding.recoding import Recoding
 from anonymizer.risk.class_risk import class_risk
 from anonymizer.tables.table import Table
 from anonymizer.utility.ncp import ncp

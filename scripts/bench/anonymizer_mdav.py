@@ -18,7 +18,7 @@ import numpy as np
 from measuring import OUT, guarded, machine, print_table, tell, write_json
 from numpy.typing import NDArray
 
-from anonymizer.models.mdav import information_loss, mdav, standardized
+from anonymizer.methods.perturbation.mdav import information_loss, mdav, standardized
 from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table

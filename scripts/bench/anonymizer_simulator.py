@@ -19,10 +19,10 @@ from measuring import OUT, guarded, machine, print_table, tell, write_json
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.hierarchies.adult import thesis_hierarchies
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.method import Method
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.simulator import simulate
 from anonymizer.tables import files

@@ -21,7 +21,7 @@ import numpy as np
 from measuring import OUT, guarded, machine, print_table, tell, write_json
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.registry import METHODS
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.synthetic.domains import domains_of
 from anonymizer.tables import files

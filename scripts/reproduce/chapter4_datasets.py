@@ -9,12 +9,12 @@ from typing import Final
 import pandas as pd
 
 from anonymizer.hierarchies.adult import thesis_hierarchies
-from anonymizer.models.exponential import ExponentialMechanism
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.method import Method
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.perturbation.exponential import ExponentialMechanism
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.simulator import Simulation, simulate
 from anonymizer.tables.roles import Roles

@@ -13,10 +13,10 @@ from chapter5_printed import FACTOR_NOISES, KS, NOISES, NOISES_OF, RANKS, Figure
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from anonymizer.models.clustering import KMember
-from anonymizer.models.mdav import MDAV
-from anonymizer.models.method import Method
-from anonymizer.models.noise import Noise
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.perturbation.mdav import MDAV
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.recoding.clustering import KMember
 from anonymizer.series.attacks import linked, partners
 from anonymizer.series.factorization import deviation, factorized
 from anonymizer.series.log import Log

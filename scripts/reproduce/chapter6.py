@@ -19,11 +19,11 @@ from chapter6_statements import Figures, Masked, part_changed, statements
 from matplotlib.figure import Figure
 from page import DATA, drawn, judged, markdown, missing, write
 
-from anonymizer.documents.calibration import Observation, Rate, rates, threshold
-from anonymizer.documents.keywords import KEYWORDS
-from anonymizer.documents.labels import Confusion
-from anonymizer.documents.risk import METADATA
+from anonymizer.documents.attacks.calibration import Observation, Rate, rates, threshold
+from anonymizer.documents.attacks.risk import METADATA
 from anonymizer.documents.specification import AttackOptions
+from anonymizer.documents.words.keywords import KEYWORDS
+from anonymizer.documents.words.labels import Confusion
 from anonymizer.errors import TableError
 
 HEADING: Final = "## Documents"

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from anonymizer.documents.edits import Edit, applied, joined
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.languages.detect import tagger_of
-from anonymizer.documents.sanitizing import searchable
-from anonymizer.documents.text import Document, Word
+from anonymizer.documents.sanitization.sanitizing import searchable
+from anonymizer.documents.texts.edits import Edit, applied, joined
+from anonymizer.documents.texts.text import Document, Word
 
 DOCUMENTS: Final = "documents/tab_echr_documents.csv"
 MENTIONS: Final = "documents/tab_echr_mentions.csv"

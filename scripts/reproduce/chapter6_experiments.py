@@ -9,16 +9,16 @@ from typing import Final
 
 from chapter6_cases import MASKS, Case, tagged, web
 
-from anonymizer.documents.attack import Attacked, Attacker
-from anonymizer.documents.calibration import Observation
+from anonymizer.documents.attacks.attack import Attacked, Attacker
+from anonymizer.documents.attacks.calibration import Observation
+from anonymizer.documents.attacks.risk import METADATA, KnownNames, SharedWords, most_shared, successes
+from anonymizer.documents.attacks.simulation import Simulation
 from anonymizer.documents.generalization.standard import standard
-from anonymizer.documents.information import ACCIDENTS, COURTS, Informative, Numerator, Weights
-from anonymizer.documents.keywords import KEYWORDS
-from anonymizer.documents.labels import Confusion, Labeller
-from anonymizer.documents.preprocessing import Preprocessing
-from anonymizer.documents.risk import METADATA, KnownNames, SharedWords, most_shared, successes
-from anonymizer.documents.sanitizing import Sanitized, sanitized
-from anonymizer.documents.simulation import Simulation
+from anonymizer.documents.sanitization.sanitizing import Sanitized, sanitized
+from anonymizer.documents.words.information import ACCIDENTS, COURTS, Informative, Numerator, Weights
+from anonymizer.documents.words.keywords import KEYWORDS
+from anonymizer.documents.words.labels import Confusion, Labeller
+from anonymizer.documents.words.preprocessing import Preprocessing
 from anonymizer.tables.randomness import Randomness
 
 DEATH: Final = frozenset(

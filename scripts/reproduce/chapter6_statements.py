@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from chapter6_experiments import After
 from page import Statement
 
-from anonymizer.documents.calibration import Observation
-from anonymizer.documents.labels import Confusion
+from anonymizer.documents.attacks.calibration import Observation
+from anonymizer.documents.words.labels import Confusion
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from rod_printed import EQUATION_14, LEARNED_FROM, REAL, TABLE_1, TABLE_2, TABLE
 from scipy.stats import spearmanr
 
 from anonymizer.choosing.curves import WORDS, chosen
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.registry import METHODS
 
 Float = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.registry import METHODS
 from anonymizer.risk.distance.p_privacy import p_privacy
 from anonymizer.risk.distance.space import Space
 from anonymizer.risk.distance.voronoi import VoronoiPrivacy, voronoi_privacy

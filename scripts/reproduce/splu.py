@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 from page import DATA, drawn, judged, markdown, missing, write
 from splu_statements import statements
 
-from anonymizer.models.anatomy import SENSITIVE, Anatomy
-from anonymizer.models.dbr import DistributionRandomization
-from anonymizer.models.splu_gen import SpluGen
+from anonymizer.methods.sensitive.anatomy import SENSITIVE, Anatomy
+from anonymizer.methods.sensitive.dbr import DistributionRandomization
+from anonymizer.methods.sensitive.splu_gen import SpluGen
 from anonymizer.splu import guarantees
 from anonymizer.splu.answers import AnatomyAnswers, Answers, DbrAnswers, LaplaceAnswers, SpluAnswers
 from anonymizer.splu.query import Condition

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import GateError
-from anonymizer.models.method import Method
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.contract.method import Method
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.gate.gate import Gate
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.release import Release
 from anonymizer.tables.table import Table

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError, UnreachableError
-from anonymizer.models.anatomy import Anatomy
+from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.tables.roles import Roles
 
 ROLES = Roles(quasi_identifiers=("age",), sensitive=("illness",))

@@ -15,18 +15,18 @@ import anonymizer
 from anonymizer.errors import AnonymizerError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.measures import measure as contract
-from anonymizer.measures.classes import Classes
-from anonymizer.measures.loss import InformationLoss
-from anonymizer.measures.measure import Case, Measure, Need
-from anonymizer.measures.population import IndividualRisk
+from anonymizer.measures.contract import measure as contract
+from anonymizer.measures.contract.measure import Case, Measure, Need
+from anonymizer.measures.contract.story import Card, Grid, Story, plain
 from anonymizer.measures.registry import MEASURES
-from anonymizer.measures.simulator import AttackSimulator, looked_for
-from anonymizer.measures.story import Card, Grid, Story, plain
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.method import Method
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressMissing
+from anonymizer.measures.risk.classes import Classes
+from anonymizer.measures.risk.population import IndividualRisk
+from anonymizer.measures.risk.simulator import AttackSimulator, looked_for
+from anonymizer.measures.utility.loss import InformationLoss
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressMissing
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report import assessment as assessing
 from anonymizer.report import page as paging
@@ -251,7 +251,7 @@ def test_records_with_gaps_are_looked_for_too():
 
 
 def test_records_are_drawn_apart_from_the_released_ones(monkeypatch):
-    from anonymizer.measures import simulator
+    from anonymizer.measures.risk import simulator
 
     monkeypatch.setattr(simulator, "PAIRS", 1)
     monkeypatch.setattr(simulator, "LEAST", 120)
@@ -355,7 +355,7 @@ rate = { choices = [0.5, 1.0] }
 def test_a_search_takes_no_more_records_than_a_report(monkeypatch):
     import tomllib
 
-    from anonymizer.measures import simulator
+    from anonymizer.measures.risk import simulator
 
     seen = []
 
@@ -377,7 +377,7 @@ def test_a_search_refuses_a_risk_that_says_nothing(monkeypatch):
     import tomllib
     from dataclasses import replace
 
-    from anonymizer.measures import simulator
+    from anonymizer.measures.risk import simulator
 
     simulate = simulator.simulate
 

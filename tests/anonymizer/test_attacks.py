@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
-from anonymizer.measures.attacks import Linkability
+from anonymizer.measures.risk.attacks import Linkability
 from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
 from anonymizer.risk.attacks.outcome import Attack, Rate

@@ -14,8 +14,8 @@ from anonymizer.audit.command import Command, Output, workplace
 from anonymizer.audit.neighbours import Neighbours
 from anonymizer.dp.distinguisher import SCORE, Distinguisher
 from anonymizer.errors import AnonymizerError, SpecError
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.tables.declared import declared_numbers

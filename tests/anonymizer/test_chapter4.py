@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.models.noise import Noise
+from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.tables import files
 from anonymizer.utility.learning import holdout, learning_utility
 from tests.anonymizer.data import shared

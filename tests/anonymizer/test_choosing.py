@@ -20,9 +20,9 @@ from anonymizer.choosing.curves import WORDS, chosen, fitted
 from anonymizer.choosing.figures import RISKS, UTILITIES
 from anonymizer.choosing.trials import EPSILONS, Trial, Trials, stepped, tried
 from anonymizer.errors import SpecError, TableError, UnreachableError
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.noise import Noise
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import THE_DATA, read
 from anonymizer.releases.manifest import Manifest

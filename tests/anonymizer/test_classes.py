@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 from anonymizer.errors import SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
-from anonymizer.models.allowed import Allowed
-from anonymizer.models.constraints import (
+from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.conditions.constraints import (
     Closeness,
     DistinctDiversity,
     EntropyDiversity,

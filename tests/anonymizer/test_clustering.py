@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
-from anonymizer.models.allowed import Allowed
-from anonymizer.models.attributes import attribute, class_losses, covers
-from anonymizer.models.clustering import k_member, one_pass
-from anonymizer.models.joining import Joins, joined
-from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.methods.conditions.allowed import Allowed
+from anonymizer.methods.recoding.attributes import attribute, class_losses, covers
+from anonymizer.methods.recoding.clustering import k_member, one_pass
+from anonymizer.methods.recoding.joining import Joins, joined
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 from anonymizer.errors import AnonymizerError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.models.method import Method
-from anonymizer.models.registry import METHODS
-from anonymizer.models.synthesis import Synthesis
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.registry import METHODS
+from anonymizer.methods.synthesis.synthesis import Synthesis
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.manifest import Manifest
 from anonymizer.risk.candidates import exactly

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import HierarchyError, SpecError, TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
-from anonymizer.models.clustering import OnePassClustering
-from anonymizer.models.constraints import (
+from anonymizer.methods.conditions.constraints import (
     WORDS,
     Closeness,
     Disclosure,
@@ -24,9 +23,10 @@ from anonymizer.models.constraints import (
     KMap,
     constraint,
 )
-from anonymizer.models.incognito import Incognito
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.mondrian import Mondrian
+from anonymizer.methods.recoding.clustering import OnePassClustering
+from anonymizer.methods.recoding.incognito import Incognito
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.tables.table import Table
 from tests.anonymizer.tables import HIERARCHIES, ROLES, classes_of, tables
 

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import FileError, SpecError, TableError
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.hierarchies.days import day
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.tables import files
-from anonymizer.tables.dialect import Dialect, day
+from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 

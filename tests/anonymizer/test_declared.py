@@ -8,18 +8,18 @@ import polars as pl
 import pytest
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError
+from anonymizer.gate.gate import Gate
+from anonymizer.gate.streaming import stream
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
-from anonymizer.models.constraints import Closeness, DistinctDiversity, constraint
-from anonymizer.models.exponential import ExponentialMechanism
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.noise import Noise
-from anonymizer.models.pram import PRAM
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressCells, SuppressMissing, SuppressRecords
+from anonymizer.methods.conditions.constraints import Closeness, DistinctDiversity, constraint
+from anonymizer.methods.perturbation.exponential import ExponentialMechanism
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.perturbation.pram import PRAM
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressCells, SuppressMissing, SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import parse
-from anonymizer.releases.gate.gate import Gate
-from anonymizer.releases.gate.streaming import stream
 from anonymizer.risk.simulator import simulate
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles

@@ -11,8 +11,8 @@ import pytest
 
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.measures.registry import MEASURES
-from anonymizer.models.constraints import WORDS
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.conditions.constraints import WORDS
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.spec import parse
 from parties.cli.main import duetto, main
 

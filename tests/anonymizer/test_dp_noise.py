@@ -12,11 +12,11 @@ from scipy.stats import chisquare, kstest, laplace, norm
 
 from anonymizer.dp.audit import event_loss
 from anonymizer.errors import AnonymizerError, TableError
-from anonymizer.models.coding import TopBottomCoding
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressMissing
-from anonymizer.models.swapping import Swapping
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.swapping import Swapping
+from anonymizer.methods.reduction.coding import TopBottomCoding
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressMissing
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import read
 from anonymizer.risk.candidates import exactly

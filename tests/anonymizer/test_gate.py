@@ -11,18 +11,18 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import FileError, GateError, SpecError
+from anonymizer.gate import gate as gates
+from anonymizer.gate.gate import Gate, digest, manifest_path
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.models.constraints import DistinctDiversity
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.pram import PRAM
-from anonymizer.models.registry import METHODS
-from anonymizer.models.sampling import Sampling
+from anonymizer.methods.conditions.constraints import DistinctDiversity
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.pram import PRAM
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.acceptance import ACCEPTABLE, Acceptance
-from anonymizer.releases.gate import gate as gates
-from anonymizer.releases.gate.gate import Gate, digest, manifest_path
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 from anonymizer.schema.columns import Column, Schema

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from anonymizer.errors import FileError
-from anonymizer.models.anatomy import Anatomy
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.suppression import SuppressRecords
-from anonymizer.releases.gate.container import contained
-from anonymizer.releases.gate.gate import Gate
+from anonymizer.gate.container import contained
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.reduction.suppression import SuppressRecords
+from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.releases.manifest import Manifest
 from anonymizer.tables import files
 from anonymizer.tables.table import Table

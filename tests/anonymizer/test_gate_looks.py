@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.releases.gate import alignment
-from anonymizer.releases.gate.looks import look
+from anonymizer.gate import alignment
+from anonymizer.gate.looks import look
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.support.grids import crossed

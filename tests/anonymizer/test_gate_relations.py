@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from anonymizer.releases.gate.order import tells
-from anonymizer.releases.gate.relations import (
+from anonymizer.gate.order import tells
+from anonymizer.gate.relations import (
     correlation,
     decides,
     dense,

@@ -13,7 +13,7 @@ from anonymizer.errors import HierarchyError, SpecError
 from anonymizer.hierarchies.declared import built, resolved
 from anonymizer.hierarchies.hierarchy import ANY, GAP, GapHierarchy, ValueHierarchy
 from anonymizer.hierarchies.intervals import EqualFrequencyHierarchy, IntervalHierarchy
-from anonymizer.models.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.pipelines import spec
 from anonymizer.risk.simulator import simulate
 from anonymizer.schema.columns import Schema

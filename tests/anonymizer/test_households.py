@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError, UnreachableError
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

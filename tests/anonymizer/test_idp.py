@@ -14,11 +14,11 @@ from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import FINENESS, SLACK, accounted, chosen, noisy
 from anonymizer.dp.clusters import Clusters, moved_loss, ranked
 from anonymizer.errors import AnonymizerError
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.idp import DpUm, IdpCbls, IdpLs
-from anonymizer.models.swapping import Swapping
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.idp import DpUm, IdpCbls, IdpLs
+from anonymizer.methods.perturbation.swapping import Swapping
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.gate.gate import Gate
 from anonymizer.risk.candidates import exactly
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
-from anonymizer.models.constraints import Closeness, DistinctDiversity, EntropyDiversity
-from anonymizer.models.incognito import Incognito
+from anonymizer.methods.conditions.constraints import Closeness, DistinctDiversity, EntropyDiversity
+from anonymizer.methods.recoding.incognito import Incognito
 from tests.anonymizer.tables import HIERARCHIES, ROLES, measures, tables
 
 LIMITS = {

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError
 from anonymizer.hierarchies import arx
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
-from anonymizer.models.attributes import attribute, covers
-from anonymizer.models.clustering import KMember, OnePassClustering
-from anonymizer.models.constraints import (
+from anonymizer.methods.conditions.constraints import (
     Closeness,
     DistinctDiversity,
     EntropyDiversity,
     RecursiveDiversity,
 )
-from anonymizer.models.incognito import Incognito
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.mondrian import Mondrian
+from anonymizer.methods.recoding.attributes import attribute, covers
+from anonymizer.methods.recoding.clustering import KMember, OnePassClustering
+from anonymizer.methods.recoding.incognito import Incognito
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

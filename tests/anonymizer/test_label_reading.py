@@ -10,9 +10,9 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy, text_of
 from anonymizer.hierarchies.intervals import IntervalHierarchy
 from anonymizer.hierarchies.labels import spans_of
 from anonymizer.hierarchies.prefix import PrefixHierarchy
-from anonymizer.models.incognito import Incognito
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.mondrian import Mondrian
+from anonymizer.methods.recoding.incognito import Incognito
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.mondrian import Mondrian
 from anonymizer.risk.attacks.inference import inference
 from anonymizer.risk.attacks.linkability import linkability
 from anonymizer.risk.attacks.rows import aligned

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.models import lattice
-from anonymizer.models.attributes import Labelled
-from anonymizer.models.lattice import Frequencies, tagged
+from anonymizer.methods.recoding import lattice
+from anonymizer.methods.recoding.attributes import Labelled
+from anonymizer.methods.recoding.lattice import Frequencies, tagged
 from tests.anonymizer.tables import ROLES, tables
 
 

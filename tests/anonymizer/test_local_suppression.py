@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
-from anonymizer.models.constraints import DistinctDiversity
-from anonymizer.models.local_suppression import LocalSuppression
+from anonymizer.methods.conditions.constraints import DistinctDiversity
+from anonymizer.methods.recoding.local_suppression import LocalSuppression
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.tables import ROLES, classes_of, tables

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import SpecError, UnreachableError
-from anonymizer.models.mdav import MDAV, information_loss, mdav, robust, standardized
+from anonymizer.methods.perturbation.mdav import MDAV, information_loss, mdav, robust, standardized
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness

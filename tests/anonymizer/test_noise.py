@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, laplace, norm
 
 from anonymizer.errors import TableError
-from anonymizer.models.noise import CorrelatedNoise, MultiplicativeNoise, Noise, smallest_step
+from anonymizer.methods.perturbation.noise import CorrelatedNoise, MultiplicativeNoise, Noise, smallest_step
 from anonymizer.risk.candidates import exactly
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
-from anonymizer.measures.measure import Case
+from anonymizer.measures.contract.measure import Case
 from anonymizer.measures.registry import MEASURES
 from anonymizer.risk.individual import household_risk, person_risk
 from anonymizer.risk.joint import joint_risk

@@ -13,13 +13,13 @@ from sklearn.base import clone
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.models.exponential import ExponentialMechanism
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.mondrian import Mondrian
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.methods.perturbation.exponential import ExponentialMechanism
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.recoding.mondrian import Mondrian
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.candidates import exactly
 from anonymizer.risk.simulator import simulate

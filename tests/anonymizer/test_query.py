@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from anonymizer.releases.gate.gate import manifest_path
+from anonymizer.gate.gate import manifest_path
 
 SPEC = """
 [roles]

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import AnonymizerError, FileError, SpecError, TableError
-from anonymizer.models.method import Method
-from anonymizer.models.suppression import SuppressRecords
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.releases.manifest import Manifest

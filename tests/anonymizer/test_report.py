@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anonymizer.gate.finding import Finding, sentences
 from anonymizer.hierarchies.hierarchy import ValueHierarchy
-from anonymizer.measures import simulator
-from anonymizer.measures.simulator import AttackSimulator
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
+from anonymizer.measures.risk import simulator
+from anonymizer.measures.risk.simulator import AttackSimulator
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.gate.finding import Finding, sentences
 from anonymizer.report.assessment import Question, assess, worst_records
 from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page

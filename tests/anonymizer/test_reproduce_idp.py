@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.models.idp import DpUm, IdpCbls, IdpLs
+from anonymizer.methods.perturbation.idp import DpUm, IdpCbls, IdpLs
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles

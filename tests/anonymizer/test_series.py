@@ -12,13 +12,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 
 from anonymizer.errors import AnonymizerError, GateError, TableError
-from anonymizer.models.clustering import KMember
-from anonymizer.models.dp_noise import DpNoise
-from anonymizer.models.mdav import MDAV
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.perturbation.dp_noise import DpNoise
+from anonymizer.methods.perturbation.mdav import MDAV
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.recoding.clustering import KMember
+from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.gate.gate import Gate
 from anonymizer.series.factorization import Factors, deviation, factorized, refitted
 from anonymizer.series.log import Log
 from anonymizer.series.matrix import Window, matrices

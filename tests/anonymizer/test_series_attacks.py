@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 
 from anonymizer.errors import TableError
-from anonymizer.models.mdav import mdav
+from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.risk.distance.matching import assigned
 from anonymizer.series.attacks import linked, partners
 from anonymizer.series.usefulness import predictable, usefulness

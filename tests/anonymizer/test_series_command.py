@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import AnonymizerError, SpecError
-from anonymizer.releases.gate.gate import Gate
+from anonymizer.gate.gate import Gate
 from anonymizer.releases.manifest import Manifest
 from anonymizer.series import attacks
 from anonymizer.series.recombined import Recombined

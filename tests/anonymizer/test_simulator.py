@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.prefix import PrefixHierarchy
-from anonymizer.models.anatomy import Anatomy
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.local_recoding import LocalRecoding
-from anonymizer.models.sampling import Sampling
-from anonymizer.models.suppression import SuppressCells, SuppressRecords
+from anonymizer.methods.recoding.local_recoding import LocalRecoding
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
+from anonymizer.methods.reduction.suppression import SuppressCells, SuppressRecords
+from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.candidates import LabelSets, reached
 from anonymizer.risk.simulator import simulate

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import AnonymizerError, FileError, HierarchyError, RoleError, SpecError
-from anonymizer.models.registry import METHODS
+from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines import spec
 from anonymizer.pipelines.parameters import fits, said
 from tests.anonymizer.settings import SETTINGS

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError
-from anonymizer.models.anatomy import SENSITIVE, Anatomy
-from anonymizer.models.dbr import DistributionRandomization
-from anonymizer.models.splu_gen import SpluGen
+from anonymizer.methods.sensitive.anatomy import SENSITIVE, Anatomy
+from anonymizer.methods.sensitive.dbr import DistributionRandomization
+from anonymizer.methods.sensitive.splu_gen import SpluGen
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.splu.answers import AnatomyAnswers, DbrAnswers, LaplaceAnswers, SpluAnswers
 from anonymizer.splu.generation import drawn, partitioned

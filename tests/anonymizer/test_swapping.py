@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import TableError
-from anonymizer.models.rank_swapping import RankSwapping, ranked
-from anonymizer.models.swapping import Swapping, paired
+from anonymizer.methods.perturbation.rank_swapping import RankSwapping, ranked
+from anonymizer.methods.perturbation.swapping import Swapping, paired
 from anonymizer.risk.candidates import exactly
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from anonymizer.errors import AnonymizerError, SpecError, TableError
-from anonymizer.models.registry import METHODS
-from anonymizer.models.synthesizers import (
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.registry import METHODS
+from anonymizer.methods.synthesis.synthesizers import (
     SynthAim,
     SynthHistogram,
     SynthIndependent,
@@ -21,7 +22,6 @@ from anonymizer.models.synthesizers import (
     SynthPrivBayes,
 )
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.releases.gate.gate import Gate
 from anonymizer.releases.manifest import Manifest
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables import files
@@ -253,7 +253,7 @@ def test_warnings_of_a_step_reach_the_pipeline():
 
 
 def test_the_registry_brings_no_heavy_library():
-    code = "import sys, anonymizer.models.registry; print([m for m in ('jax', 'mbi') if m in sys.modules])"
+    code = "import sys, anonymizer.methods.registry; print([m for m in ('jax', 'mbi') if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     )

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from anonymizer.dp.audit import loss_at_least
-from anonymizer.models.registry import METHODS
-from anonymizer.models.synthesis import Synthesis
-from anonymizer.releases.gate.gate import Gate
+from anonymizer.gate.gate import Gate
+from anonymizer.methods.registry import METHODS
+from anonymizer.methods.synthesis.synthesis import Synthesis
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.synthetic.budget import Budget
 from anonymizer.tables.roles import Roles

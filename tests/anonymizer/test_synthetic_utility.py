@@ -11,12 +11,12 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 from anonymizer.errors import TableError
-from anonymizer.measures.accuracy import MODELS as COMPARED
-from anonymizer.measures.accuracy import Accuracy
-from anonymizer.measures.marginals import Marginals
-from anonymizer.measures.measure import Case
-from anonymizer.measures.moments import Moments
-from anonymizer.measures.pairs import PairMarginals
+from anonymizer.measures.contract.measure import Case
+from anonymizer.measures.utility.accuracy import MODELS as COMPARED
+from anonymizer.measures.utility.accuracy import Accuracy
+from anonymizer.measures.utility.marginals import Marginals
+from anonymizer.measures.utility.moments import Moments
+from anonymizer.measures.utility.pairs import PairMarginals
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

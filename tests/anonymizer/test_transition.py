@@ -11,10 +11,10 @@ from scipy.stats import chisquare
 
 from anonymizer.errors import HierarchyError, SpecError, TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
-from anonymizer.models.exponential import ExponentialMechanism, edges
-from anonymizer.models.pram import PRAM, invariant
-from anonymizer.models.swapping import Swapping
-from anonymizer.models.transition import spread_labels
+from anonymizer.methods.perturbation.exponential import ExponentialMechanism, edges
+from anonymizer.methods.perturbation.pram import PRAM, invariant
+from anonymizer.methods.perturbation.swapping import Swapping
+from anonymizer.methods.perturbation.transition import spread_labels
 from anonymizer.risk.candidates import exactly
 from anonymizer.risk.simulator import simulate
 from anonymizer.tables.roles import Roles

@@ -13,11 +13,12 @@ from sklearn.metrics import f1_score
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import IntervalHierarchy
-from anonymizer.hierarchies.labels import middles_of, numbers_of, spans_of
-from anonymizer.models.generalization import Generalization
-from anonymizer.models.noise import Noise
-from anonymizer.models.sampling import Sampling
+from anonymizer.hierarchies.labels import middles_of, spans_of
+from anonymizer.methods.perturbation.noise import Noise
+from anonymizer.methods.reduction.generalization import Generalization
+from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from anonymizer.documents.direct.found import KINDS, Kind
-from anonymizer.documents.text import Document, Span
+from anonymizer.documents.texts.text import Document, Span
 from anonymizer.errors import FileError, TableError, near
 
 Identifier = Literal["DIRECT", "QUASI", "NO_MASK"]

@@ -21,7 +21,7 @@ from anonymizer.documents.direct.features import features, sentences
 from anonymizer.documents.direct.found import Found, Kind
 from anonymizer.documents.direct.model import shipped
 from anonymizer.documents.direct.rules import Rules
-from anonymizer.documents.text import Document, Word
+from anonymizer.documents.texts.text import Document, Word
 from anonymizer.errors import SpecError, TableError
 
 THRESHOLD: Final = 0.15

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anonymizer.documents.direct.annotated import Annotated
-from anonymizer.documents.text import Span, Word
+from anonymizer.documents.texts.text import Span, Word
 
 
 @dataclass(slots=True)

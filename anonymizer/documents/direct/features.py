@@ -9,7 +9,7 @@ from typing import Final
 
 from anonymizer.documents.direct import gazetteers
 from anonymizer.documents.direct.found import Found
-from anonymizer.documents.text import Document, Word
+from anonymizer.documents.texts.text import Document, Word
 
 VERSION: Final = 1
 """Of the features. A model says the version that it was trained with, and no other can read it."""

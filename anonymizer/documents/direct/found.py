@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from anonymizer.documents.text import Document, Span, Word
+from anonymizer.documents.texts.text import Document, Span, Word
 
 Kind = Literal["PERSON", "CODE", "LOC", "ORG", "DEM", "DATETIME", "QUANTITY", "MISC"]
 KINDS: Final[tuple[Kind, ...]] = ("PERSON", "CODE", "LOC", "ORG", "DEM", "DATETIME", "QUANTITY", "MISC")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from anonymizer.documents.direct.found import Found, Kind
-from anonymizer.documents.text import Document, Language, Word
+from anonymizer.documents.texts.text import Document, Language, Word
 from anonymizer.errors import SpecError
 
 _LEAST: Final = 0.4

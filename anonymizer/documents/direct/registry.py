@@ -9,7 +9,7 @@ from anonymizer.documents.direct.crf import Trained
 from anonymizer.documents.direct.found import Recognizer
 from anonymizer.documents.direct.presidio import Presidio
 from anonymizer.documents.direct.rules import Rules
-from anonymizer.documents.text import Language
+from anonymizer.documents.texts.text import Language
 
 
 def _trained(language: Language, threshold: float) -> Recognizer | None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from anonymizer.documents.direct import checks
 from anonymizer.documents.direct.found import Found, Kind
-from anonymizer.documents.text import Document, Language, Word
+from anonymizer.documents.texts.text import Document, Language, Word
 
 _CAPITAL: Final = "[" + "".join(chr(code) for code in range(0x41, 0x530) if chr(code).isupper()) + "]"
 """Latin, Greek and Cyrillic."""

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from anonymizer.documents.engines.engine import RESULTS, EngineError, Hit
-from anonymizer.documents.text import folded
+from anonymizer.documents.texts.text import folded
 
 _VERSION: Final = "1"
 """Of the way that texts become tokens; part of the digest, since other tokens give other hits."""

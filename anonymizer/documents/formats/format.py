@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from anonymizer.documents.edits import Edit
+from anonymizer.documents.texts.edits import Edit
 
 
 class Opened(Protocol):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from anonymizer.documents.edits import Edit, applied
 from anonymizer.documents.formats.characters import writable
+from anonymizer.documents.texts.edits import Edit, applied
 from anonymizer.errors import TableError
 
 TEXT: Final = "text"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from anonymizer.documents.edits import Edit, applied
 from anonymizer.documents.formats.characters import INVISIBLE, decoded, filled, seen, writable
+from anonymizer.documents.texts.edits import Edit, applied
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from lxml import etree, html
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.formats.characters import INVISIBLE, decoded, filled, known_encoding, seen
 from anonymizer.documents.formats.pieces import TAIL, TEXT, Flow, Piece, changes, put
 from anonymizer.documents.formats.tags import (
@@ -25,6 +24,7 @@ from anonymizer.documents.formats.tags import (
     VOID,
     WORDS,
 )
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError
 
 _DEEPEST: Final = 200

@@ -16,7 +16,6 @@ from docx.opc.exceptions import OpcError
 from docx.oxml import parse_xml
 from lxml import etree
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.formats.characters import filled
 from anonymizer.documents.formats.package import (
     CONTENTS,
@@ -41,6 +40,7 @@ from anonymizer.documents.formats.wordml import (
     made,
     pruned,
 )
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError
 
 _BROKEN: Final = (

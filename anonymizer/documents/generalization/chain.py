@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anonymizer.documents.generalization.deletion import NAME, PLACEHOLDERS
 from anonymizer.documents.generalization.generalizer import Generalizer
-from anonymizer.documents.text import LANGUAGES, Language, Word, folded
+from anonymizer.documents.texts.text import LANGUAGES, Language, Word, folded
 from anonymizer.errors import FileError
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")

@@ -7,7 +7,7 @@ from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.phrases import Phrase
-from anonymizer.documents.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, folded
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from anonymizer.documents.text import Language
+from anonymizer.documents.texts.text import Language
 
 PLACEHOLDERS: Final[dict[Language, str]] = {"en": "[...]", "ja": "［…］"}
 """Without a letter or digit, so that none of them says or is found by anything."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from anonymizer.documents.text import Language, Word
+from anonymizer.documents.texts.text import Language, Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.wordnet import Part, WordNet
-from anonymizer.documents.text import Language, Tag, Word
+from anonymizer.documents.texts.text import Language, Tag, Word
 
 _STEPS: Final = 4
 """What lies further above says next to nothing."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from anonymizer.documents.generalization.generalizer import Steps
 from anonymizer.documents.generalization.phrases import Phrase
-from anonymizer.documents.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, folded
 
 _OLDEST: Final = 129
 _DIGITS: Final = 15

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from anonymizer.documents.text import Word
+from anonymizer.documents.texts.text import Word
 
 _AROUND: Final = 8
 """Words on either side of one that a pattern may reach."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from anonymizer.documents.generalization.generalizer import Steps
-from anonymizer.documents.text import Language, Word, folded
+from anonymizer.documents.texts.text import Language, Word, folded
 from anonymizer.errors import SpecError
 
 _LONGEST: Final = 4

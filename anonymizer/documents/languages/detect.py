@@ -12,7 +12,7 @@ from anonymizer.documents.languages.english import English
 from anonymizer.documents.languages.japanese import Japanese
 from anonymizer.documents.languages.tagger import Tagger
 from anonymizer.documents.languages.vocabulary import TELLING
-from anonymizer.documents.text import LANGUAGES, Language
+from anonymizer.documents.texts.text import LANGUAGES, Language
 from anonymizer.errors import TableError
 
 _TAGGERS: Final[dict[str, Callable[[], Tagger]]] = {"en": English, "ja": Japanese}

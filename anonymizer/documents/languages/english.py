@@ -13,7 +13,7 @@ from typing import Any, Final
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.languages.tokens import sentences, tokens
 from anonymizer.documents.languages.vocabulary import CALENDAR, FUNCTION_WORDS, TITLES
-from anonymizer.documents.text import Language, Tag, Word
+from anonymizer.documents.texts.text import Language, Tag, Word
 
 _TAGS: Final[dict[str, Tag]] = {
     "NP": "name",

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from anonymizer.documents.languages.lacking import lacking
 from anonymizer.documents.languages.vocabulary import AUXILIARIES, BETWEEN, ORGANIZATIONS, PLACES
-from anonymizer.documents.text import Language, Tag, Word
+from anonymizer.documents.texts.text import Language, Tag, Word
 
 _PIECE: Final = 1200
 """Characters of one call: Sudachi takes 49,149 bytes, and a character may have four, or become many when it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from anonymizer.documents.text import Language, Word
+from anonymizer.documents.texts.text import Language, Word
 
 
 class Tagger(Protocol):

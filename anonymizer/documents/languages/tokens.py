@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from anonymizer.documents.languages.vocabulary import ABBREVIATIONS, COMMON, FUNCTION_WORDS
-from anonymizer.documents.text import Span
+from anonymizer.documents.texts.text import Span
 
 # A mark that combines, and characters of no width, belong to the word that they are in.
 _MARKS: Final = "\u0300-\u036f\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\u200b-\u200f\u2060\ufeff\u00ad"

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.hierarchies.labels import numbers_of
 from anonymizer.risk.attacks.outcome import Attack, Rate
 from anonymizer.risk.attacks.rows import Nearest, aligned, shared_columns
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 

@@ -20,7 +20,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.hierarchies.labels import numbers_of
+from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.documents.attack import Attacker
+from anonymizer.documents.attacks.attack import Attacker
+from anonymizer.documents.attacks.risk import KnownNames, SharedWords, most_shared, successes
 from anonymizer.documents.engines.engine import EngineError
-from anonymizer.documents.information import Informative
-from anonymizer.documents.risk import KnownNames, SharedWords, most_shared, successes
-from anonymizer.documents.text import Document
+from anonymizer.documents.texts.text import Document
+from anonymizer.documents.words.information import Informative
 from anonymizer.errors import TableError
 from tests.anonymizer.documents.webs import Web
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from anonymizer.documents.calibration import Observation, rates, threshold
+from anonymizer.documents.attacks.calibration import Observation, rates, threshold
 from anonymizer.errors import TableError
 
 

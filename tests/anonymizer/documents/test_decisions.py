@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.documents.decisions import Decision, places
-from anonymizer.documents.text import Document
+from anonymizer.documents.texts.decisions import Decision, places
+from anonymizer.documents.texts.text import Document
 from anonymizer.errors import TableError
 
 DOCUMENTS = (Document("a.txt", "a notary and a notary"), Document("b.txt", "none"))

@@ -8,7 +8,7 @@ import pytest
 
 from anonymizer.documents.direct.found import KINDS
 from anonymizer.documents.direct.rules import RULES, Rules
-from anonymizer.documents.text import Document, Language
+from anonymizer.documents.texts.text import Document, Language
 
 
 def spans(text: str, language: Language, kind: str | None = None) -> list[str]:

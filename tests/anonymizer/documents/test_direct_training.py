@@ -20,7 +20,7 @@ from anonymizer.documents.direct.evaluation import Score
 from anonymizer.documents.direct.features import VERSION, features, sentences, shape
 from anonymizer.documents.direct.presidio import Presidio
 from anonymizer.documents.languages.english import English
-from anonymizer.documents.text import Document
+from anonymizer.documents.texts.text import Document
 from anonymizer.errors import FileError, SpecError, TableError
 
 NAMES = ("Anna Keller", "Otto Baumann", "Rosa Lindt", "Emil Vogt", "Paula Steiner", "Karl Huber")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.edits import Edit, applied, composed, joined, original_span, placed
+from anonymizer.documents.texts.edits import Edit, applied, composed, joined, original_span, placed
 from anonymizer.errors import TableError
 
 TEXT = "Anna lives in Nicosia since 1974."

@@ -7,17 +7,17 @@ from collections import Counter
 
 import pytest
 
-from anonymizer.documents.coreference import Name, Persons
 from anonymizer.documents.direct.annotated import read_annotated
+from anonymizer.documents.direct.coreference import Name, Persons
 from anonymizer.documents.direct.crf import THRESHOLD
 from anonymizer.documents.direct.evaluation import Score
 from anonymizer.documents.direct.found import Found
 from anonymizer.documents.direct.registry import RECOGNIZERS, STANDARD
-from anonymizer.documents.edits import applied
 from anonymizer.documents.first_pass import FirstPass, findings
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.specification import Direct
-from anonymizer.documents.text import Document
+from anonymizer.documents.texts.edits import applied
+from anonymizer.documents.texts.text import Document
 from tests.anonymizer.data import FOLDER
 
 

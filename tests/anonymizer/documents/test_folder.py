@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from anonymizer.documents.folder import Limits, read
+from anonymizer.documents.folders.folder import Limits, read
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.formats.looks import pdf
 

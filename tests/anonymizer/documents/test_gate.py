@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from anonymizer.documents.edits import Edit
-from anonymizer.documents.folder import read
-from anonymizer.documents.gate import DocumentGate, Outgoing, checked_release
-from anonymizer.documents.names import released_names
+from anonymizer.documents.folders.folder import read
+from anonymizer.documents.folders.gate import DocumentGate, Outgoing, checked_release
+from anonymizer.documents.folders.names import released_names
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError, GateError, SpecError
+from anonymizer.gate.finding import Finding
 from anonymizer.releases.acceptance import Acceptance
-from anonymizer.releases.gate.finding import Finding
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.manifest import Manifest
 from tests.anonymizer.documents.formats.looks import edits_of, pdf
@@ -215,7 +215,7 @@ def test_word_documents_go_through_as_well(tmp_path):
 def test_all_findings_stand_in_the_documentation():
     root = Path(__file__).parents[3]
     room = root / "anonymizer" / "documents"
-    source = "".join((room / name).read_text(encoding="utf-8") for name in ("gate.py", "released.py"))
+    source = "".join((room / name).read_text(encoding="utf-8") for name in ("folders/gate.py", "released.py"))
     rules = set(re.findall(r'Finding\(\s*"([a-z-]+)"', source))
     page = (root / "docs" / "documents.md").read_text(encoding="utf-8")
     page = page.partition("### The gate of documents")[2].partition("\n### ")[0]
@@ -280,10 +280,10 @@ def test_if_the_folder_cannot_be_moved_pages_are_as_before(outgoing, tmp_path, m
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from anonymizer.documents.folder import read
-from anonymizer.documents.gate import DocumentGate, Outgoing
-from anonymizer.documents.names import released_names
-from anonymizer.documents.edits import Edit
+from anonymizer.documents.folders.folder import read
+from anonymizer.documents.folders.gate import DocumentGate, Outgoing
+from anonymizer.documents.folders.names import released_names
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.releases.manifest import Manifest
 home = Path(sys.argv[1])
 sources = read(home / "in").sources

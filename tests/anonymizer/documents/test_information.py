@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.information import ACCIDENTS, COURTS, Corpus, Informative, Weights
-from anonymizer.documents.keywords import combined, set_keywords
-from anonymizer.documents.preprocessing import Preprocessing
-from anonymizer.documents.similarity import Similarity
+from anonymizer.documents.words.information import ACCIDENTS, COURTS, Corpus, Informative, Weights
+from anonymizer.documents.words.keywords import combined, set_keywords
+from anonymizer.documents.words.preprocessing import Preprocessing
+from anonymizer.documents.words.similarity import Similarity
 from anonymizer.errors import TableError
 from tests.anonymizer.documents.webs import read, words
 

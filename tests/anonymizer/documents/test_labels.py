@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anonymizer.documents.labels import Confusion, Interest, Labeller, labels_from
-from anonymizer.documents.preprocessing import Preprocessing
+from anonymizer.documents.words.labels import Confusion, Interest, Labeller, labels_from
+from anonymizer.documents.words.preprocessing import Preprocessing
 from anonymizer.errors import TableError
 from anonymizer.tables.table import Table
 from tests.anonymizer.documents.webs import read

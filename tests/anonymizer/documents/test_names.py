@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.documents.folder import read
-from anonymizer.documents.names import released_names
+from anonymizer.documents.folders.folder import read
+from anonymizer.documents.folders.names import released_names
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.formats.looks import pdf
 from tests.anonymizer.documents.test_folder import filled

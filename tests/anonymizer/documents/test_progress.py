@@ -8,8 +8,8 @@ import stat
 
 import pytest
 
-from anonymizer.documents import progress
-from anonymizer.documents.progress import Kept, key_of, work_folder
+from anonymizer.documents.folders import progress
+from anonymizer.documents.folders.progress import Kept, key_of, work_folder
 from anonymizer.errors import FileError
 
 VALUE = {"edits": [[0, 4, "東京"]], "rounds": 3, "risk": 0.25}

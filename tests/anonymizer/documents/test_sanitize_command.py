@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from anonymizer.cli.sanitize import sanitize
-from anonymizer.documents.gate import MANIFEST, checked_release
+from anonymizer.documents.folders.gate import MANIFEST, checked_release
 from anonymizer.documents.specification import SanitizeSpec, parse_sanitization
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"

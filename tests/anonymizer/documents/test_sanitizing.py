@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.engines.engine import EngineError
 from anonymizer.documents.generalization.chain import Generalized
-from anonymizer.documents.sanitizing import Success, sanitized
-from anonymizer.documents.text import Document, Word
+from anonymizer.documents.sanitization.sanitizing import Success, sanitized
+from anonymizer.documents.texts.edits import Edit
+from anonymizer.documents.texts.text import Document, Word
 from anonymizer.errors import UnreachableError
 
 TEXT = "The applicant lived in Kyrenia until 1974 and then in Nicosia with three dogs"

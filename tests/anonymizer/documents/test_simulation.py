@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from anonymizer.documents.attack import Attacker
+from anonymizer.documents.attacks.attack import Attacker
+from anonymizer.documents.attacks.risk import KnownNames, SharedWords
+from anonymizer.documents.attacks.simulation import Simulation
 from anonymizer.documents.engines.engine import EngineError
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.generalization.chain import Generalized
-from anonymizer.documents.preprocessing import Preprocessing
-from anonymizer.documents.risk import KnownNames, SharedWords
-from anonymizer.documents.sanitizing import sanitized
-from anonymizer.documents.simulation import Simulation
-from anonymizer.documents.text import Document
+from anonymizer.documents.sanitization.sanitizing import sanitized
+from anonymizer.documents.texts.text import Document
+from anonymizer.documents.words.preprocessing import Preprocessing
 from tests.anonymizer.documents.webs import Web, read
 
 TEXT = (

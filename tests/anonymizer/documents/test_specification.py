@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from anonymizer.documents import specification
-from anonymizer.documents.decisions import Decision
 from anonymizer.documents.direct.registry import STANDARD
 from anonymizer.documents.specification import AttackOptions, parse_sanitization, read_sanitization
+from anonymizer.documents.texts.decisions import Decision
 from anonymizer.errors import FileError, SpecError
 
 

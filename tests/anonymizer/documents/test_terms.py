@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.terms import Terms
-from anonymizer.documents.text import folded
+from anonymizer.documents.texts.terms import Terms
+from anonymizer.documents.texts.text import folded
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.text import folded
+from anonymizer.documents.texts.text import folded
 
 
 @pytest.mark.parametrize(

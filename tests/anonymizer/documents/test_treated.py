@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from anonymizer.documents.edits import Edit
-from anonymizer.documents.sanitizing import Sanitized, Success
-from anonymizer.documents.text import Document
-from anonymizer.documents.treated import Treated
+from anonymizer.documents.sanitization.sanitizing import Sanitized, Success
+from anonymizer.documents.sanitization.treated import Treated
+from anonymizer.documents.texts.edits import Edit
+from anonymizer.documents.texts.text import Document
 
 TEXT = "Anna is 60 and lives in Nicosia, in house 1974. After 60 days she came home in a Lada."
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from anonymizer.documents.engines.engine import EngineError, Hit
 from anonymizer.documents.languages.detect import tagger_of
-from anonymizer.documents.text import Word
+from anonymizer.documents.texts.text import Word
 
 
 @dataclass

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from anonymizer.documents.edits import Edit, applied
+from anonymizer.documents.texts.edits import Edit, applied
 
 WORDS = st.text("αβγδεζηθκλμνξπρστφχψω", min_size=5, max_size=8)
 """Words of letters that no markup has, so that they can be searched for in bytes."""

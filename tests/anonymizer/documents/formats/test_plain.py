@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.formats.registry import format_of
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError, TableError
 from tests.anonymizer.documents.formats.looks import edits_of, gone, stands
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.formats.web import Web
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError, TableError
 from tests.anonymizer.documents.formats.looks import PARAGRAPHS, edits_of, gone, solid, stands
 

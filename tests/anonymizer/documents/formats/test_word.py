@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymizer.documents.edits import Edit
 from anonymizer.documents.formats import package
 from anonymizer.documents.formats.word import WordDocuments
+from anonymizer.documents.texts.edits import Edit
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.formats.looks import PARAGRAPHS, edits_of, gone, solid, stands
 from tests.anonymizer.documents.formats.words import NAMES, paragraph, run, word, zipped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anonymizer.documents.text import Word
+from anonymizer.documents.texts.text import Word
 
 
 def words_of(text, pattern=r"\w+(?:[-/.,’']\w+)*|\S", **tags):

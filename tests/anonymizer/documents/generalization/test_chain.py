@@ -15,7 +15,7 @@ from anonymizer.documents.generalization.hypernyms import Hypernyms
 from anonymizer.documents.generalization.numbers import Numbers
 from anonymizer.documents.generalization.standard import places, standard
 from anonymizer.documents.generalization.wordnet import WordNet
-from anonymizer.documents.text import Word, folded
+from anonymizer.documents.texts.text import Word, folded
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.generalization.dictionary import written
 from tests.anonymizer.documents.generalization.said import words_of

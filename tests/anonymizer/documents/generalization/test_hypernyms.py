@@ -6,7 +6,7 @@ import pytest
 
 from anonymizer.documents.generalization.hypernyms import Hypernyms
 from anonymizer.documents.generalization.wordnet import PLACES, WordNet
-from anonymizer.documents.text import Word
+from anonymizer.documents.texts.text import Word
 from anonymizer.errors import FileError
 from tests.anonymizer.documents.generalization.dictionary import written
 from tests.anonymizer.documents.generalization.said import steps, words_of

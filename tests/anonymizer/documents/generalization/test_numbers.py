@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.documents.generalization.numbers import Numbers
-from anonymizer.documents.text import Word
+from anonymizer.documents.texts.text import Word
 from tests.anonymizer.documents.generalization.said import steps, words_of
 
 

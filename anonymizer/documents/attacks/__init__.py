@@ -1,0 +1,1 @@
+"""Attacks on documents: searches with their words, and what a text that was found says of the person."""

@@ -1,0 +1,1 @@
+"""Folders of documents: read whole, named, continued after an interruption, and checked before they leave."""

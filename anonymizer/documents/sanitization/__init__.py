@@ -1,0 +1,1 @@
+"""Sanitization: words that carried a successful attack are generalized or deleted."""

@@ -1,0 +1,1 @@
+"""Texts of documents: words with their offsets, edits, and what stands in them."""

@@ -1,0 +1,168 @@
+"""The gate: a release is written where nobody looks, read back, looked at, and only then put in its place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import GateError
+from anonymizer.gate.checks import findings
+from anonymizer.gate.container import MANIFEST_KEY
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.staging import Staging, staging
+from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.release import Release
+from anonymizer.tables import files
+from anonymizer.tables.dialect import Dialect
+from anonymizer.tables.randomness import Randomness
+
+Int = NDArray[np.int64]
+
+KEPT: Final = (
+    "The rows keep the order of the original: who has a list of the people in that order reads off "
+    "who is who."
+)
+
+SEEDED: Final = (
+    "The rows were shuffled by the seed: who guesses it puts them back into the order of the original, and "
+    "then a list of the people in that order tells who is who. Release without a seed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What went through the gate.
+
+    Attributes:
+        manifest: as written.
+        paths: of the files, the release first, then its further tables and the manifest.
+        warnings: a sentence each.
+    """
+
+    manifest: Manifest
+    paths: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets a release out, or says why not.
+
+    Attributes:
+        keep_order: leave the rows in the order of the original.
+        accept: findings that are right.
+        dialect: of CSV files; None is that of the original.
+        seed: makes the order of the rows repeatable, for trials; None is the operating system's randomness.
+    """
+
+    keep_order: bool = False
+    accept: tuple[Acceptance, ...] = ()
+    dialect: Dialect | None = None
+    seed: int | None = field(default=None, repr=False)
+
+    def write(self, release: Release, path: str | Path, pages: Mapping[Path, str] | None = None) -> Passed:
+        """Write a release: the main table, further tables beside it, the manifest, and pages about it.
+
+        Args:
+            release: with its original.
+            path: of the main table; its ending says the kind of all tables.
+            pages: texts by path, which appear together with the release.
+
+        Raises:
+            GateError: there is a finding that is not accepted. Nothing was written.
+            FileError: a file cannot be written; no file was.
+        """
+        if release.original is None:
+            raise GateError([_WITHOUT.to_json()])
+        path = Path(path)
+        order = np.arange(len(release), dtype=np.int64)
+        if not self.keep_order:
+            order = Randomness(self.seed, "order of the rows").permutation(len(release))
+        manifest = replace(
+            release.manifest,
+            guarantees=release.guarantees,
+            order="kept" if self.keep_order else "shuffled",
+            rows=len(release),
+            accepted=self.accept,
+            seeded=release.manifest.seeded or (self.seed is not None and not self.keep_order),
+        )
+        dialect = self.dialect or release.original.dialect or Dialect()
+        tables = {path: release.table.taken(order)}
+        tables |= {beside(path, word): table for word, table in release.extra.items()}
+        with staging() as staged:
+            places = {wanted: staged.place(wanted) for wanted in tables}
+            for wanted, table in tables.items():
+                files.write(table, places[wanted], dialect, {MANIFEST_KEY: manifest.to_json()})
+            origin = None if release.origin is None else release.origin[order]
+            self.judge(findings(release, places, origin, dialect, ordered=self.keep_order))
+            manifest = publish(staged, places, manifest, path, pages)
+        paths = (*tables, manifest_path(path), *(pages or {}))
+        return Passed(manifest, paths, self._said())
+
+    def _said(self) -> tuple[str, ...]:
+        """What to know of the order of the rows."""
+        if self.keep_order:
+            return (KEPT,)
+        return () if self.seed is None else (SEEDED,)
+
+    def judge(self, found: Iterable[Finding]) -> None:
+        """Refuse a release with a finding that is not accepted.
+
+        Raises:
+            GateError: names them all.
+        """
+        accepted = {(one.finding, one.column) for one in self.accept}
+        left = [one for one in dict.fromkeys(found) if (one.rule, one.column or "") not in accepted]
+        if left:
+            raise GateError([one.to_json() for one in left])
+
+
+def manifest_path(path: Path) -> Path:
+    """Where the manifest of a release lies."""
+    return path.with_name(f"{path.name}.manifest.json")
+
+
+def beside(path: Path, word: str) -> Path:
+    """Where a further table of a release lies."""
+    stem, dot, endings = path.name.partition(".")
+    return path.with_name(f"{stem}-{word}{dot}{endings}")
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_WITHOUT: Final = Finding(
+    "original",
+    None,
+    "The release does not know the table that it was made of.",
+    "Make it by the release() of a method or a pipeline.",
+)
+
+
+def publish(
+    staged: Staging,
+    places: Mapping[Path, Path],
+    manifest: Manifest,
+    path: Path,
+    pages: Mapping[Path, str] | None = None,
+) -> Manifest:
+    """Put the tables of a release, its manifest and pages about it into their places.
+
+    Returns:
+        The manifest with the digests of the tables.
+    """
+    manifest = replace(manifest, files={wanted.name: digest(place) for wanted, place in places.items()})
+    for wanted, text in {manifest_path(path): manifest.to_json(), **(pages or {})}.items():
+        staged.place(wanted).write_text(text, encoding="utf-8")
+    staged.publish()
+    return manifest

@@ -1,0 +1,199 @@
+"""Released columns that tell what the release withholds.
+
+Withheld are the identifiers, the columns that were changed or taken out on purpose, and the place of a row
+in the original. A released column tells one of them if it is a renaming of it, has its order, or decides
+it, beyond chance (`relations`). One that a quasi-identifier decides is known to whoever knows that, and has
+to count in the classes too. Columns that are released as they are need no look: their copies tell no
+more than they do. Neither does one quasi-identifier that tells another, since both count in the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.relations import decides, follows, in_line, joined, paired, rises, same
+from anonymizer.gate.views import Column, View
+from anonymizer.tables.roles import Roles
+
+Int = NDArray[np.int64]
+
+PLACE: Final = "the row number"
+MOST_PAIRS: Final = 400
+"""Pairs of columns that are looked at for one withheld column."""
+
+_SAME: Final = "is a renaming of"
+_ORDER: Final = "has the order of"
+_DECIDES: Final = "decides"
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What a release does not hold, read for the rows of the release.
+
+    Attributes:
+        name: the column, or `PLACE`.
+        words: how people call it.
+        views: its readings.
+        identifying: whether it singles out persons: an identifier or the row number.
+    """
+
+    name: str
+    words: str
+    views: tuple[View, ...] = field(repr=False)
+    identifying: bool
+
+
+def images(
+    columns: Sequence[Column], withheld: Sequence[Withheld], roles: Roles, fresh: Mapping[str, bool]
+) -> Iterator[Finding]:
+    """Look for released columns that tell what is withheld; the first relation of each pair is reported.
+
+    Args:
+        columns: that are released, read for the rows whose place in the original is known.
+        withheld: for the same rows.
+        roles: of the original's columns.
+        fresh: of each released column whether its cells are others than those of the original.
+    """
+    read = {column.name: tuple(column.views()) for column in columns}
+    for secret in withheld:
+        found = set()
+        for column in columns:
+            if not _counts(column, secret, roles, fresh):
+                continue
+            reason = _relation(read[column.name], secret, exact=column.name in roles.sensitive)
+            if reason is not None:
+                found.add(column.name)
+                words, relation = reason
+                whole = f"{words} column {column.name}" if words else f"Column {column.name}"
+                yield Finding(
+                    "image",
+                    column.name,
+                    f"{whole[0].upper()}{whole[1:]} {relation} {secret.words}.",
+                    _mend(column.name, secret),
+                )
+        others = [one for one in columns if one.name not in found and _counts(one, secret, roles, fresh)]
+        yield from _pairs([read[one.name][0] for one in others], secret)
+        if secret.name in roles.quasi_identifiers:
+            own = read[secret.name][0] if secret.name in read else None
+            free = [one for one in others if not fresh[one.name] and one.name not in roles.sensitive]
+            yield from _decided([read[one.name][0] for one in free], own, secret)
+
+
+def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Iterator[Finding]:
+    """Columns that who knows a quasi-identifier knows too: the town of a postcode, the decade of an age.
+
+    Args:
+        plain: the columns that are released as they are.
+        own: the quasi-identifier as it is released; what this decides tells nothing more.
+        secret: the quasi-identifier.
+    """
+    for view in plain:
+        if own is not None and decides(own.codes, view.codes):
+            continue
+        if decides(secret.views[0].codes, view.codes):
+            yield Finding(
+                "image",
+                view.column,
+                f"Column {view.column} is decided by {secret.words}: who knows {secret.name} of a person "
+                f"knows {view.column} too, and finds the person among fewer rows than k says.",
+                _mend(view.column, secret),
+            )
+
+
+def _counts(column: Column, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:
+    """Whether a column can tell a secret more than it should."""
+    if column.name == secret.name:
+        return False
+    if secret.name == PLACE:
+        return fresh[column.name] or column.is_text or column.whole is not None
+    return not {column.name, secret.name} <= set(roles.quasi_identifiers)
+
+
+def _relation(views: Sequence[View], secret: Withheld, *, exact: bool) -> tuple[str, str] | None:
+    """What of a column tells a secret, and how.
+
+    Args:
+        views: of the column that is released.
+        secret: that is not.
+        exact: leave out that it decides the secret, as a diagnosis may decide a sex.
+    """
+    place = secret.name == PLACE
+    for view in views:
+        for other in secret.views:
+            if place and not _narrow(view):
+                continue
+            if not place and same(view.codes, other.codes):
+                return view.words, _SAME
+            if view.ordered and other.ordered and follows(view.codes, other.codes):
+                return view.words, _ORDER
+    if not exact and not place and decides(views[0].codes, secret.views[0].codes):
+        return "", _DECIDES
+    return None
+
+
+def _narrow(view: View) -> bool:
+    """Whether a value leaves two rows or fewer in the mean."""
+    return 2 * (int(view.codes.max(initial=-1)) + 1) >= len(view.codes)
+
+
+def _pairs(plain: Sequence[View], secret: Withheld) -> Iterator[Finding]:
+    """Two columns that tell together what neither tells alone: an identifier cut in two."""
+    goal = secret.views[0]
+    leading = [
+        view for view in plain if view.ordered and any(rises(view.codes, s.codes) for s in secret.views)
+    ]
+    tried = ((one, other) for one in leading for other in plain if other is not one)
+    for one, other in islice(tried, MOST_PAIRS):
+        both = joined(one.codes, other.codes)
+        view = View(one.column, "", both)
+        if secret.name == PLACE and not _narrow(view):
+            continue
+        if other.ordered and any(_in_line(both, s.codes) for s in secret.views if s.ordered):
+            yield _of_pair(one, other, _ORDER, secret)
+            return
+    if secret.name == PLACE:
+        return
+    unordered = ((one, other) for place, one in enumerate(plain) for other in plain[place + 1 :])
+    for one, other in islice(unordered, MOST_PAIRS):
+        if _may_join(one.codes, other.codes, goal.codes) and same(joined(one.codes, other.codes), goal.codes):
+            yield _of_pair(one, other, _SAME, secret)
+            return
+
+
+def _in_line(one: Int, other: Int) -> bool:
+    one, other = paired(one, other)
+    if not len(one) or 2 * (int(one.max()) + 1) < int(other.max()) + 1:
+        return False
+    return in_line(one, other) or in_line(one, int(other.max()) - other)
+
+
+def _may_join(one: Int, other: Int, goal: Int) -> bool:
+    """Whether two columns could be the halves of a third by the numbers of their values."""
+    first, second, third = (int(codes.max(initial=-1)) + 1 for codes in (one, other, goal))
+    return max(first, second) < third <= first * second and third * 2 <= len(goal)
+
+
+def _of_pair(one: View, other: View, relation: str, secret: Withheld) -> Finding:
+    verb = {_SAME: "are together a renaming of", _ORDER: "have together the order of"}[relation]
+    return Finding(
+        "image",
+        one.column,
+        f"Columns {one.column} and {other.column} {verb} {secret.words}.",
+        "Name one of them among the identifiers, which takes it out.",
+    )
+
+
+def _mend(column: str, secret: Withheld) -> str:
+    if secret.identifying:
+        return f"Name {column} among the identifiers, which takes it out."
+    return (
+        f"Name {column} among the quasi-identifiers, so that steps protect it too, or among the identifiers, "
+        "which takes it out."
+    )

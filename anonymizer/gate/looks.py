@@ -1,0 +1,311 @@
+"""All looks at a release beside its original, for the gate and for releases that others made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.gate.alignment import aligned
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.images import PLACE, Withheld, images
+from anonymizer.gate.order import tells
+from anonymizer.gate.relations import dense, same
+from anonymizer.gate.traces import disguised, held, looks_like_an_identifier, titled
+from anonymizer.gate.views import Column, View
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.tables.encoding import Codes, coded
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+
+MOST_ROWS: Final = 50_000
+"""Rows that are drawn of a larger table to look for relations; equality is looked at in all rows."""
+
+_GROUPS: Final = 100
+
+
+def look(
+    original: Table,
+    released: Table,
+    *,
+    origin: Int | None = None,
+    kept: Collection[str] = (),
+    added: Collection[str] = (),
+    ordered: bool = False,
+) -> tuple[Finding, ...]:
+    """Look at a release for what leaves by side doors.
+
+    Args:
+        original: with roles.
+        released: as it was read back.
+        origin: where each released row stood in the original, shape (m,); None if that is not known. It is
+        then
+            found by the cells, and a column that was only renamed, scaled or shifted is a finding as well.
+        kept: columns that are released as they are, cell by cell.
+        added: columns that a step adds and the original lacks.
+        ordered: the order of the original is kept on purpose.
+
+    Returns:
+        The findings; empty if there is none.
+    """
+    pair = _Pair.of(original, released, origin)
+    found = [*of_columns(original, released, added), *_of_kept(original, released, origin, kept)]
+    if origin is None and (pair.origin >= 0).sum() < min(_MATCHED, len(released) // 2):
+        found.append(
+            Finding(
+                "unmatched",
+                None,
+                "Few released rows could be matched with the original by their cells, so that copies of "
+                "withheld columns may go unseen.",
+                "If duetto anonymize made it, its gate has known all rows; else ask for the specification.",
+            )
+        )
+    found += _of_traces(pair)
+    found += images(pair.released, pair.withheld(), original.roles, pair.fresh)
+    if origin is None:
+        found += _of_renamed(pair)
+    if not ordered:
+        found += _of_order(pair)
+    return tuple(dict.fromkeys(found))
+
+
+_FEW: Final = 20
+_MATCHED: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The rows of a release that are looked at, and the same rows of the original.
+
+    Attributes:
+        table: the original.
+        rows: of the release, that are looked at.
+        origin: of these rows, -1 where it is not known.
+        released: the released columns, for the rows of known origin.
+        everything: the released columns, for all rows looked at.
+        before: the columns of the original, for the rows of known origin.
+        fresh: of each released column whether its cells are others than those of the original.
+    """
+
+    table: Table
+    rows: Int = field(repr=False)
+    origin: Int = field(repr=False)
+    released: list[Column]
+    everything: list[Column]
+    before: dict[str, Column]
+    fresh: dict[str, bool]
+
+    @classmethod
+    def of(cls, original: Table, released: Table, origin: Int | None) -> _Pair:
+        whole = aligned(original, released) if origin is None else origin
+        rows = np.arange(len(released), dtype=np.int64)
+        if len(rows) > MOST_ROWS:
+            rows = Randomness(None).sample(len(rows), MOST_ROWS)
+        part = released.taken(rows) if len(rows) < len(released) else released
+        stood = whole[rows]
+        known = np.flatnonzero(stood >= 0)
+        everything = [Column.of(part, name) for name in part.names]
+        matched = part if len(known) == len(rows) else part.taken(known)
+        after = everything if matched is part else [Column.of(matched, name) for name in matched.names]
+        source = original.taken(stood[known])
+        before = {name: Column.of(source, name) for name in source.names}
+        fresh = {
+            column.name: column.name not in before or not _equal(before[column.name], column)
+            for column in after
+        }
+        return cls(original, rows, stood, after, everything, before, fresh)
+
+    def withheld(self) -> list[Withheld]:
+        """Identifiers, columns changed or taken out, and the row number."""
+        roles = self.table.roles
+        found = []
+        for name, column in self.before.items():
+            identifying = name in roles.identifiers
+            guarded = name in roles.quasi_identifiers or name in roles.sensitive
+            if identifying or self.fresh.get(name, guarded):
+                words = f"the identifier {name}" if identifying else f"{name}, which is not released as it is"
+                found.append(Withheld(name, words, tuple(_readings(column)), identifying))
+        stood = self.origin[self.origin >= 0]
+        places = Column(PLACE, np.unique(stood).tolist(), dense(stood), None, None)
+        return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), identifying=True)]
+
+
+def _readings(column: Column) -> Iterable[View]:
+    return (view for view in column.views() if view.ordered or not view.words)
+
+
+def _equal(one: Column, other: Column) -> bool:
+    """Whether two columns hold the same cells, row by row, numbers of one size being the same."""
+    if len(one.values) != len(other.values) or not np.array_equal(one.codes, other.codes):
+        return _equal_texts(one, other)
+    if one.numbers is not None and other.numbers is not None:
+        return bool(np.array_equal(one.numbers, other.numbers))
+    return list(map(text_of, one.values)) == list(map(text_of, other.values))
+
+
+def _equal_texts(one: Column, other: Column) -> bool:
+    """The same for columns in other orders: of numbers and of texts that look like them."""
+    if len(one.values) != len(other.values) or not np.array_equal(one.codes < 0, other.codes < 0):
+        return False
+    ours, theirs = _texts(one), _texts(other)
+    return ours == theirs
+
+
+def _texts(column: Column) -> list[str]:
+    if column.numbers is not None:
+        values = [repr(float(number)) for number in column.numbers]
+    else:
+        values = [text_of(value) for value in column.values]
+    return [values[code] for code in column.codes.tolist() if code >= 0]
+
+
+def of_columns(original: Table, released: Table, added: Collection[str]) -> Iterator[Finding]:
+    """Identifiers that are released, and columns that the original lacks and no step adds."""
+    for name in released.names:
+        if name in original.roles.identifiers:
+            yield Finding("identifier", name, f"The identifier {name} is in the release.", "Take it out.")
+        elif name not in original.names and name not in added:
+            yield Finding(
+                "new-column",
+                name,
+                f"Column {name} is in the release, not in the original, and no step adds it.",
+                "Drop it, or make it before the release and give it a role.",
+            )
+
+
+def _of_kept(
+    original: Table, released: Table, origin: Int | None, kept: Collection[str]
+) -> Iterator[Finding]:
+    if origin is None:
+        return
+    for name in kept:
+        wrong = int(differing(original, released, origin, name).sum())
+        if wrong:
+            yield Finding(
+                "altered",
+                name,
+                f"Column {name} is to be released as it is, and {wrong:,} of its cells are others than those "
+                "of the original.",
+                "Report this as a defect, and release nothing of it.",
+            )
+
+
+def differing(original: Table, released: Table, origin: Int, name: str) -> NDArray[np.bool_]:
+    """Of each released row whether its cell differs from the original's, shape (m,).
+
+    Texts are compared as texts, even if they read as numbers: `1.50` is not `1.5`. Of other types the texts
+    are compared that CSV has for them.
+    """
+    first, second = original.frame[name], released.frame[name]
+    if not (isinstance(first.dtype, nw.String) and isinstance(second.dtype, nw.String)):
+        first, second = original.series(name), released.series(name)
+    before, after = _coded(first), _coded(second)
+    places = {text_of(value): place for place, value in enumerate(before.values.tolist())}
+    if isinstance(second.dtype, nw.String) and not isinstance(
+        first.dtype, nw.String | nw.Categorical | nw.Enum
+    ):
+        places |= {text: place for place, text in enumerate(_as_written(first, before))}
+    found = np.array([*(places.get(text_of(value), -2) for value in after.values.tolist()), -1])
+    return np.asarray(found[after.codes] != before.codes[origin])
+
+
+def _as_written(series: nw.Series[Any], codes: Codes) -> list[str]:
+    """The values of a column that is not of texts as CSV writes them, such as dates and truth values."""
+    if series.dtype.is_nested() or not len(codes.values):
+        return [text_of(value) for value in codes.values.tolist()]
+    places = np.empty(len(codes.values), dtype=np.int64)
+    places[codes.codes] = np.arange(len(codes.codes))
+    some = nw.from_native(series[places.tolist()].to_polars(), series_only=True).to_frame()
+    return [line.strip('"') for line in some.to_native().write_csv(include_header=False).splitlines()]
+
+
+def _coded(series: nw.Series[Any]) -> Codes:
+    if series.dtype.is_nested():
+        series = nw.new_series(
+            series.name,
+            [None if cell is None else str(cell) for cell in series.to_list()],
+            nw.String,
+            backend=series.implementation,
+        )
+    gaps = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
+    if series.dtype.is_float():
+        gaps = gaps | np.asarray(series.is_nan().fill_null(value=True).to_numpy(), dtype=np.bool_)
+    found = coded(series.filter(~gaps) if gaps.any() else series)
+    codes = np.full(len(gaps), -1, dtype=np.int64)
+    codes[~gaps] = found.codes
+    return Codes(found.values, codes)
+
+
+def _of_traces(pair: _Pair) -> Iterator[Finding]:
+    roles = pair.table.roles
+    for column in pair.everything:
+        words = looks_like_an_identifier(column)
+        known = column.name in roles.sensitive and "numbers" in str(words)
+        known |= column.name in (*roles.identifiers, *roles.quasi_identifiers)
+        if words is not None and (not known or "look like" in words):
+            yield Finding(
+                "identifying",
+                column.name,
+                f"Values of column {column.name} {words}.",
+                f"Name {column.name} among the identifiers, which takes it out, or the quasi-identifiers.",
+            )
+    identifiers = [Column.of(pair.table, name) for name in roles.identifiers]
+    others = [column for column in pair.everything if column.name not in roles.identifiers]
+    yield from disguised(others, identifiers)
+    yield from titled(others, identifiers)
+    yield from held(
+        [column for column in pair.released if column.name not in roles.identifiers],
+        [pair.before[name] for name in roles.identifiers],
+    )
+
+
+def _of_renamed(pair: _Pair) -> Iterator[Finding]:
+    """Columns that were changed so that the change can be undone."""
+    for column in pair.released:
+        if not pair.fresh[column.name] or column.name not in pair.before:
+            continue
+        before = pair.before[column.name]
+        shift = _shift(before, column)
+        renamed = same(column.plain.codes, before.plain.codes)
+        if shift is None and not renamed:
+            continue
+        how = "by the same difference in every row" if shift is not None else "one by one"
+        yield Finding(
+            "renamed",
+            column.name,
+            f"The values of column {column.name} were replaced {how}: who knows some of them undoes it.",
+            f"Generalize {column.name} or drop it; a shift or a renaming protects nobody.",
+        )
+
+
+def _shift(one: Column, other: Column) -> float | None:
+    """The difference of two columns of numbers or dates, if it is the same in every row and not zero."""
+    for ours, theirs in ((one.numbers, other.numbers), (one.days, other.days)):
+        both = (one.codes >= 0) & (other.codes >= 0)
+        if ours is None or theirs is None or len(ours) < 2 or both.sum() < _FEW:
+            continue
+        gaps = theirs[other.codes[both]] - ours[one.codes[both]]
+        middle = float(np.median(gaps))
+        scale = 1e-9 * max(1.0, float(np.abs(ours).max()))
+        if middle and (np.abs(gaps - middle) <= scale).mean() >= 0.9:
+            return middle
+    return None
+
+
+def _of_order(pair: _Pair) -> Iterator[Finding]:
+    groups = {one.name: one.codes for one in pair.everything if len(one.values) <= _GROUPS}
+    told = tells(pair.origin, groups)
+    if told is not None:
+        yield Finding(
+            "order",
+            None,
+            f"The rows have the order of the original, {told}: who has a list of the people in that order "
+            "reads off who is who.",
+            "Shuffle them.",
+        )

@@ -1,0 +1,68 @@
+"""A released file and its manifest, opened together and checked against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from anonymizer.errors import FileError
+from anonymizer.gate.container import MANIFEST_KEY
+from anonymizer.gate.gate import digest, manifest_path
+from anonymizer.releases.manifest import Manifest
+from anonymizer.tables import files
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+
+_MEND: Final = "Take the release and its manifest as they were written, both."
+
+
+def opened(path: Path) -> tuple[Table, Manifest]:
+    """Read a release and what is said of it.
+
+    The manifest is the file beside it, which holds the digest of the release; in Parquet also a copy in the
+    metadata, which is enough by itself and must say the same.
+
+    Returns:
+        The table with its declared columns, and the manifest.
+
+    Raises:
+        FileError: a file is missing or cannot be read, there is no manifest, or it is that of another
+            release, or was edited.
+    """
+    table = files.table(path)
+    place = manifest_path(path)
+    inside = _inside(path)
+    if not place.exists():
+        if inside is None:
+            raise FileError(f"{path} has no manifest; {place.name} is missing beside it.", _MEND)
+        manifest = inside
+    else:
+        try:
+            manifest = Manifest.from_json(place.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as problem:
+            raise FileError(f"{place} cannot be read: {type(problem).__name__}.", _MEND) from None
+        if digest(path) not in manifest.files.values():
+            raise FileError(f"{place} is the manifest of another release than {path.name}.", _MEND)
+        if inside is not None and replace(manifest, files={}) != replace(inside, files={}):
+            raise FileError(f"{place} was edited: the copy in {path.name} says otherwise.", _MEND)
+    if manifest.rows != len(table):
+        raise FileError(
+            f"The manifest speaks of {manifest.rows:,} rows, and {path.name} has {len(table):,}.", _MEND
+        )
+    return table.declared(Roles(), schema=manifest.columns), manifest
+
+
+def _inside(path: Path) -> Manifest | None:
+    """The manifest in the metadata of Parquet, if there is one."""
+    if not path.name.lower().endswith(".parquet"):
+        return None
+    try:
+        notes = pq.read_metadata(path).metadata or {}
+        text = notes.get(MANIFEST_KEY.encode(), b"").decode("utf-8")
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as problem:
+        raise FileError(f"{path} cannot be read: {type(problem).__name__}.", "Check the file.") from None
+    return Manifest.from_json(text) if text else None

@@ -1,0 +1,215 @@
+"""Releases of tables larger than memory, for specifications whose steps work row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import SpecError, TableError, UnreachableError
+from anonymizer.gate.checks import ALTERED, declared_as, of_cells, of_roles, of_steps
+from anonymizer.gate.container import MANIFEST_KEY, contained
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.gate import KEPT, Gate, publish
+from anonymizer.gate.staging import staging
+from anonymizer.pipelines.pipeline import Pipeline
+from anonymizer.pipelines.spec import Spec
+from anonymizer.releases.guarantee import ABOUT_CLASSES
+from anonymizer.releases.manifest import Manifest
+from anonymizer.releases.release import Release, Step
+from anonymizer.tables import files
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What a release by chunks has done.
+
+    Attributes:
+        rows: that were read.
+        released: rows that were written.
+        columns: that were written.
+        names: of the columns that were read.
+        manifest: as written.
+        warnings: a sentence each.
+    """
+
+    rows: int
+    released: int
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    manifest: Manifest
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is known of the chunks so far.
+
+    Attributes:
+        read: rows.
+        released: rows.
+        first: the release of the first chunk that has one, in its columns and promises like all others.
+        steps: what all chunks together have changed.
+        looked: of some chunks the first row in the output, the release, and the order of its rows.
+    """
+
+    read: int = 0
+    released: int = 0
+    first: Release | None = None
+    steps: tuple[Step, ...] = ()
+    looked: list[tuple[int, Release, Int]] = field(default_factory=list)
+    chunks: int = 0
+
+    def add(self, release: Release, order: Int) -> None:
+        """Note a chunk; the first, second, fourth, eighth and so on are kept to be looked at."""
+        self.chunks += 1
+        if self.chunks & (self.chunks - 1) == 0:
+            self.looked.append((self.released, release, order))
+        self.released += len(release)
+        before = self.steps or tuple(replace(step, changed={}, lost=0) for step in release.steps)
+        self.steps = tuple(_joined(one, two) for one, two in zip(before, release.steps, strict=True))
+        self.first = self.first or release
+
+
+def stream(spec: Spec, source: Path, target: Path, rows: int, gate: Gate) -> Streamed:
+    """Release a file chunk by chunk through the gate; the output is whole or absent.
+
+    Rows are shuffled within chunks. The gate reads the whole output back, and looks closely at the first,
+    second, fourth, eighth chunk and so on.
+
+    Args:
+        spec: all of whose steps work row by row.
+        source: CSV or Parquet.
+        target: CSV or Parquet.
+        rows: of a chunk.
+        gate: says whether rows are shuffled and which findings are accepted.
+
+    Raises:
+        SpecError: a step needs the whole table.
+        TableError: the file has no rows, or the table does not fit a step.
+        UnreachableError: all rows would be suppressed.
+        GateError: there is a finding that is not accepted. Nothing was written.
+        FileError: a file cannot be read or written.
+    """
+    pipeline = spec.pipeline()
+    _by_rows(spec, pipeline)
+    notes: dict[str, str] = {}
+    run = _Run()
+    with staging() as staged:
+        place = staged.place(target)
+        with files.appended(place, spec.dialect, notes) as append:
+            for release in _chunks(spec, pipeline, source, rows, run):
+                order = np.arange(len(release), dtype=np.int64)
+                if not gate.keep_order:
+                    order = Randomness(None).permutation(len(release))
+                run.add(release, order)
+                append(release.table.taken(order))
+            manifest = _manifest(spec, gate, run)
+            notes[MANIFEST_KEY] = manifest.to_json()
+        gate.judge(_findings(spec, place, run, rows, ordered=gate.keep_order))
+        manifest = publish(staged, {target: place}, manifest, target)
+    columns = () if run.first is None else run.first.table.names
+    names = () if run.first is None or run.first.original is None else run.first.original.names
+    warnings = (KEPT,) if gate.keep_order else ()
+    return Streamed(run.read, run.released, columns, names, manifest, warnings)
+
+
+def _by_rows(spec: Spec, pipeline: Pipeline) -> None:
+    for name, method in pipeline.steps:
+        if not method.works_by_rows:
+            raise SpecError(
+                f"Step {name!r} needs the whole table and cannot work by chunks.",
+                "Leave --chunk-rows out; of top-bottom-coding state all bounds.",
+            )
+    for name, hierarchy in spec.hierarchies.items():
+        if hierarchy.learns:
+            raise SpecError(
+                f"The hierarchy of column {name!r} is built of the whole table and cannot be by chunks.",
+                "Leave --chunk-rows out, or write its levels down.",
+            )
+    for name, column in spec.schema.items():
+        if column.missing == "impute" and not column.fills_itself:
+            raise SpecError(
+                f"The missing cells of column {name!r} are filled by the whole table, not by chunks.",
+                "Leave --chunk-rows out, or declare bounds for it.",
+            )
+
+
+def _chunks(spec: Spec, pipeline: Pipeline, source: Path, rows: int, run: _Run) -> Iterator[Release]:
+    """The releases of the chunks that keep a row."""
+    empty: UnreachableError | None = None
+    for table in files.tables(source, rows, spec.dialect):
+        if not len(table):
+            continue
+        run.read += len(table)
+        try:
+            yield pipeline.release(table.declared(spec.roles, spec.hierarchies, spec.schema))
+        except UnreachableError as problem:
+            empty = problem
+    if not run.read:
+        raise TableError(f"{source} has no rows.", "Give at least one.")
+    if not run.released and empty is not None:
+        raise empty
+
+
+def _manifest(spec: Spec, gate: Gate, run: _Run) -> Manifest:
+    """The manifest; what is promised of classes cannot hold over chunks, and is not said."""
+    base = Manifest() if run.first is None else run.first.manifest
+    return replace(
+        base,
+        specification=spec.digest,
+        guarantees=tuple(one for one in base.guarantees if one.kind not in ABOUT_CLASSES),
+        order="kept" if gate.keep_order else "shuffled within chunks",
+        rows=run.released,
+        accepted=gate.accept,
+    )
+
+
+def _findings(spec: Spec, place: Path, run: _Run, rows: int, *, ordered: bool) -> Iterator[Finding]:
+    """All findings about the output, which is read back by chunks."""
+    if run.first is None or run.first.original is None:
+        return
+    yield from of_roles(run.first.original)
+    yield from of_steps(replace(run.first, steps=run.steps), run.read - run.released)
+    yield from contained(place)
+    start = 0
+    pieces: list[list[Table]] = [[] for _ in run.looked]
+    for table in files.tables(place, rows, spec.dialect):
+        if table.names != run.first.table.names:
+            yield ALTERED
+            return
+        for held, (first, release, _) in zip(pieces, run.looked, strict=True):
+            inside = np.arange(max(first, start), min(first + len(release), start + len(table)))
+            if len(inside):
+                held.append(table.taken(inside - start))
+        start += len(table)
+    if start != run.released:
+        yield ALTERED
+        return
+    for held, (_, release, order) in zip(pieces, run.looked, strict=True):
+        if release.original is not None:
+            read = declared_as(release, _together(held))
+            origin = None if release.origin is None else release.origin[order]
+            yield from of_cells(release, read, origin, ordered=ordered)
+
+
+def _together(tables: Sequence[Table]) -> Table:
+    """Stretches of one file as one table."""
+    frame = nw.concat([table.frame for table in tables])
+    return replace(tables[0], frame=frame, origin=np.arange(len(frame), dtype=np.int64))
+
+
+def _joined(one: Step, other: Step) -> Step:
+    """What a step has done to two chunks."""
+    changed = dict(one.changed)
+    for name, cells in other.changed.items():
+        changed[name] = changed.get(name, 0) + cells
+    return replace(one, changed=changed, lost=one.lost + other.lost)

@@ -1,0 +1,222 @@
+"""Identifiers in disguise: values that look drawn, numbered or hashed, and texts that hold an identifier."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.gate.finding import Finding
+from anonymizer.gate.relations import CHANCE
+from anonymizer.gate.views import Column
+
+Int = NDArray[np.int64]
+
+LEAST: Final = 20
+"""Values below which nothing is said of their look."""
+
+NEARLY_ALL: Final = 0.9
+"""Part of the rows in which a column must differ to single out rows."""
+
+_READ: Final = 5_000
+_SHORTEST: Final = 4
+_CUT: Final = 8
+_HASHED: Final = 4_000
+
+_HEX: Final = re.compile(r"[0-9a-f]{8,128}|[0-9A-F]{8,128}")
+_UUID: Final = re.compile(r"\{?[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\}?")
+_BASE64: Final = re.compile(
+    r"[A-Za-z0-9+/_-]{22,24}={0,2}|[A-Za-z0-9+/_-]{27,28}=?|[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{86}={0,2}"
+)
+
+DIGESTS: Final[dict[str, Callable[[bytes], str]]] = {
+    "the SHA-256 of": lambda text: hashlib.sha256(text).hexdigest(),
+    "the SHA-1 of": lambda text: hashlib.sha1(text, usedforsecurity=False).hexdigest(),
+    "the MD5 of": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
+    "the SHA-512 of": lambda text: hashlib.sha512(text).hexdigest(),
+    "the SHA-224 of": lambda text: hashlib.sha224(text).hexdigest(),
+    "the SHA-384 of": lambda text: hashlib.sha384(text).hexdigest(),
+    "the SHA3-256 of": lambda text: hashlib.sha3_256(text).hexdigest(),
+    "the BLAKE2b of": lambda text: hashlib.blake2b(text).hexdigest(),
+    "the BLAKE2s of": lambda text: hashlib.blake2s(text).hexdigest(),
+    "the CRC-32 of": lambda text: f"{zlib.crc32(text):08x}",
+}
+"""What may have been made of an identifier without a key, and is often cut."""
+
+FORMS: Final[dict[str, Callable[[str], str]]] = {
+    "as they are": lambda text: text,
+    "in base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "in base32": lambda text: base64.b32encode(text.encode()).decode(),
+    "in hexadecimal": lambda text: text.encode().hex(),
+    "from right to left": lambda text: text[::-1],
+}
+"""Ways to write an identifier."""
+
+
+def looks_like_an_identifier(column: Column) -> str | None:
+    """What a column's values look like by themselves, as the end of a sentence; None if like nothing.
+
+    Whole numbers are taken for numbers that were given out if all differ although so many drawn at random
+    from the same range would have met: n numbers of a range of m are all different with a probability of at
+    most exp(-n (n - 1) / 2m).
+    """
+    texts = [value for value in column.values if isinstance(value, str)]
+    if len(texts) == len(column.values) >= LEAST:
+        if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
+            return "look like UUIDs"
+        if _is_hex(texts):
+            return "look like digests or keys in hexadecimal"
+        if _is_base64(texts):
+            return "look like digests or keys in base64"
+    rows = int((column.codes >= 0).sum())
+    whole = column.whole
+    if whole is not None and len(whole) == rows >= LEAST:
+        span = int(whole.max()) - int(whole.min()) + 1
+        if rows * (rows - 1) / 2 / span > -np.log(CHANCE):
+            return "are whole numbers that are all different and lie close together, as numbers given out do"
+    if column.is_text and rows >= LEAST and len(column.values) > NEARLY_ALL * rows:
+        return "are texts that differ in nearly every row"
+    return None
+
+
+def disguised(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+    """Look for values of an identifier in any order of the rows: as they are, encoded, or hashed and cut."""
+    for identifier in identifiers:
+        texts = [str(value).strip() for value in identifier.values]
+        step = max(1, len(texts) // _HASHED)
+        written, digests = _written(texts), _digests(texts[::step])
+        for column in columns:
+            word = _known(column, written, digests, len(texts))
+            if word is not None and column.name != identifier.name:
+                yield Finding(
+                    "disguise",
+                    column.name,
+                    f"Column {column.name} holds values of the identifier {identifier.name}, {word}.",
+                    f"Name {column.name} among the identifiers, which takes it out.",
+                )
+
+
+def held(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+    """Look for texts that hold the identifier of their row, as a note or an address may.
+
+    Args:
+        columns: released, by rows of known origin.
+        identifiers: for the same rows.
+    """
+    for identifier in identifiers:
+        names = [_words(str(value).strip().casefold()) for value in identifier.values]
+        for column in columns:
+            if column.name == identifier.name or not column.is_text:
+                continue
+            texts = [str(value).casefold() for value in column.values]
+            if max(map(len, texts)) < _SHORTEST:
+                continue
+            both = np.flatnonzero((column.codes >= 0) & (identifier.codes >= 0))
+            both = both[:: max(1, len(both) // _READ)]
+            whose, cells = identifier.codes[both].tolist(), column.codes[both].tolist()
+            there = _hits(whose, cells, names, texts)
+            if there >= 3 and there > 3 * _hits([*whose[1:], *whose[:1]], cells, names, texts):
+                yield Finding(
+                    "disguise",
+                    column.name,
+                    f"Column {column.name} holds the {identifier.name} of the row in its texts, in {there:,} "
+                    f"of {len(both):,} rows.",
+                    f"Name {column.name} among the identifiers, which takes it out.",
+                )
+
+
+def titled(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+    """Look for values of an identifier among the names of the columns, as where the first line is a row."""
+    for identifier in identifiers:
+        values = {_plain(value) for value in identifier.values}
+        for column in columns:
+            word = _plain(column.name)
+            if len(word) >= _SHORTEST and not word.isdigit() and word in values:
+                yield Finding(
+                    "disguise",
+                    column.name,
+                    f"The name of column {column.name} is a value of the identifier {identifier.name}.",
+                    "Rename the column, or give the file a first line that names the columns.",
+                )
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """What of an identifier may be held by a text: the whole, and its words of four letters and more."""
+    parts = [word for word in re.findall(r"\w+", name) if not word.isdigit()]
+    return tuple(dict.fromkeys(word for word in (name, *parts) if len(word) >= _SHORTEST))
+
+
+def _hits(
+    whose: Sequence[int], cells: Sequence[int], names: Sequence[tuple[str, ...]], texts: Sequence[str]
+) -> int:
+    """Rows whose text holds the identifier, or a word of it."""
+    return sum(
+        any(word in texts[cell] for word in names[one]) for one, cell in zip(whose, cells, strict=True)
+    )
+
+
+def _written(texts: Sequence[str]) -> dict[str, str]:
+    """The ways to write identifiers, by how they read then; short ones and numbers may occur by chance."""
+    made: dict[str, str] = {}
+    for text in texts:
+        if len(text) >= _SHORTEST and not text.isdigit():
+            for word, write in FORMS.items():
+                made |= {_plain(write(form)): word for form in (text.lower(), text.upper(), text)}
+    return made
+
+
+def _digests(texts: Sequence[str]) -> dict[str, str]:
+    """The digests of identifiers, by their first eight letters."""
+    return {
+        digest(form.encode())[:_CUT]: f"{word} them"
+        for text in texts
+        for form in {text, text.lower(), text.upper()}
+        for word, digest in DIGESTS.items()
+    }
+
+
+def _known(column: Column, written: dict[str, str], digests: dict[str, str], most: int) -> str | None:
+    """How values of a column were made of the identifiers; None if they were not.
+
+    Digests do not meet by chance, so that one in a hundred tells. Names may, as physicians may be patients:
+    half of the values, or of the identifiers, must be there.
+    """
+    values = [_plain(value) for value in column.values]
+    found = Counter(word for value in values if (word := written.get(value)) is not None)
+    for word, hits in found.most_common(1):
+        if hits >= 2 and 2 * hits >= min(len(values), most):
+            return word
+    cut = (value[:_CUT] for value in values if len(value) >= _CUT)
+    found = Counter(word for value in cut if (word := digests.get(value)) is not None)
+    for word, hits in found.most_common(1):
+        if hits >= max(2, min(len(values), most) // 100):
+            return word
+    return None
+
+
+def _plain(value: Any) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text.strip().casefold().rstrip("=")
+
+
+def _is_hex(texts: Sequence[str]) -> bool:
+    fit = [text for text in texts if _HEX.fullmatch(text)]
+    if len(fit) <= NEARLY_ALL * len(texts) or len({len(text) for text in fit}) > 1:
+        return False
+    used = set("".join(fit).lower())
+    return len(used & set("abcdef")) >= 4 and len(used & set("0123456789")) >= 7
+
+
+def _is_base64(texts: Sequence[str]) -> bool:
+    fit = [text for text in texts if _BASE64.fullmatch(text)]
+    if len(fit) <= NEARLY_ALL * len(texts) or len({len(text) for text in fit}) > 1:
+        return False
+    used = set("".join(fit))
+    return len(used) >= 40 and any(map(str.isdigit, used)) and any(map(str.isupper, used))

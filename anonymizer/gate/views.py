@@ -1,0 +1,226 @@
+"""A column as an attacker may read it: its cells, the numbers and dates in them, and what clings to them.
+
+Each reading gives codes in the order of what is read. A copy of a birth date in another form has the same
+dates; `P-0017` has the number 17; a number rounded to tenths may carry an identifier in its last digits,
+and a text in the blanks before it, behind it or in its capital letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.gate.relations import dense
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+_MOST: Final = 0.99
+"""The part of the different values that must be readable as numbers or dates."""
+
+_FORMS: Final = (
+    *("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%d.%m.%y"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"),
+)
+_NUMBER: Final = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+_DIGITS: Final = re.compile(r"\d{1,15}")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One reading of a column.
+
+    Attributes:
+        column: that is read.
+        words: what of it is read, for people; empty for the cells themselves.
+        codes: in the order of what was read, -1 where there is nothing, shape (n,).
+        ordered: whether its order may mean something; not that of truth values and marks.
+    """
+
+    column: str
+    words: str
+    codes: Int = field(repr=False)
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's values and how they read.
+
+    Attributes:
+        name: of it.
+        values: the different values as Python has them, in order.
+        codes: of the rows, as in `tables.Codes`.
+        numbers: of each value the number that it is, or None if most are none.
+        days: of each value the day and time that it is, as a number, or None.
+    """
+
+    name: str
+    values: Sequence[Any] = field(repr=False)
+    codes: Int = field(repr=False)
+    numbers: Float | None = field(repr=False)
+    days: Float | None = field(repr=False)
+
+    @classmethod
+    def of(cls, table: Table, name: str) -> Column:
+        """Read a column of a table; nested values by their texts."""
+        series = table.series(name)
+        if series.dtype.is_nested():
+            cells = [None if cell is None else str(cell) for cell in series.to_list()]
+            values = sorted({cell for cell in cells if cell is not None})
+            places = {value: place for place, value in enumerate(values)}
+            codes = np.array([-1 if cell is None else places[cell] for cell in cells], dtype=np.int64)
+            return cls(name, values, codes, None, None)
+        found = table.codes(name)
+        values = [_read(value) for value in found.values.tolist()]
+        if table.is_numeric(name):
+            numbers = np.asarray(
+                series.filter(~table.missing(name)).cast(nw.Float64).to_numpy(), dtype=np.float64
+            )
+            of_value = np.zeros(len(values))
+            of_value[found.codes[found.codes >= 0]] = numbers
+            return cls(name, values, found.codes, of_value, None)
+        if any(isinstance(value, bool) for value in values[:1]):
+            return cls(name, values, found.codes, None, None)
+        numbers_, days = _numbers(values), _days(values)
+        return cls(name, values, found.codes, None if days is not None else numbers_, days)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its cells are texts, and neither numbers nor dates in the form of texts."""
+        return (
+            bool(self.values)
+            and isinstance(self.values[0], str)
+            and self.numbers is None
+            and self.days is None
+        )
+
+    @property
+    def whole(self) -> NDArray[np.int64] | None:
+        """Of each value the whole number that it is, or None if one is none, or too large for 64 bits."""
+        if self.numbers is None or not len(self.numbers) or not np.isfinite(self.numbers).all():
+            return None
+        if (self.numbers != np.rint(self.numbers)).any() or np.abs(self.numbers).max() >= 2**62:
+            return None
+        try:
+            return np.array([int(value) for value in self.values], dtype=np.int64)
+        except (TypeError, ValueError, OverflowError):
+            return self.numbers.astype(np.int64)
+
+    def spread(self, of_value: Sequence[Any] | NDArray[Any]) -> Int:
+        """What was read of each value, as codes of the rows; NaN is nothing."""
+        read = np.asarray(of_value)
+        known = ~np.isnan(read) if read.dtype.kind == "f" else np.ones(len(read), dtype=np.bool_)
+        places = np.full(len(read), -1, dtype=np.int64)
+        places[known] = np.unique(read[known], return_inverse=True)[1]
+        return dense(np.where(self.codes < 0, -1, np.append(places, -1)[self.codes]))
+
+    @property
+    def plain(self) -> View:
+        """The cells, in the order of the numbers or dates that they are, else of their texts."""
+        order = self.numbers if self.numbers is not None else self.days
+        truth = bool(self.values) and isinstance(self.values[0], bool)
+        codes = self.codes if order is None or np.isnan(order).any() else self.spread(order)
+        return View(self.name, "", codes, not truth)
+
+    def views(self) -> Iterator[View]:
+        """All readings; those that are the same for all rows are left out."""
+        yield self.plain
+        if self.days is not None or self.numbers is not None:
+            yield from self._parts(self.numbers)
+        texts = [value for value in self.values if isinstance(value, str)]
+        if len(texts) != len(self.values) or not texts:
+            return
+        if self.is_text:
+            read = np.array([_inner(text) for text in texts])
+            if (~np.isnan(read)).mean() >= _MOST:
+                yield from self._varied("the number in", read)
+        for words, mark in _MARKS.items():
+            yield from self._varied(words, np.array([mark(text) for text in texts]), ordered=False)
+
+    def _parts(self, numbers: Float | None) -> Iterator[View]:
+        """What lies below the place to which the numbers seem to be rounded."""
+        if numbers is None or not np.isfinite(numbers).all():
+            return
+        for digits in range(7):
+            rounded = np.round(numbers, digits)
+            if 2 * len(np.unique(rounded)) <= len(numbers):
+                rest = np.round((numbers - rounded) * 10.0**digits, 12 - digits)
+                if np.any(rest):
+                    yield from self._varied(f"the digits from the {digits + 1}. behind the point on of", rest)
+
+    def _varied(self, words: str, read: NDArray[Any], *, ordered: bool = True) -> Iterator[View]:
+        codes = self.spread(read)
+        if codes.max(initial=-1) > 0:
+            yield View(self.name, words, codes, ordered)
+
+
+_MARKS: Final[dict[str, Callable[[str], int]]] = {
+    "the blanks before": lambda text: len(text) - len(text.lstrip()),
+    "the blanks behind": lambda text: len(text) - len(text.rstrip()),
+    "the capital letters of": lambda text: sum(map(str.isupper, text)) if text.lower() != text else 0,
+}
+
+
+def _read(value: Any) -> Any:
+    """A cell of bytes as the text that it may be; its order stays."""
+    if not isinstance(value, bytes):
+        return value
+    return value.decode("latin-1") if any(byte > 127 for byte in value) else value.decode("ascii")
+
+
+def _inner(text: str) -> float:
+    """The number in a text that has exactly one, else NaN."""
+    found = _DIGITS.findall(text)
+    return float(found[0]) if len(found) == 1 else np.nan
+
+
+def _numbers(values: Sequence[Any]) -> Float | None:
+    """Texts and decimals as numbers."""
+    if not values or isinstance(values[0], (date, datetime, bytes)):
+        return None
+    read = np.full(len(values), np.nan)
+    for place, value in enumerate(values):
+        if not isinstance(value, str) or _NUMBER.fullmatch(value):
+            try:
+                read[place] = float(value.replace(",", ".") if isinstance(value, str) else value)
+            except (TypeError, ValueError, OverflowError):
+                continue
+    return read if (~np.isnan(read)).mean() >= _MOST else None
+
+
+def _days(values: Sequence[Any]) -> Float | None:
+    """Dates and texts in one form of a date, in days."""
+    if not values:
+        return None
+    if all(isinstance(value, date) for value in values):
+        return np.array([_day(value) for value in values])
+    if not all(isinstance(value, str) for value in values):
+        return None
+    for form in _FORMS:
+        read = np.full(len(values), np.nan)
+        wrong = 0
+        for place, text in enumerate(values):
+            try:
+                read[place] = _day(datetime.strptime(text.strip(), form))
+            except ValueError:
+                wrong += 1
+                if wrong > (1 - _MOST) * len(values):
+                    break
+        else:
+            return read
+    return None
+
+
+def _day(value: date) -> float:
+    if not isinstance(value, datetime):
+        return float(value.toordinal())
+    return value.toordinal() + (value.hour * 3600 + value.minute * 60 + value.second) / 86400

@@ -1,0 +1,1 @@
+"""What every measure is, and how what it has found is presented."""

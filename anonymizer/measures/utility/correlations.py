@@ -1,0 +1,37 @@
+"""How columns hang together in pairs, as a measure."""
+
+from __future__ import annotations
+
+from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.story import Story, number
+from anonymizer.utility.correlations import Correlations, correlations
+
+
+class PairCorrelations(Measure[Correlations]):
+    """The mean change of the strength of association over pairs of columns."""
+
+    word = "correlations"
+    title = "Correlations"
+    kind = "utility"
+
+    def lacks(self, case: Case) -> str:
+        """It needs a pair."""
+        return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
+
+    def cost(self, rows: int, columns: int) -> float:
+        """Pairs, of which no more are drawn than a bound on the cells allows."""
+        return (
+            10.0 * rows * min(columns**2 / 2, 2000.0, max(100.0, 2e8 / max(1, rows))) + 30.0 * rows * columns
+        )
+
+    def measure(self, case: Case) -> Correlations:
+        """As `correlations`, of the shared columns."""
+        return correlations(case.original, case.release, case.shared, random_state=case.seed)
+
+    def describe(self, found: Correlations) -> Story:
+        """The mean change."""
+        of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"
+        return Story(
+            values={"difference": found.difference, "pairs": len(found.pairs), "part": found.part},
+            facts=[("Change", f"{number(found.difference)} in the mean over {of}")],
+        )

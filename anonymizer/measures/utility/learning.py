@@ -1,0 +1,43 @@
+"""Utility for learning, as a measure."""
+
+from __future__ import annotations
+
+import math
+
+from anonymizer.errors import TableError
+from anonymizer.measures.contract.measure import Case, Measure, Need
+from anonymizer.measures.contract.story import Card, Story, percent
+
+
+class LearningUtility(Measure[float]):
+    """How well a model trained on the release predicts (thesis, Definition 4.6)."""
+
+    word = "learning"
+    title = "Utility for learning"
+    kind = "utility"
+    needs = (Need.PIPELINE, Need.ORIGIN, Need.UTILITY)
+
+    def cost(self, rows: int, columns: int) -> float:
+        """Two models of a few thousand rows."""
+        return 5e8 + 10.0 * rows * columns
+
+    def measure(self, case: Case) -> float:
+        """The ratio of F-measures."""
+        if case.utility is None or case.pipeline is None:
+            raise TableError("It is not said what to predict.", "Name a column.")
+        found = case.utility(case.original, case.release, case.pipeline)
+        if math.isnan(found):
+            raise TableError(
+                "It is undefined: the model of the original finds nothing.", "Name another column."
+            )
+        return found
+
+    def describe(self, found: float) -> Story:
+        """The ratio."""
+        return Story(
+            values={"ratio": found},
+            lines=[("predictive power", f"{found:.2%} kept")],
+            cards=[Card(percent(found), "of the predictive power kept (ratio of F-measures)")],
+            text=f"A model trained on the release reaches {percent(found)} of the F-measure of one trained "
+            "on the original, both tested on rows that neither was trained with.",
+        )

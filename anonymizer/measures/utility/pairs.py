@@ -1,0 +1,46 @@
+"""The joint distributions of pairs of columns before and after, as a measure."""
+
+from __future__ import annotations
+
+from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.story import Story, number
+from anonymizer.utility.pairs import PairDistances, pair_distances
+
+
+class PairMarginals(Measure[PairDistances]):
+    """Total variation of two-way marginals: the mean and the worst."""
+
+    word = "pair-marginals"
+    title = "Distributions of pairs of columns"
+    kind = "utility"
+
+    def lacks(self, case: Case) -> str:
+        """It needs a pair."""
+        return "" if len(case.shared) > 1 else "original and release share fewer than two columns"
+
+    def cost(self, rows: int, columns: int) -> float:
+        """Pairs are sorted, 500 of them at most."""
+        return 30.0 * rows * (min(columns**2 / 2, 500.0) + columns)
+
+    def measure(self, case: Case) -> PairDistances:
+        """As `pair_distances`, of the shared columns."""
+        return pair_distances(case.original, case.release, case.shared, random_state=case.seed)
+
+    def describe(self, found: PairDistances) -> Story:
+        """The mean, and which pair is worst."""
+        of = "all pairs of columns" if found.part == 1 else f"{len(found.pairs):,} pairs of columns at random"
+        one, other = found.worst
+        worst = float(found.distances.max())
+        return Story(
+            values={
+                "mean": found.mean,
+                "worst": worst,
+                "worst_pair": [one, other],
+                "pairs": len(found.pairs),
+                "part": found.part,
+            },
+            facts=[
+                ("Mean total variation", f"{number(found.mean)} over {of}; 0 if alike, 1 if nothing is"),
+                ("Worst", f"{number(worst)}, of {one} and {other}"),
+            ],
+        )

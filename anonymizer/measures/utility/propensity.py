@@ -1,0 +1,40 @@
+"""The propensity score as a measure."""
+
+from __future__ import annotations
+
+from anonymizer.measures.contract.measure import Case, Measure
+from anonymizer.measures.contract.story import Story, number
+from anonymizer.utility.propensity import Propensity, propensity
+
+
+class PropensityScore(Measure[Propensity]):
+    """Can a model tell released rows from original ones?"""
+
+    word = "propensity"
+    title = "Propensity score"
+    kind = "utility"
+
+    def lacks(self, case: Case) -> str:
+        """It needs a column."""
+        return "" if case.shared else "original and release share no column"
+
+    def cost(self, rows: int, columns: int) -> float:
+        """A model of a few hundred features of at most twenty thousand rows."""
+        return 3e8 + 10.0 * rows * columns
+
+    def measure(self, case: Case) -> Propensity:
+        """As `propensity`, of the shared columns."""
+        return propensity(case.original, case.release, case.shared, random_state=case.seed)
+
+    def describe(self, found: Propensity) -> Story:
+        """The ratio to what chance would give."""
+        return Story(
+            values={"pmse": found.pmse, "ratio": found.ratio, "columns": found.columns},
+            facts=[
+                (
+                    "Ratio",
+                    f"{number(found.ratio)}: about 1 or less if a model cannot tell released from original "
+                    f"rows, more the better it can ({found.columns} columns seen)",
+                )
+            ],
+        )

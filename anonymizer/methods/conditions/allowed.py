@@ -1,0 +1,152 @@
+"""Judges classes: which may be released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import SpecError
+from anonymizer.methods.conditions.constraint import Constraint
+from anonymizer.methods.conditions.constraints import constraint
+from anonymizer.risk.classes import Contents, grouped
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+
+def checked_k(k: int) -> None:
+    """Check the least size of a class.
+
+    Raises:
+        SpecError: it is below 1.
+    """
+    if k < 1:
+        raise SpecError(f"k is {k}.", "Choose 2 or more.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A constraint on a table of n rows.
+
+    Attributes:
+        constraint: the condition.
+        codes: the values of its column, shape (n,).
+        totals: rows of each value in the table that t-closeness is measured against, shape (v,).
+        levels: labels of the values, see `Constraint.levels`.
+        known: codes of the columns that an attacker knows, shape (n,) each.
+    """
+
+    constraint: Constraint
+    codes: Int
+    totals: Int
+    levels: Sequence[Int]
+    known: tuple[Int, ...]
+
+    def of(self, rows: Int) -> _Judged:
+        """The same for some rows."""
+        known = tuple(codes[rows] for codes in self.known)
+        return replace(self, codes=self.codes[rows], known=known)
+
+    def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
+        """As `Allowed`."""
+        if not self.known:
+            contents = Contents.of(classes, count, self.codes[rows], self.totals)
+            return self.constraint.holds(contents, self.levels)
+        parts, number = grouped([classes, *(codes[rows] for codes in self.known)])
+        contents = Contents.of(parts, number, self.codes[rows], self.totals)
+        parent = np.empty(number, dtype=np.int64)
+        parent[parts] = classes
+        found = np.ones(count, dtype=np.bool_)
+        found[parent[~self.constraint.holds(contents, self.levels)]] = False
+        return found
+
+
+class Allowed:
+    """Judges classes: size and all constraints.
+
+    Classes that are allowed stay so when they are joined, whatever the constraint.
+
+    Args:
+        table: the table that is to be released, with the sensitive columns.
+        k: the least number of rows.
+        constraints: as `constraint` takes them.
+
+    Attributes:
+        constraints: as values.
+        withheld: columns that serve the judgement only, and are not released.
+        released: which rows may be released: all, unless a constraint selects, shape (n,).
+
+    Raises:
+        TableError: a sensitive column is not there or misses a cell.
+        SpecError: k is below 1, or a constraint is of no known form.
+    """
+
+    def __init__(self, table: Table, k: int, constraints: tuple[Any, ...] = ()) -> None:
+        checked_k(k)
+        self.k = k
+        self.constraints = tuple(map(constraint, constraints))
+        self.withheld = tuple(dict.fromkeys(one.column for one in self.constraints if one.withholds))
+        self.released = np.ones(len(table), dtype=np.bool_)
+        self._judged: list[_Judged] = []
+        for one in self.constraints:
+            codes, kinds = one.coded(table)
+            table.complete(one.known)
+            known = tuple(table.codes(column).codes for column in one.known)
+            totals = np.bincount(codes, minlength=kinds)
+            self._judged.append(_Judged(one, codes, totals, one.levels(table), known))
+            if one.selects:
+                self.released &= codes == 1
+
+    @property
+    def grows(self) -> bool:
+        """Whether a class that is allowed stays so when any rows join it: size and distinct values do."""
+        return all(one.constraint.grows and not one.known for one in self._judged)
+
+    @property
+    def is_by_size(self) -> bool:
+        """Whether size is all that counts."""
+        return not self._judged
+
+    @property
+    def by_size(self) -> Allowed:
+        """The same judge without the constraints on contents."""
+        part = copy(self)
+        part._judged = []
+        return part
+
+    def of(self, rows: Int) -> Allowed:
+        """The same judge for a table of some rows; what t-closeness is measured against stays."""
+        part = copy(self)
+        part.released = self.released[rows]
+        part._judged = [one.of(rows) for one in self._judged]
+        return part
+
+    def __call__(self, rows: Int, classes: Int, count: int) -> Bool:
+        """Judge classes of some rows.
+
+        Args:
+            rows: places in the table, shape (r,).
+            classes: of each of them, from 0, shape (r,).
+            count: the number of classes.
+
+        Returns:
+            Of each class whether it may be released, shape (count,).
+        """
+        sizes = np.bincount(classes[self.released[rows]], minlength=count)
+        allowed = sizes >= self.k
+        if any(one.constraint.selects for one in self._judged):
+            allowed |= sizes == 0
+        for one in self._judged:
+            fine = np.flatnonzero(allowed)
+            if not len(fine):
+                break
+            place = np.cumsum(allowed) - 1
+            kept = allowed[classes]
+            allowed[fine] = one(rows[kept], place[classes[kept]], len(fine))
+        return allowed

@@ -1,0 +1,1 @@
+"""What every method is, by whoever wrote it."""

@@ -1,0 +1,1 @@
+"""Cells that change: noise, swapping, microaggregation, random categories."""

@@ -1,0 +1,156 @@
+"""Categories changed at random, near ones more likely: the exponential mechanism over a hierarchy.
+
+The thesis (section 4.3.1) takes Pr[r] proportional to e^(epsilon H / 2), H being the distance by edges of
+the tree between r and the median of the column. As printed, far values would be likelier; here quality is
+minus the distance. `around` says what it is taken from: the median of the column, as the text says, which
+makes all records alike, or the record's own value, which keeps more of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import HierarchyError, TableError, near
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.perturbation.transition import (
+    domain,
+    drawn,
+    is_declared,
+    loss,
+    of_one_cell,
+    spread_labels,
+)
+from anonymizer.releases.guarantee import Guarantee, checked_budget
+from anonymizer.risk.candidates import Sets
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+
+AROUND: Final = ("value", "median")
+
+
+class ExponentialMechanism(Method):
+    """Replaces each value by one drawn with probability proportional to e^(-epsilon d / 2).
+
+    d is the number of edges between the two values in the tree of the hierarchy. With `around = "value"` one
+    cell is epsilon D-locally differentially private for D the largest distance: epsilon D / 2 from the
+    weights and as much from their sums, which differ from value to value. The exact loss is the largest log
+    ratio in the matrix, `losses_`; it is promised where the categories are declared, since otherwise the
+    cells decide which values there are.
+
+    Args:
+        epsilon: in [1e-6, 100].
+        columns: columns with hierarchies; the quasi-identifiers that have one if None.
+        around: `value` or `median`.
+        confidence: T; the likeliest outcomes that reach this probability are candidates with high confidence.
+        random_state: a seed, or None for the operating system's randomness.
+
+    Attributes:
+        laws_: of each column its values and the matrix that was used, shape (d,) and (d, d).
+        losses_: of each column the epsilon of one cell.
+
+    Reference: McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; thesis, 4.3.1.
+    """
+
+    word: ClassVar[str] = "exponential-mechanism"
+    keeps_rows: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        columns: tuple[str, ...] | None = None,
+        around: str = "value",
+        confidence: float = 0.9,
+        random_state: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.columns = columns
+        self.around = around
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers with a hierarchy that hold categories."""
+        return tuple(
+            name
+            for name in table.roles.quasi_identifiers
+            if name in table.hierarchies and table.is_categorical(name)
+        )
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        checked_budget(self.epsilon)
+        if self.around not in AROUND:
+            raise TableError(
+                f"There is nothing called {self.around!r} to be around.", near(self.around, AROUND)
+            )
+
+    def _fit(self, table: Table) -> None:
+        table.complete(self.columns_of(table))
+        self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
+        for column in self.columns_of(table):
+            hierarchy = table.hierarchies.get(column)
+            if hierarchy is None:
+                raise HierarchyError(
+                    f"Column {column!r} has no hierarchy.", "Give one to measure distances by."
+                )
+            values, counts = domain(table, column)
+            groups = np.stack([level.groups for level in hierarchy.bind(values, column)])
+            weights = np.exp(-self.epsilon * self._distances(groups, counts) / 2)
+            self.laws_[column] = (values, weights / weights.sum(axis=1, keepdims=True))
+        self.losses_ = {column: loss(law) for column, (_, law) in self.laws_.items()}
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Local differential privacy of one cell of each column whose categories are declared."""
+        if self.around != "value" or self.seeded:
+            return ()
+        declared = [column for column in self.laws_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
+
+    def _distances(self, groups: Int, counts: Int) -> Float:
+        distances = edges(groups)
+        if self.around == "value":
+            return distances
+        median = int(np.argmin(distances @ counts))
+        return np.broadcast_to(distances[median], distances.shape)
+
+    def _transform(self, table: Table) -> Table:
+        random = Randomness(self.random_state)
+        table.complete(tuple(self.laws_))
+        replaced = {
+            column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
+        }
+        return table.replaced(replaced)
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """The likeliest outcomes up to T with high confidence, all others with low."""
+        if column not in self.laws_:
+            return sets
+        return spread_labels(sets, *self.laws_[column], self.confidence)
+
+
+def edges(groups: Int) -> Float:
+    """Distances in the tree of a hierarchy: twice the lowest level at which two values have one label.
+
+    Args:
+        groups: of each level, the places of the labels of d values, shape (levels, d).
+
+    Returns:
+        Shape (d, d); values that share no label are twice the number of levels apart.
+    """
+    levels, count = groups.shape
+    distances = np.full((count, count), 2.0 * levels)
+    for level in range(levels - 1, -1, -1):
+        distances[groups[level][:, None] == groups[level][None, :]] = 2.0 * level
+    return distances

@@ -1,0 +1,179 @@
+"""The post-randomization method (PRAM): categories changed at random by a published matrix.
+
+Reference: Gouweleeuw, Kooiman, Willenborg, de Wolf, Post randomisation for statistical disclosure control:
+theory and implementation, Journal of Official Statistics 14, 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError, near
+from anonymizer.hierarchies.hierarchy import text_of
+from anonymizer.methods.contract.method import Method
+from anonymizer.methods.perturbation.transition import domain, drawn, is_declared, of_one_cell, spread_labels
+from anonymizer.releases.guarantee import Guarantee
+from anonymizer.risk.candidates import Sets
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+Float = NDArray[np.float64]
+Matrix = Mapping[str, Mapping[str, float]]
+
+
+class PRAM(Method):
+    """Replaces each value by one drawn with the probabilities of a matrix, cell by cell.
+
+    With `retention` r a value stays with probability r and becomes each of the d - 1 others with probability
+    (1 - r) / (d - 1). Who knows the matrix P can undo the change on average: frequencies t become P^T t. With
+    `invariant` a second change follows, back by Bayes' rule, so that frequencies stay on average as they are;
+    fewer values stay then.
+
+    Args:
+        retention: the probability that a value stays, in [0, 1], where `matrices` says nothing.
+        matrices: by column and value, the probability of what it becomes; what is not named has none.
+        columns: columns of categories; the quasi-identifiers of texts or whole numbers if None, but those
+            that are declared as integers, floats or dates.
+        invariant: whether to keep frequencies.
+        confidence: T; the likeliest outcomes that reach this probability are candidates with high confidence.
+        random_state: a seed, or None for the operating system's randomness.
+
+    Attributes:
+        laws_: of each column its values and the matrix that was used, shape (d,) and (d, d).
+    """
+
+    word: ClassVar[str] = "pram"
+    keeps_rows: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        retention: float = 0.8,
+        matrices: Mapping[str, Matrix] | None = None,
+        columns: tuple[str, ...] | None = None,
+        invariant: bool = False,
+        confidence: float = 0.9,
+        random_state: int | None = None,
+    ) -> None:
+        self.retention = retention
+        self.matrices = matrices
+        self.columns = columns
+        self.invariant = invariant
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The quasi-identifiers that hold categories, which codes of whole numbers are."""
+        return tuple(name for name in table.roles.quasi_identifiers if table.is_categorical(name))
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if not 0 <= self.retention <= 1:
+            raise TableError(f"The retention {self.retention} lies outside [0, 1].", "Choose another.")
+
+    def _fit(self, table: Table) -> None:
+        columns = self.columns_of(table)
+        table.complete(columns)
+        for column in self.matrices or {}:
+            if column not in columns:
+                raise TableError(
+                    f"There is a matrix for {column!r}, which is not changed.", near(column, columns)
+                )
+        self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
+        for column in columns:
+            values, counts = domain(table, column)
+            law = self._law(column, values)
+            self.laws_[column] = (values, invariant(law, counts) if self.invariant else law)
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Local differential privacy of one cell of each column whose categories are declared."""
+        if self.invariant or self.seeded:
+            return ()
+        declared = [column for column in self.laws_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
+
+    def _law(self, column: str, values: NDArray[Any]) -> Float:
+        if column in (self.matrices or {}):
+            return stated((self.matrices or {})[column], values, column)
+        count = len(values)
+        if count == 1:
+            return np.ones((1, 1))
+        law = np.full((count, count), (1 - self.retention) / (count - 1))
+        np.fill_diagonal(law, self.retention)
+        return law
+
+    def _transform(self, table: Table) -> Table:
+        table.complete(tuple(self.laws_))
+        random = Randomness(self.random_state)
+        replaced = {
+            column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
+        }
+        return table.replaced(replaced)
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """The likeliest outcomes up to T with high confidence, other possible ones with low."""
+        if column not in self.laws_:
+            return sets
+        return spread_labels(sets, *self.laws_[column], self.confidence)
+
+
+def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
+    """A matrix as numbers.
+
+    Args:
+        matrix: by value the probability of what it becomes.
+        values: those of the column, shape (d,).
+        column: its name, for errors.
+
+    Returns:
+        Shape (d, d).
+
+    Raises:
+        TableError: a value has no row or a row does not add up to 1; or it leads to a value that the column
+            does not have.
+    """
+    places = {text_of(value): place for place, value in enumerate(values.tolist())}
+    law = np.zeros((len(places), len(places)))
+    for text, row in places.items():
+        if text not in matrix:
+            raise TableError(f"The matrix of column {column!r} has no row for {text!r}.", "Add one.")
+        for result, probability in matrix[text].items():
+            if result not in places:
+                raise TableError(
+                    f"The matrix of column {column!r} turns {text!r} into {result!r}, which it has not.",
+                    near(result, tuple(places)),
+                )
+            law[row, places[result]] = probability
+        if not (law[row] >= 0).all() or abs(law[row].sum() - 1) > 1e-9:
+            raise TableError(
+                f"The row of {text!r} in the matrix of column {column!r} does not add up to 1.",
+                "Correct its probabilities.",
+            )
+    return law
+
+
+def invariant(law: Float, counts: NDArray[np.int64]) -> Float:
+    """A matrix that keeps frequencies t on average: P Q, where Q_kl = t_l P_lk / (t^T P)_k.
+
+    Args:
+        law: P, shape (d, d), rows add up to 1.
+        counts: proportional to t, positive, shape (d,).
+
+    Returns:
+        Shape (d, d), rows add up to 1, and t^T R = t^T.
+    """
+    joint = law * counts[:, None]
+    back = np.divide(
+        joint.T, joint.sum(axis=0)[:, None], out=np.zeros_like(joint), where=joint.sum(axis=0)[:, None] > 0
+    )
+    result: Float = law @ back
+    return result

@@ -1,0 +1,1 @@
+"""Less detail without any change: coding, generalization, suppression, sampling."""

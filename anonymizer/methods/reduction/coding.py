@@ -1,0 +1,116 @@
+"""Top and bottom coding: values beyond a bound become the bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from anonymizer.errors import TableError
+from anonymizer.methods.contract.method import Method
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.tables.table import Table
+
+
+class TopBottomCoding(Method):
+    """Clips numbers.
+
+    Args:
+        bounds: of each column its lower and upper bound, None for none.
+        quantiles: for columns without bounds: the quantiles of their values that become the bounds.
+        columns: the columns that quantiles are taken of; the numeric quasi-identifiers if None.
+
+    Reference: thesis, section 2.2.1.
+    """
+
+    word: ClassVar[str] = "top-bottom-coding"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+        quantiles: tuple[float, float] = (0.01, 0.99),
+        columns: tuple[str, ...] | None = None,
+    ) -> None:
+        self.bounds = bounds
+        self.quantiles = quantiles
+        self.columns = columns
+
+    @property
+    def works_by_rows(self) -> bool:
+        """If all bounds are stated; quantiles are of the whole table."""
+        return bool(self.bounds) and self.columns is None
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """Those with bounds, and those of `columns`."""
+        stated = tuple(self.bounds or ())
+        if self.columns is not None:
+            return tuple(dict.fromkeys((*stated, *self.columns)))
+        if stated:
+            return stated
+        return tuple(name for name in table.roles.quasi_identifiers if table.is_numeric(name))
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        lower, upper = self.quantiles
+        if not 0 <= lower < upper <= 1:
+            raise TableError(
+                "The quantiles of top and bottom coding do not increase within [0, 1].", "Correct them."
+            )
+        for column, stated in (self.bounds or {}).items():
+            _ends(column, stated)
+
+    def _fit(self, table: Table) -> None:
+        lower, upper = self.quantiles
+        self.bounds_: dict[str, tuple[float, float]] = {}
+        for column in self.columns_of(table):
+            stated = (self.bounds or {}).get(column)
+            if stated is None:
+                numbers = table.numbers(column)
+                if np.isnan(numbers).all():
+                    raise TableError(
+                        f"Column {column!r} has no numbers to take quantiles of.", "State bounds."
+                    )
+                found = np.nanquantile(numbers, [lower, upper], method="closest_observation")
+                self.bounds_[column] = (float(found[0]), float(found[1]))
+            else:
+                self.bounds_[column] = _ends(column, stated)
+
+    def _transform(self, table: Table) -> Table:
+        return table.replaced({column: self._clipped(table, column) for column in self.bounds_})
+
+    def _clipped(self, table: Table, column: str) -> Any:
+        table.numbers(column)
+        low, high = self.bounds_[column]
+        return table.series(column).clip(
+            None if np.isneginf(low) else _like(low), None if np.isposinf(high) else _like(high)
+        )
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Intervals are clipped."""
+        if column not in self.bounds_ or isinstance(sets, LabelSets):
+            return sets
+        return IntervalSets(*(np.clip(ends, *self.bounds_[column]) for ends in (sets.high, sets.low)))
+
+
+def _like(bound: float) -> float | int:
+    return int(bound) if bound.is_integer() else bound
+
+
+def _ends(column: str, stated: tuple[float | None, float | None]) -> tuple[float, float]:
+    low, high = stated
+    ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+    if np.isnan(ends).any() or ends[0] == np.inf or ends[1] == -np.inf or not ends[0] <= ends[1]:
+        raise TableError(
+            f"The bounds of column {column!r} hold no number, or are the wrong way round.", "Correct them."
+        )
+    return ends

@@ -1,0 +1,97 @@
+"""Generalization to chosen levels: every value of a column becomes its label at one level (full-domain)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import HierarchyError
+from anonymizer.hierarchies.hierarchy import Level
+from anonymizer.methods.contract.method import Method
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.tables.table import Table
+
+
+class Generalization(Method):
+    """Replaces values by their labels.
+
+    Args:
+        levels: of each column the level in its hierarchy, 0 leaving it as it is.
+
+    Reference: Samarati, IEEE TKDE 2001; thesis, section 2.2.1.
+    """
+
+    word: ClassVar[str] = "generalization"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
+        self.levels = levels
+
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """The columns with a level; all quasi-identifiers at level 1 if none is given."""
+        return tuple(self._levels(table))
+
+    def _levels(self, table: Table) -> Mapping[str, int]:
+        if self.levels is not None:
+            return self.levels
+        return dict.fromkeys(table.roles.quasi_identifiers, 1)
+
+    def _fit(self, table: Table) -> None:
+        self.levels_ = {column: level for column, level in self._levels(table).items() if level}
+        for column, level in self.levels_.items():
+            hierarchy = table.hierarchies.get(column)
+            if hierarchy is None:
+                raise HierarchyError(
+                    f"Column {column!r} has no hierarchy.", "Give one, or leave the column out of levels."
+                )
+            if not isinstance(level, int) or not 0 < level <= hierarchy.height:
+                raise HierarchyError(
+                    f"Column {column!r} has no level {level!r}; its hierarchy has {hierarchy.height}.",
+                    "Choose a level that exists.",
+                )
+        table.complete(tuple(self.levels_))
+        for column in self.levels_:
+            self._level(table.codes(column).values, column)
+
+    def _transform(self, table: Table) -> Table:
+        table.complete(tuple(self.levels_))
+        replaced = {}
+        for column in self.levels_:
+            codes = table.codes(column)
+            level = self._level(codes.values, column)
+            replaced[column] = np.array(level.labels, dtype=object)[level.groups[codes.codes]]
+        return table.replaced(replaced)
+
+    def _level(self, values: NDArray[Any], column: str) -> Level:
+        return self.hierarchies_[column].bind(values, column)[self.levels_[column]]
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Values go to their labels with high confidence; an interval goes to all labels that it meets."""
+        if column not in self.levels_:
+            return sets
+        if isinstance(sets, LabelSets):
+            level = self._level(sets.labels, column)
+            member = np.zeros((len(sets.labels), len(level.labels)), dtype=np.bool_)
+            member[np.arange(len(sets.labels)), level.groups] = True
+            labels = np.array(level.labels, dtype=object)
+            return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
+        if (points := sets.points) is not None:
+            level = self._level(points, column)
+            member = level.groups[:, None] == np.arange(len(level.labels))
+            return LabelSets(np.array(level.labels, dtype=object), member, member)
+        return self._of_intervals(column, sets)
+
+    def _of_intervals(self, column: str, sets: IntervalSets) -> LabelSets:
+        names, spans = self.hierarchies_[column].spans(self.levels_[column], column)
+        high, low = (
+            (ends[:, :1] <= spans[None, :, 1]) & (spans[None, :, 0] <= ends[:, 1:])
+            for ends in (sets.high, sets.low)
+        )
+        return LabelSets(np.array(names, dtype=object), high, low)

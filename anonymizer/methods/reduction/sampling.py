@@ -1,0 +1,70 @@
+"""Simple random sampling without replacement."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.errors import TableError
+from anonymizer.methods.conditions.groups import groups_of
+from anonymizer.methods.contract.method import Method
+from anonymizer.risk.candidates import Sets
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+
+class Sampling(Method):
+    """Keeps a random part of the rows, in their order.
+
+    Args:
+        rate: the part, in (0, 1]; round(rate * n) rows are kept, at least one.
+        together: a column whose equal values are kept or left out together, such as a household; a missing
+            cell is a row alone. The rate is then that of the groups.
+        random_state: a seed, or None for the operating system's randomness.
+
+    Reference: thesis, sections 2.2.3 and 4.2.2.
+    """
+
+    word: ClassVar[str] = "sampling"
+    mixes_records: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
+    needs_columns: ClassVar[bool] = False
+
+    def __init__(
+        self, *, rate: float = 0.8, together: str | None = None, random_state: int | None = None
+    ) -> None:
+        self.rate = rate
+        self.together = together
+        self.random_state = random_state
+
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """None."""
+        del table
+        return ()
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if not 0 < self.rate <= 1:
+            raise TableError(f"The sampling rate {self.rate} lies outside (0, 1].", "Choose another.")
+
+    def _fit(self, table: Table) -> None:
+        del table
+
+    def _transform(self, table: Table) -> Table:
+        groups, count = groups_of(table, self.together)
+        chosen = Randomness(self.random_state).sample(count, max(1, round(self.rate * count)))
+        drawn = np.zeros(count, dtype=np.bool_)
+        drawn[chosen] = True
+        return table.taken(np.flatnonzero(drawn[groups]))
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
+
+    @property
+    def sampling_rate(self) -> float:
+        """The rate."""
+        return self.rate

@@ -1,0 +1,237 @@
+"""Suppression: of identifiers, of rows with gaps, of rare cells, and of rows in small classes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from anonymizer.errors import TableError, UnreachableError
+from anonymizer.hierarchies.hierarchy import ANY, text_of
+from anonymizer.methods.conditions.groups import groups_of
+from anonymizer.methods.contract.method import Method
+from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
+from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.classes import classes_of
+from anonymizer.tables.table import Table
+
+
+class DropIdentifiers(Method):
+    """Takes the columns out that name a person by themselves."""
+
+    word: ClassVar[str] = "drop-identifiers"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+    needs_columns: ClassVar[bool] = False
+    ensures: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def columns_of(self, table: Table) -> tuple[str, ...]:
+        """The identifiers."""
+        return table.roles.identifiers
+
+    def _fit(self, table: Table) -> None:
+        del table
+
+    def _transform(self, table: Table) -> Table:
+        return table.without(table.roles.identifiers)
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
+
+
+class SuppressMissing(Method):
+    """Takes the rows out that miss a cell.
+
+    Args:
+        columns: where cells must not be missing; the quasi-identifiers if None.
+    """
+
+    word: ClassVar[str] = "suppress-missing"
+    random: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
+    ensures: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = True
+
+    def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
+        self.columns = columns
+
+    def _fit(self, table: Table) -> None:
+        del table
+
+    def _transform(self, table: Table) -> Table:
+        gaps = np.zeros(len(table), dtype=np.bool_)
+        for column in self.columns_of(table):
+            gaps |= table.missing(column)
+        if gaps.all() and len(table):
+            raise UnreachableError("Every row misses a cell; all would be suppressed.", "Name fewer columns.")
+        return table.taken(np.flatnonzero(~gaps))
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets
+
+
+class SuppressCells(Method):
+    """Replaces rare values by `*`.
+
+    Args:
+        least: values of a column with fewer rows than this are suppressed.
+        columns: where; the quasi-identifiers if None.
+
+    Attributes:
+        suppressed_: after a transformation, the columns with suppressed cells; they hold texts then.
+    """
+
+    word: ClassVar[str] = "suppress-cells"
+    random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = True
+
+    def __init__(self, *, least: int = 5, columns: tuple[str, ...] | None = None) -> None:
+        self.least = least
+        self.columns = columns
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if self.least < 2:
+            raise TableError(f"least is {self.least}.", "Choose 2 or more; with 1 every value stays.")
+
+    def _fit(self, table: Table) -> None:
+        self.kept_ = {}
+        for column in self.columns_of(table):
+            codes = table.codes(column)
+            counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
+            self.kept_[column] = frozenset(map(text_of, codes.values[counts >= self.least].tolist()))
+
+    def _transform(self, table: Table) -> Table:
+        replaced = {}
+        for column, kept in self.kept_.items():
+            codes = table.codes(column)
+            texts = [text_of(value) for value in codes.values.tolist()]
+            if all(text in kept for text in texts):
+                continue
+            labels = np.array([*(text if text in kept else ANY for text in texts), None], dtype=object)
+            replaced[column] = labels[codes.codes]
+        self.suppressed_ = frozenset(replaced)
+        return table.replaced(replaced) if replaced else table
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """A rare value becomes `*`, with high confidence; so may any value of an interval."""
+        if column not in self.suppressed_:
+            return sets
+        kept = self.kept_[column]
+        labels = np.array([*sorted(kept), ANY], dtype=object)
+        if isinstance(sets, IntervalSets):
+            values = np.array([float(text) for text in labels[:-1]])
+            high, low = IntervalSets(sets.high, sets.low).holds(values)
+            some = np.ones((len(sets.high), 1), dtype=np.bool_)
+            return LabelSets(
+                labels, np.hstack((high, ~high.any(axis=1, keepdims=True))), np.hstack((low, some))
+            )
+        places = {label: place for place, label in enumerate(labels.tolist())}
+        member = np.zeros((len(sets.labels), len(labels)), dtype=np.bool_)
+        for row, label in enumerate(sets.labels.tolist()):
+            member[row, places.get(text_of(label), len(labels) - 1)] = True
+        return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
+
+
+class SuppressRecords(Method):
+    """Takes the rows out whose class is too small: what is left is k-anonymous.
+
+    Args:
+        k: the least size of a class of rows alike in all quasi-identifiers.
+        columns: the quasi-identifiers if None.
+        most: the largest part of the rows that may go, in [0, 1].
+        together: a column whose equal values go together, such as a household, until all classes of those
+            that stay have k rows; a missing cell is a row alone.
+    """
+
+    word: ClassVar[str] = "suppress-records"
+    ensures: ClassVar[bool] = True
+    makes_classes: ClassVar[bool] = True
+    random: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        k: int = 5,
+        columns: tuple[str, ...] | None = None,
+        most: float = 1.0,
+        together: str | None = None,
+    ) -> None:
+        self.k = k
+        self.columns = columns
+        self.most = most
+        self.together = together
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        if self.k < 2:
+            raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 no row would go.")
+        if not 0 <= self.most <= 1:
+            raise TableError(f"most is {self.most}.", "Choose a part of the rows, from 0 to 1.")
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """k-anonymity over its columns."""
+        return k_anonymity(self.k, self.columns_of(table), self.word)
+
+    def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
+        """Whole classes go, so that those of a step that looked at these columns too stay whole.
+
+        Not with `together`: who goes with others leaves classes that stay.
+        """
+        own = set(self.columns_of(before))
+        whole = (
+            self.together is None
+            and guarantee.kind in OF_CLASSES
+            and own <= set(guarantee.columns) - {guarantee.sensitive}
+        )
+        return whole or super().keeps(guarantee, before, after)
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    def _fit(self, table: Table) -> None:
+        del table
+
+    def _transform(self, table: Table) -> Table:
+        columns = self.columns_of(table)
+        classes, _ = classes_of(table, columns)
+        groups, count = groups_of(table, self.together)
+        keep = np.ones(len(table), dtype=np.bool_)
+        while (small := keep & (np.bincount(classes[keep], minlength=len(table))[classes] < self.k)).any():
+            goes = np.zeros(count, dtype=np.bool_)
+            goes[groups[small]] = True
+            keep &= ~goes[groups]
+        if not keep.any():
+            raise UnreachableError(
+                f"No class has {self.k} rows; all {len(table)} records would be suppressed.",
+                "Lower k, or generalize before.",
+            )
+        gone = int((~keep).sum())
+        if gone > self.most * len(table):
+            raise UnreachableError(
+                f"{gone} of {len(table)} records lie in classes below {self.k}; most is {self.most}.",
+                "Raise most, lower k, or generalize more.",
+            )
+        return table.taken(np.flatnonzero(keep))
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Cells stay as they are."""
+        del column
+        return sets

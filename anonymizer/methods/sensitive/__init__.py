@@ -1,0 +1,1 @@
+"""Sensitive columns apart from the others: in a table of their own, or drawn anew."""

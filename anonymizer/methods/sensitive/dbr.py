@@ -1,0 +1,65 @@
+"""Distribution-based randomization: sensitive values drawn anew from all of the column.
+
+A yardstick for SPLU-Gen.
+
+Reference: Fu et al., Small sum privacy and large sum utility in data publishing, 2014, sections 3 and
+    6.2.3.3.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from anonymizer.errors import TableError
+from anonymizer.methods.contract.method import Method
+from anonymizer.risk.candidates import Sets
+from anonymizer.splu.generation import drawn_anywhere
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+
+class DistributionRandomization(Method):
+    """Publishes for each row the sensitive value of a row drawn at random from the whole table.
+
+    Counts of single values can be estimated; what the column has to do with others is lost. It promises
+    nothing.
+
+    Args:
+        columns: to be treated, each by itself; the sensitive ones if None.
+        random_state: a seed, or None for the operating system's randomness.
+    """
+
+    word: ClassVar[str] = "dbr"
+    keeps_rows: ClassVar[bool] = True
+    applies_to: ClassVar[str] = "The table has no sensitive columns"
+
+    def __init__(self, *, columns: tuple[str, ...] | None = None, random_state: int | None = None) -> None:
+        self.columns = columns
+        self.random_state = random_state
+
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return table.roles.sensitive
+
+    def _fit(self, table: Table) -> None:
+        self._checked(table)
+
+    def _checked(self, table: Table) -> tuple[str, ...]:
+        columns = self.columns_of(table)
+        both = sorted(set(columns) & set(table.roles.quasi_identifiers))
+        if both:
+            raise TableError(
+                f"Column {both[0]!r} is a quasi-identifier.", "Give it the role sensitive, or leave it out."
+            )
+        table.complete(columns)
+        return columns
+
+    def _transform(self, table: Table) -> Table:
+        columns = self._checked(table)
+        random = Randomness(self.random_state)
+        return table.permuted({column: drawn_anywhere(len(table), random) for column in columns})
+
+    def spread(self, column: str, sets: Sets) -> Sets:
+        """Quasi-identifiers stay as they are."""
+        del column
+        return sets

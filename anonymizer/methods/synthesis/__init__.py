@@ -1,0 +1,1 @@
+"""Synthetic tables, of rows that are nobody's."""

@@ -1,0 +1,197 @@
+"""Synthetic tables: rows that are nobody's, drawn from what was measured with differential privacy.
+
+The columns, their domains and the bins of numbers are declared; the original is asked through a `Budget` and
+nothing else. What it has answered is a distribution, from which as many rows are drawn as it was measured
+that there are, or as are asked for. So a second transformation costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.errors import TableError
+from anonymizer.methods.contract.method import Method
+from anonymizer.releases.guarantee import Guarantee, checked_budget
+from anonymizer.synthetic.budget import Budget
+from anonymizer.synthetic.counting import Coded
+from anonymizer.synthetic.domains import MOST_BINS, domains_of
+from anonymizer.tables.randomness import Randomness
+from anonymizer.tables.table import Table
+
+LEAST_ROWS: Final = 10
+MOST_ROWS: Final = 10_000_000
+
+Cuts = Mapping[str, tuple[float, ...]]
+
+
+class Learned(Protocol):
+    """What a method has learned: a distribution over cells, and how many rows there are about."""
+
+    @property
+    def total(self) -> float:
+        """The number of rows as it was measured."""
+
+    def draw(self, rows: int, randomness: Randomness) -> NDArray[np.int64]:
+        """Draw rows of cells, shape (rows, columns)."""
+
+
+class Synthesis(Method):
+    """A synthetic table with differential privacy; subclasses say how it is learned.
+
+    Args:
+        epsilon: of the whole table, in [1e-6, 100].
+        delta: in [1e-30, 0.1], well below 1 / rows; or 0, where the method can do without.
+        columns: to synthesize; all but the identifiers if None. Others are not in the release.
+        bins: numbers are put in so many bins of equal width between their bounds, in [1, 10000].
+        cuts: of some columns the edges of bins between the bounds, in place of these.
+        rows: to be drawn; as many as it was measured that there are, if None. Taken from knowledge other than
+            the table, since the guarantee does not cover it.
+        random_state: a seed, for trials: there is no guarantee then. None is the operating system's
+            randomness.
+
+    Attributes:
+        domains_: of each column, in order.
+        spent_: epsilon and delta as OpenDP accounts for what was asked.
+    """
+
+    needs_columns: ClassVar[bool] = True
+    applies_to: ClassVar[str] = "The table has no columns beside identifiers"
+    needs_delta: ClassVar[bool] = False
+    """Whether it works with delta above 0 only."""
+
+    epsilon: float
+    delta: float
+    columns: tuple[str, ...] | None
+    bins: int
+    cuts: Cuts | None
+    rows: int | None
+    random_state: int | None
+
+    def check(self) -> None:
+        """As `Method.check`."""
+        super().check()
+        checked_budget(self.epsilon, self.delta)
+        if self.needs_delta and not self.delta:
+            raise TableError(
+                f"delta is 0, and {self.word} needs one.", "Choose one well below 1 / records, such as 1e-6."
+            )
+        if not 1 <= self.bins <= MOST_BINS:
+            raise TableError(f"bins is {self.bins}, outside [1, {MOST_BINS:,}].", "Choose such as 32.")
+        if self.rows is not None and not 1 <= self.rows <= MOST_ROWS:
+            raise TableError(f"rows is {self.rows}, outside [1, {MOST_ROWS:,}].", "Leave it out.")
+
+    def _usual(self, table: Table) -> tuple[str, ...]:
+        """All but the identifiers."""
+        return tuple(name for name in table.names if name not in table.roles.identifiers)
+
+    def reads(self, table: Table) -> tuple[str, ...]:
+        """Its columns."""
+        return self.columns_of(table)
+
+    @property
+    def discretisation(self) -> Mapping[str, Any]:
+        """Of each column its categories, or the edges of its bins."""
+        return {one.name: one.to_document() for one in self.domains_}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the steward should know of the parameters."""
+        found = []
+        if self.seeded:
+            found.append(
+                f"{self.word} drew from a seed: for trials only, no differential privacy is promised."
+            )
+        if self.delta * self.count_ > 1:
+            found.append(
+                f"delta {self.delta:g} is above 1 / records: a release of some records whole could fulfil it."
+            )
+        return tuple(found)
+
+    def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
+        """Differential privacy of one row, by what was spent; nothing with a seed."""
+        del table
+        if self.seeded:
+            return ()
+        epsilon, delta = self.spent_
+        condition = (
+            "A person has one row. Whether there is a release tells that no cell is missing or outside of "
+            f"its declared categories, and that there are {LEAST_ROWS} rows."
+        )
+        if self.rows is not None:
+            condition += " The number of rows was given, and is not covered."
+        return (
+            Guarantee(
+                "dp",
+                {"epsilon": epsilon, "delta": delta},
+                "record",
+                tuple(one.name for one in self.domains_),
+                "add-remove",
+                condition,
+                self.word,
+            ),
+        )
+
+    def _fit(self, table: Table) -> None:
+        columns = self.columns_of(table)
+        for name in columns:
+            if name in table.roles.identifiers:
+                raise TableError(f"Column {name!r} is an identifier.", "Leave it out of columns.")
+            if columns.count(name) > 1:
+                raise TableError(f"Column {name!r} is named twice.", "Name it once.")
+        self.domains_ = domains_of(table, columns, bins=self.bins, cuts=self.cuts)
+        if len(table) < LEAST_ROWS:
+            raise TableError(
+                f"The table has {len(table)} rows, too few to be told from noise.",
+                f"Give at least {LEAST_ROWS}; thousands for a release of use.",
+            )
+        codes = np.stack([one.codes(table) for one in self.domains_], axis=1)
+        data = Coded(codes, tuple(one.size for one in self.domains_), columns)
+        trial = Randomness(self.random_state, f"{self.word} noise") if self.seeded else None
+        budget = Budget(self.epsilon, self.delta, trial)
+        self.learned_ = self._learn(data, budget, Randomness(self.random_state, f"{self.word} choices"))
+        self.spent_ = budget.loss
+        self.count_ = len(table)
+
+    def _transform(self, table: Table) -> Table:
+        """Rows from what was learned; of the table only its kind of frame is used."""
+        rows = max(1, round(self.learned_.total)) if self.rows is None else self.rows
+        randomness = Randomness(self.random_state, f"{self.word} rows")
+        codes = self.learned_.draw(min(rows, MOST_ROWS), randomness)
+        space = table.frame.implementation
+        names = [one.name for one in self.domains_]
+        series = [
+            _series(one.name, one.cells(codes[:, place], randomness), space)
+            for place, one in enumerate(self.domains_)
+        ]
+        frame = nw.concat([one.to_frame() for one in series], how="horizontal")
+        return Table.of(
+            frame.to_native(),
+            table.roles.among(names),
+            {name: one for name, one in table.hierarchies.items() if name in names},
+            table.schema.among(names),
+        )
+
+    @abstractmethod
+    def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
+        """Spend the budget.
+
+        Args:
+            data: the original.
+            budget: to be spent.
+            randomness: for choices that do not look at the data.
+        """
+
+
+def _series(name: str, cells: Any, space: Any) -> nw.Series[Any]:
+    """Cells in the library's own type, None being a missing one."""
+    if isinstance(cells, np.ndarray):
+        return nw.new_series(name, cells, backend=space)
+    known = [cell for cell in cells if cell is not None]
+    text = not known or isinstance(known[0], str)
+    return nw.new_series(name, cells, nw.String if text else None, backend=space)
