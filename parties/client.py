@@ -20,10 +20,10 @@ import grpc
 import tomli_w
 
 from parties.config import Config, load
+from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy, why_unreadable
 from parties.jobs.decisions import own_person
 from parties.jobs.faults import METADATA, from_code, unpack
-from parties.jobs.state import State
 from parties.pki.home import socket_path
 from parties.result import Result
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb

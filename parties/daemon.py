@@ -19,11 +19,11 @@ from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
-from parties.pools import PoolStore
-from parties.rpc.server import PeerServer
+from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory, load_peers
+from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
-from parties.session.terms import Terms
+from parties.session.server import PeerServer
 from smc.errors import DuettoError
 
 GRACE_SECONDS: Final = 10.0

@@ -14,13 +14,13 @@ from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.heads import ledger_doubts
-from parties.lock import running_pid
 from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
+from parties.pki.lock import running_pid
+from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
-from parties.session.terms import Terms
 from smc.errors import DuettoError
 
 _MIN_FREE_BYTES: Final = 1 << 30

@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 
 import parties
 from parties.bench.case import Case, modulus_name
-from parties.bench.holdings import Dealer, make_pairs, pack, plain_results, unpack
+from parties.bench.dealer import Dealer, make_pairs, pack, plain_results, unpack
 from parties.pki import certificate
 from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key

@@ -25,18 +25,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties import logs
 from parties.bench.analysis import AnalysisCase, Joint
 from parties.bench.case import Case, Setting
-from parties.bench.holdings import pack, unpack
+from parties.bench.dealer import pack, unpack
 from parties.bench.meter import MeteredTransport
 from parties.config import Address, Keepalive, Limits
 from parties.errors import JobError
 from parties.pki import Identity, PeerIdentity
+from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.greeting import make_greeting
-from parties.rpc.server import PeerServer
-from parties.session.ports import SessionHeader, SessionTask
 from parties.session.runner import SessionRunner
-from parties.session.terms import Terms
+from parties.session.server import PeerServer
 from smc.channel.channel import Channel, Transport
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits

@@ -16,8 +16,8 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.program import program
-from parties.jobs import canonical
-from parties.jobs.records import Record
+from parties.contracts import canonical
+from parties.contracts.records import Record
 from parties.ledger.entries import COUNTERSIGNED, RELEASES, RUN, Entry
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import parties
 import smc
+from parties.ports.terms import NEWEST
+from parties.ports.wire import WIRE
 from parties.rpc.greeting import release
-from parties.session.terms import NEWEST
-from parties.session.wire import WIRE
 
 _DOMAIN: Final = b"duetto code v1\0"
 _PACKAGES: Final = {"parties": parties, "smc": smc}

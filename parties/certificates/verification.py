@@ -13,9 +13,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.certificates.document import ENTRIES, FORMAT, RESULT, SALT_BYTES, commitment, signed_text
+from parties.contracts import canonical
+from parties.contracts import contract as contracts
 from parties.errors import JobError
-from parties.jobs import canonical
-from parties.jobs import contract as contracts
 from parties.ledger.entries import COUNTERSIGNED, RUN, SPENT, Entry, parse_document
 from parties.ledger.export import is_countersigned
 from parties.pki.signing import key_text, parse_key

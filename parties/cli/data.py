@@ -15,14 +15,14 @@ from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import Config, load
 from parties.errors import DataError
-from parties.jobs.examination import Examiner
-from parties.jobs.manager import open_examiner
+from parties.jobs.admission import Admission
+from parties.jobs.manager import open_admission
 from parties.ledger.book import open_ledger
 
 
-def local_examiner(config: Config) -> Examiner:
+def local_admission(config: Config) -> Admission:
     """The checks of this party without a running daemon: same catalog, policy and ledger."""
-    return open_examiner(config, open_ledger(config.home))
+    return open_admission(config, open_ledger(config.home))
 
 
 @click.group()

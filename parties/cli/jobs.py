@@ -11,17 +11,17 @@ import click
 
 from parties.cli import certificates, retention
 from parties.cli import data as data_commands
-from parties.cli.data import local_examiner
+from parties.cli.data import local_admission
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.spreadsheet import file_names, harmless
 from parties.client import Job, Party, job_text
 from parties.config import load
+from parties.contracts.state import State
 from parties.errors import REFUSED
 from parties.jobs.decisions import check_named
 from parties.jobs.reports import check_report, estimate_report
-from parties.jobs.state import State
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from parties.result import Result
@@ -47,7 +47,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
     config = load(config_path)
-    report = check_report(local_examiner(config), job_text(file))
+    report = check_report(local_admission(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
     verdict, overlap = report["verdict"], report["overlap"]
 
@@ -94,8 +94,8 @@ def estimate(
     """Tell what the job in FILE would cost; needs no daemon."""
     config = load(config_path)
     bits = own_pairing(config).identity.paillier.bits
-    examiner = local_examiner(config)
-    report = estimate_report(examiner, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
+    admission = local_admission(config)
+    report = estimate_report(admission, job_text(file), rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
     seconds = ("seconds", "network_seconds", "total_seconds")
     names = ("rows", "rounds", "sent", "received", *seconds, "memory", "key_bits", "route")
 

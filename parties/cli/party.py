@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from parties import logs
+from parties import catalog, logs, policy
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
@@ -23,9 +23,9 @@ from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import ledger_doubts
-from parties.lock import only_one, running_pid
 from parties.pki import certificate, pairing
 from parties.pki.home import add_peer, make, own_pairing, renew_pairing, socket_path
+from parties.pki.lock import only_one, running_pid
 from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import UsageError
@@ -46,7 +46,7 @@ def init(name: str, *, address: str, listen: str | None, home: Path | None, key:
     where = _address(address)
     folder = (home or user_folder()).absolute()
     bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
-    own = make(name, folder, where, bound, parse_size(key))
+    own = make(name, folder, where, bound, parse_size(key), policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
     file = folder / f"{name}.pair"
     emit(
         {"name": name, "home": str(folder), "pairing_file": str(file), "fingerprint": own.fingerprint},

@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from parties.catalog.declaration import load_catalog
-from parties.cli.data import local_examiner
+from parties.cli.data import local_admission
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.client import job_text
 from parties.config import load
+from parties.contracts.contract import limits_document
 from parties.disclosure.history import History
 from parties.errors import REFUSED
-from parties.jobs.contract import limits_document
 from parties.jobs.reports import check_report
 from parties.ledger.accounting import Budget
 from parties.policy.risks import risks
@@ -83,7 +83,7 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     """Hold the job in FILE against every condition of every rule; needs no daemon."""
-    report = check_report(local_examiner(load(config_path)), job_text(file))
+    report = check_report(local_admission(load(config_path)), job_text(file))
     verdict, overlap = report["verdict"], report["overlap"]
     allowed = verdict["allowed"] and overlap is None
 

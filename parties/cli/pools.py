@@ -10,7 +10,7 @@ import click
 from parties.cli.options import config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import load
-from parties.pools import PoolStore
+from parties.session.pools import PoolStore
 
 
 @click.group()

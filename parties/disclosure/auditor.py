@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parties.disclosure.attendance import Attendance, halves
 from parties.disclosure.equations import Shown
 from parties.disclosure.history import History
+from parties.disclosure.participants import ParticipantSet, halves
 from smc.analyses.disclosure.audit import ShownTable
 
 
@@ -19,17 +19,17 @@ class TableAuditor:
 
     Attributes:
         history: the exact jobs of this party.
-        attendance: of the job.
+        participants: of the job.
         identities: 16-byte hashes by number of the person, else of the row.
     """
 
     history: History
-    attendance: Attendance
+    participants: ParticipantSet
     identities: NDArray[np.void] = field(repr=False)
 
     def allows(self, table: ShownTable) -> bool:
         """Whether the table, with all earlier ones, pins down no group."""
-        return self.history.allows(self.attendance, self._shown(table))
+        return self.history.allows(self.participants, self._shown(table))
 
     def record(self, table: ShownTable) -> None:
         """Check once more and keep the table.
@@ -38,7 +38,7 @@ class TableAuditor:
             OverlapError: another job has opened one meanwhile, with which it would pin down a group.
             HistoryError: it cannot be kept.
         """
-        self.history.record_table(self.attendance, self._shown(table))
+        self.history.record_table(self.participants, self._shown(table))
 
     def _shown(self, table: ShownTable) -> Shown:
         members = table.members

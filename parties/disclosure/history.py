@@ -32,9 +32,9 @@ from typing import Final
 
 import numpy as np
 
-from parties.disclosure.attendance import Attendance, difference
 from parties.disclosure.equations import Shown, System
 from parties.disclosure.log import WORD_BYTES, HistoryError, Piece, SealedLog, damaged, opened
+from parties.disclosure.participants import ParticipantSet, difference
 from parties.errors import PolicyError
 from parties.ledger.accounting import Account
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
@@ -157,7 +157,7 @@ class History:
         Args:
             account: the population.
             peer: the other party.
-            known: as of `Attendance`.
+            known: as of `ParticipantSet`.
 
         Raises:
             HistoryError: the file is damaged.
@@ -179,7 +179,7 @@ class History:
                 found.append(record)
         return tuple(reversed(found))
 
-    def check(self, attendance: Attendance) -> None:
+    def check(self, participants: ParticipantSet) -> None:
         """Check a job against the earlier ones; nothing is written.
 
         Raises:
@@ -187,9 +187,9 @@ class History:
             HistoryError: the file or its secret is damaged, or lacks a set that the ledger names.
         """
         with self._open() as log:
-            self._compare(log, attendance)
+            self._compare(log, participants)
 
-    def record(self, attendance: Attendance) -> str:
+    def record(self, participants: ParticipantSet) -> str:
         """Check a job once more and keep its persons, as one operation; on return they are on disk.
 
         Returns:
@@ -201,16 +201,16 @@ class History:
                 written.
         """
         with self._open() as log:
-            known = self._compare(log, attendance)
-            hashes = attendance.persons.astype("<u8").tobytes()
+            known = self._compare(log, participants)
+            hashes = participants.persons.astype("<u8").tobytes()
             digest = hashlib.sha256(hashes).hexdigest()
-            count = len(attendance.persons)
+            count = len(participants.persons)
             record = Record(
-                attendance.job,
+                participants.job,
                 self._clock(),
-                attendance.account.name,
-                attendance.dataset,
-                attendance.peer,
+                participants.account.name,
+                participants.dataset,
+                participants.peer,
                 self.secret_file.fingerprint(),
                 count,
                 digest,
@@ -219,20 +219,20 @@ class History:
             log.append(asdict(record), hashes if record.stored else b"")
         return digest
 
-    def allows(self, attendance: Attendance, table: Shown) -> bool:
+    def allows(self, participants: ParticipantSet, table: Shown) -> bool:
         """Whether a table may be opened to the other party after all that it has seen.
 
         Args:
-            attendance: of the job.
+            participants: of the job.
             table: what would be opened.
 
         Raises:
             HistoryError: the file or its secret is damaged.
         """
         with self._open() as log:
-            return not self._tables(log, attendance, table).pins_down(attendance.minimum)
+            return not self._tables(log, participants, table).pins_down(participants.minimum)
 
-    def record_table(self, attendance: Attendance, table: Shown) -> None:
+    def record_table(self, participants: ParticipantSet, table: Shown) -> None:
         """Check a table once more and keep it, as one operation; on return it is on disk.
 
         Raises:
@@ -240,20 +240,20 @@ class History:
             HistoryError: the file or its secret is damaged, or cannot be written.
         """
         with self._open() as log:
-            if self._tables(log, attendance, table).pins_down(attendance.minimum):
+            if self._tables(log, participants, table).pins_down(participants.minimum):
                 raise OverlapError(
                     f"Together with earlier exact tables the results would tell about fewer than "
-                    f"{attendance.minimum} persons.",
+                    f"{participants.minimum} persons.",
                     "Use the same groups and edges as before, or add noise to the job (epsilon).",
                 )
             content = table.encoded()
             digest = hashlib.sha256(content).hexdigest()
             known = {piece.head.get("table") for piece in log.pieces()}
             record = TableRecord(
-                attendance.job,
-                attendance.account.name,
-                attendance.dataset,
-                attendance.peer,
+                participants.job,
+                participants.account.name,
+                participants.dataset,
+                participants.peer,
                 self.secret_file.fingerprint(),
                 digest,
                 len(table.persons),
@@ -264,7 +264,7 @@ class History:
             )
             log.append(asdict(record), content if record.stored else b"")
 
-    def _tables(self, log: SealedLog, attendance: Attendance, table: Shown) -> System:
+    def _tables(self, log: SealedLog, participants: ParticipantSet, table: Shown) -> System:
         """The tables that the peer has seen of a population, each once, and another one."""
         found, stored = {}, {}
         for piece in log.pieces():
@@ -273,8 +273,8 @@ class History:
             record = TableRecord(**piece.head)
             if record.stored:
                 stored[record.table] = piece
-            alike = attendance.account.covers(record.account, record.dataset)
-            if alike and record.peer == attendance.peer:
+            alike = participants.account.covers(record.account, record.dataset)
+            if alike and record.peer == participants.peer:
                 self.secret_file.check(record.key)
                 found[record.table] = record
         tables = []
@@ -282,12 +282,12 @@ class History:
             data = _verified(self.path, log, stored.get(digest), digest)
             shape = (record.equations, record.cells)
             shown = Shown.decoded(data, record.entries, shape, summed=bool(record.summed))
-            tables.append(replace(shown, persons=attendance.renamed(shown.persons)))
+            tables.append(replace(shown, persons=participants.renamed(shown.persons)))
         return System([*tables, table])
 
-    def _compare(self, log: SealedLog, attendance: Attendance) -> set[str]:
+    def _compare(self, log: SealedLog, participants: ParticipantSet) -> set[str]:
         """Compare with all earlier sets; returns the digests of those that are stored."""
-        own = hashlib.sha256(attendance.persons.astype("<u8").tobytes()).hexdigest()
+        own = hashlib.sha256(participants.persons.astype("<u8").tobytes()).hexdigest()
         earlier: dict[str, Record] = {}
         stored: dict[str, Piece] = {}
         there: Counter[str] = Counter()
@@ -297,28 +297,28 @@ class History:
             record = Record(**piece.head)
             if record.stored:
                 stored[record.digest] = piece
-            alike = attendance.account.covers(record.account, record.dataset)
-            if alike and record.peer == attendance.peer:
+            alike = participants.account.covers(record.account, record.dataset)
+            if alike and record.peer == participants.peer:
                 self.secret_file.check(record.key)
                 earlier.setdefault(record.digest, record)
                 there[record.digest] += 1
-        if lost := (attendance.known - there).total():
+        if lost := (participants.known - there).total():
             raise HistoryError(
                 f"{self.path.name} lacks {lost} records: the ledger says that exact figures about these sets "
-                f"of persons were released to {attendance.peer!r} (account {attendance.account.name!r}).",
+                f"of persons were released to {participants.peer!r} (account {participants.account.name!r}).",
                 f"Restore {self.path.name} and keys/{self.secret_file.path.name} from a backup as new as the "
                 "ledger. Until then only jobs with noise (epsilon) run.",
             )
         for digest, record in earlier.items():
-            sizes = abs(record.persons - len(attendance.persons))
-            if digest == own or (sizes >= attendance.minimum and not len(attendance.aliases)):
+            sizes = abs(record.persons - len(participants.persons))
+            if digest == own or (sizes >= participants.minimum and not len(participants.aliases)):
                 continue
             hashes = np.frombuffer(_verified(self.path, log, stored.get(digest), digest), dtype="<u8")
-            earlier_persons = np.unique(attendance.renamed(hashes.astype(np.uint64)))
-            if 0 < difference(earlier_persons, attendance.persons) < attendance.minimum:
+            earlier_persons = np.unique(participants.renamed(hashes.astype(np.uint64)))
+            if 0 < difference(earlier_persons, participants.persons) < participants.minimum:
                 raise OverlapError(
                     f"Its own persons differ from those of job {record.job} in fewer than "
-                    f"{attendance.minimum}; both results together would tell about these few.",
+                    f"{participants.minimum}; both results together would tell about these few.",
                     "Add noise to the job (epsilon), or use the same rows as before.",
                 )
         return set(stored)

@@ -15,12 +15,12 @@ from typing import Any, Final, TypeVar
 
 import grpc
 
+from parties.contracts.records import Summary
+from parties.contracts.state import State
 from parties.errors import PeerBusy
 from parties.jobs.decisions import Person, check_named
 from parties.jobs.faults import METADATA, pack, status
 from parties.jobs.manager import JobManager
-from parties.jobs.records import Summary
-from parties.jobs.state import State
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 from parties.toml import near

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
+from parties.contracts.records import Summary
+from parties.contracts.state import State
 from parties.errors import PeerBusy, PeerUnreachable
 from parties.jobs.outbox import Outbox
-from parties.jobs.records import Summary
-from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from smc.errors import DuettoError, PeerLost
 from smc.numeric.random import Randomness

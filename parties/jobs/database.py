@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from parties.contracts.contract import outline
 from parties.errors import StorageError
-from parties.jobs.contract import outline
 from parties.jobs.results import ResultFolder
 
 VERSION: Final = 2

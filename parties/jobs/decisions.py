@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from parties.contracts.contract import Contract
+from parties.contracts.records import Record
 from parties.errors import JobError
-from parties.jobs.contract import Contract
-from parties.jobs.records import Record
 from parties.ledger.book import Ledger
 from parties.ledger.entries import APPROVED, Entry
 from parties.texts import is_plain

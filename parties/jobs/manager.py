@@ -12,26 +12,26 @@ from typing import Any
 
 from parties.certificates.program import program
 from parties.config import Config
+from parties.contracts.contract import parse_contract
+from parties.contracts.records import Record, Summary
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import WAITING, State
 from parties.disclosure.history import History
 from parties.errors import JobError, PeerBusy
-from parties.jobs.contract import parse_contract
+from parties.jobs.admission import Admission
 from parties.jobs.courier import AWAY, Courier, Errands, Patience
 from parties.jobs.decisions import Decisions, Person
-from parties.jobs.examination import Examiner
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
 from parties.jobs.outbox import Outbox
-from parties.jobs.records import Record, Summary
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.run import Run, leakage_document
-from parties.jobs.spec import parse_spec
 from parties.jobs.standing import waits_for
-from parties.jobs.state import WAITING, State
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
-from parties.session.ports import PeerPort, SessionHeader, SessionTask
+from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
 from smc.errors import DuettoError
@@ -42,7 +42,7 @@ _LOG = logging.getLogger("duetto.jobs")
 
 
 class JobManager:
-    """All jobs of one party; implements `parties.session.ports.JobPort`. Thread-safe.
+    """All jobs of one party; implements `parties.ports.interfaces.JobPort`. Thread-safe.
 
     Args:
         config: the configuration.
@@ -70,10 +70,10 @@ class JobManager:
         self.store = JobStore(config.home)
         self._outbox = Outbox(config.home)
         self.ledger = ledger or open_ledger(config.home)
-        self._examiner = open_examiner(config, self.ledger, analyses)
+        self._admission = open_admission(config, self.ledger, analyses)
         self._decisions = Decisions(self.ledger)
         self._negotiation = Negotiation(
-            self.store, self._examiner, identity, peers, self._decisions, self._outbox, self._changed
+            self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed
         )
         errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
         self._couriers = {
@@ -117,7 +117,7 @@ class JobManager:
         Raises:
             DuettoError: the local checks failed, or the peer refused; of its kind.
         """
-        record = self._negotiation.draft(self._examiner.understand(parse_spec(toml)))
+        record = self._negotiation.draft(self._admission.understand(parse_spec(toml)))
         _LOG.info("job %s: %s", record.job_id, record.state.value)
         courier = self._couriers[record.peer]
         if record.state is State.PROPOSED:
@@ -132,19 +132,19 @@ class JobManager:
 
     def check(self, toml: str) -> dict[str, Any]:
         """All own checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
-        return check_report(self._examiner, toml)
+        return check_report(self._admission, toml)
 
     def leakage(self, job: Summary) -> dict[str, list[str]]:
         """Who learns what from a job; empty for one of another release that is not understood here."""
         try:
-            return leakage_document(self._examiner.understand(self.store.get(job.job_id).contract.spec))
+            return leakage_document(self._admission.understand(self.store.get(job.job_id).contract.spec))
         except DuettoError:
             return {}
 
     def estimate(self, toml: str, rows: int, rtt_ms: float, mbit: float) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`."""
         bits = self._identity.paillier.public.bits
-        return estimate_report(self._examiner, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
+        return estimate_report(self._admission, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
 
     def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
@@ -232,7 +232,7 @@ class JobManager:
                 if self._stopping.is_set() or not is_active():
                     return
 
-    # What the peer asks: see `parties.session.ports.JobPort`
+    # What the peer asks: see `parties.ports.interfaces.JobPort`
 
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Answer a proposal; see `Negotiation.consider`."""
@@ -325,7 +325,7 @@ class JobManager:
         return Run(
             record,
             store=self.store,
-            examiner=self._examiner,
+            admission=self._admission,
             ledger=self.ledger,
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),
@@ -359,11 +359,11 @@ class JobManager:
             _LOG.info("deleted %d results older than %d days", deleted, self._keep_days)
 
 
-def open_examiner(
+def open_admission(
     config: Config,
     ledger: Ledger,
     analyses: Mapping[str, Analysis] = ANALYSES,
-) -> Examiner:
+) -> Admission:
     """The local checks of a party.
 
     Args:
@@ -371,7 +371,7 @@ def open_examiner(
         ledger: the local ledger.
         analyses: all analyses by name.
     """
-    return Examiner(
+    return Admission(
         name=config.name,
         catalog=config.catalog,
         policy=config.policy,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from parties.jobs import canonical
-from parties.jobs.contract import CONTRACT_BYTES, Contract, parse_contract
+from parties.contracts import canonical
+from parties.contracts.contract import CONTRACT_BYTES, Contract, parse_contract
 from smc.errors import ProtocolViolation
 
 _ANSWER_BYTES = CONTRACT_BYTES + 1024

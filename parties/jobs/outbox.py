@@ -21,10 +21,10 @@ import threading
 from pathlib import Path
 from typing import Final
 
+from parties.contracts.state import State
 from parties.jobs.database import Database
 from parties.jobs.reading import FILE
 from parties.jobs.results import ResultFolder
-from parties.jobs.state import State
 
 _SCHEMA: Final = (
     "create table if not exists outbox (job_id text primary key, peer text not null)",

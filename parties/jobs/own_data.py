@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parties.catalog.loading import Loaded
+from parties.contracts.spec import Side
 from parties.errors import DataError
-from parties.jobs.spec import Side
 from smc.analyses.base import PERSONS, Column, Data, Schema
 from smc.forms import Role
 

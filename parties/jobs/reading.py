@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from parties.contracts.contract import digest_of, parse_contract
+from parties.contracts.records import Papers, Record, Summary
+from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.contract import digest_of, parse_contract
 from parties.jobs.database import Database
-from parties.jobs.records import Papers, Record, Summary
 from parties.jobs.results import ResultFolder
-from parties.jobs.state import State
 from smc.forms import Role
 
 FILE: Final = "jobs.sqlite"

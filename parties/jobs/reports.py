@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from parties.contracts.contract import Schemas, limits_document
+from parties.contracts.spec import parse_spec
 from parties.errors import PolicyError, exit_code
-from parties.jobs.contract import Schemas, limits_document
-from parties.jobs.examination import Examiner, Task
+from parties.jobs.admission import Admission, Task
 from parties.jobs.own_data import OwnData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
-from parties.jobs.spec import parse_spec
 from parties.policy.verdict import Verdict
 from smc.analyses.base import Preview
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 
 
-def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
+def check_report(admission: Admission, toml: str) -> dict[str, Any]:
     """Check a job against the local catalog, data and policy.
 
     Args:
-        examiner: the local checks.
+        admission: the local checks.
         toml: the job file.
 
     Returns:
@@ -31,11 +31,11 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         DuettoError: the job file or the local data are wrong; of its kind. A refusal by the policy, or of the
             local rows by the analysis, is part of the report.
     """
-    task = examiner.understand(parse_spec(toml))
-    schemas = examiner.schemas(task)
-    own = examiner.read(task)
+    task = admission.understand(parse_spec(toml))
+    schemas = admission.schemas(task)
+    own = admission.read(task)
     rows = count_rows(own.columns)
-    verdict = examiner.judge(task, own.columns)
+    verdict = admission.judge(task, own.columns)
     return {
         "analysis": task.analysis.name,
         "title": task.spec.title,
@@ -55,22 +55,22 @@ def check_report(examiner: Examiner, toml: str) -> dict[str, Any]:
         "exact": task.facts.exact,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
-        "overlap": overlap_document(examiner, task, own, verdict),
-        "preview": preview_document(examiner.preview(task, own, verdict.limits)),
+        "overlap": overlap_document(admission, task, own, verdict),
+        "preview": preview_document(admission.preview(task, own, verdict.limits)),
         "leakage": leakage_document(task),
         "bisection": bisection_document(task, schemas),
     }
 
 
 def estimate_report(
-    examiner: Examiner, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
+    admission: Admission, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
 ) -> dict[str, Any]:
     """What a run would cost if the limits of the local policy hold and no others.
 
     The peer's policy is not known before it has answered; the stricter of both holds in a run.
 
     Args:
-        examiner: the local checks.
+        admission: the local checks.
         toml: the job file.
         rows: rows a side; 0 takes those of the local data, and tells of them what the analysis can.
         key_bits: size of the Paillier keys.
@@ -88,16 +88,16 @@ def estimate_report(
     Raises:
         DuettoError: the job file or the local data are wrong; of its kind.
     """
-    task = examiner.understand(parse_spec(toml))
-    schemas = examiner.schemas(task)
+    task = admission.understand(parse_spec(toml))
+    schemas = admission.schemas(task)
     preview = None
     if rows:
-        verdict = examiner.judge(task, None)
+        verdict = admission.judge(task, None)
     else:
-        own = examiner.read(task)
-        verdict = examiner.judge(task, own.columns)
+        own = admission.read(task)
+        verdict = admission.judge(task, own.columns)
         rows = count_rows(own.columns)
-        preview = preview_document(examiner.preview(task, own, verdict.limits))
+        preview = preview_document(admission.preview(task, own, verdict.limits))
     document = estimate_document(task, schemas, rows, key_bits, verdict.limits)
     bits = 8 * max(document["alice_bytes"], document["bob_bytes"])
     network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
@@ -139,10 +139,12 @@ def bisection_document(task: Task, schemas: Schemas) -> list[dict[str, Any]]:
     ]
 
 
-def overlap_document(examiner: Examiner, task: Task, own: OwnData, verdict: Verdict) -> dict[str, str] | None:
+def overlap_document(
+    admission: Admission, task: Task, own: OwnData, verdict: Verdict
+) -> dict[str, str] | None:
     """What stands against an exact job in view of earlier ones; None if nothing does."""
     try:
-        examiner.check_overlap(task, own, verdict)
+        admission.check_overlap(task, own, verdict)
     except PolicyError as error:
         return {"code": error.stable_code, "what": error.what, "hint": error.hint}
     return None

@@ -12,18 +12,18 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.certificates.document import SALT_BYTES, certify
+from parties.contracts.contract import Schemas
+from parties.contracts.records import Progress, Record
+from parties.contracts.state import State
 from parties.disclosure.auditor import TableAuditor
-from parties.jobs.contract import Schemas
-from parties.jobs.examination import Examiner, Task
+from parties.jobs.admission import Admission, Task
 from parties.jobs.own_data import OwnData, count_rows
-from parties.jobs.records import Progress, Record
-from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger
-from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
+from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
 from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
-from parties.session.ports import SessionTask
+from parties.ports.interfaces import SessionTask
 from smc.analyses.base import Outcome
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.runner import run_analysis
@@ -41,7 +41,7 @@ class Run:
     Args:
         record: the approved job, with both signatures.
         store: where states and results are kept.
-        examiner: checks policy and data once more.
+        admission: checks policy and data once more.
         ledger: where a loss is written before results are opened.
         signing: this party's signing key.
         peer: the peer's public keys.
@@ -54,7 +54,7 @@ class Run:
         record: Record,
         *,
         store: JobStore,
-        examiner: Examiner,
+        admission: Admission,
         ledger: Ledger,
         signing: Ed25519PrivateKey,
         peer: PeerIdentity,
@@ -63,7 +63,7 @@ class Run:
     ) -> None:
         self._record = record
         self._store = store
-        self._examiner = examiner
+        self._admission = admission
         self._ledger = ledger
         self._signing = signing
         self._peer = peer
@@ -91,19 +91,19 @@ class Run:
         self._store.require_space()
         self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
-        task = self._examiner.understand(spec)
+        task = self._admission.understand(spec)
         self._report("loading", 0, 1)
-        own = self._examiner.read(task, self._moduli)
+        own = self._admission.read(task, self._moduli)
         data = own.columns
         rows = count_rows(data)
-        verdict = self._examiner.judge(task, data)
+        verdict = self._admission.judge(task, data)
         verdict.require()
         agreed = self._record.contract.agreed
-        self._examiner.check_contract(task, self._record.contract, verdict)
-        digest, account = self._record.contract.digest, self._examiner.account(task)
-        attendance = self._examiner.attendance(task, own, verdict, self._record.job_id, agreed)
-        if attendance is not None:
-            self._examiner.history.check(attendance)
+        self._admission.check_contract(task, self._record.contract, verdict)
+        digest, account = self._record.contract.digest, self._admission.account(task)
+        participants = self._admission.participants(task, own, verdict, self._record.job_id, agreed)
+        if participants is not None:
+            self._admission.history.check(participants)
         self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, verdict.run_limits)
         releasing = Releasing(
             job_digest=digest,
@@ -115,13 +115,13 @@ class Run:
             budget=verdict.budget,
             signing_key=self._signing,
             peer_key=self._peer.signing,
-            attend=None if attendance is None else partial(self._examiner.history.record, attendance),
+            attend=None if participants is None else partial(self._admission.history.record, participants),
         )
         gate = make_gate(self._ledger, releasing)
         start = time.monotonic()
         auditor = None
-        if attendance is not None and own.identities is not None:
-            auditor = TableAuditor(self._examiner.history, attendance, own.identities)
+        if participants is not None and own.identities is not None:
+            auditor = TableAuditor(self._admission.history, participants, own.identities)
         outcome = run_analysis(
             task.analysis, session, task.parameters, data, spec.recipients, agreed, gate, auditor
         )

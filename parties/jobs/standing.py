@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from parties.contracts.records import Summary
+from parties.contracts.state import State
 from parties.errors import JobError, PolicyError
 from parties.jobs.messages import Word
-from parties.jobs.records import Summary
-from parties.jobs.state import State
 from smc.errors import DuettoError
 
 _WORDS: Final = {

@@ -11,11 +11,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from parties.contracts.contract import FORMAT, Contract
+from parties.contracts.records import Progress, Record, Summary
+from parties.contracts.state import State, check_way
 from parties.errors import JobError, StorageError
-from parties.jobs.contract import FORMAT, Contract
 from parties.jobs.reading import Clock, JobReader, text, utc_clock
-from parties.jobs.records import Progress, Record, Summary
-from parties.jobs.state import State, check_way
 from smc.errors import DuettoError
 from smc.forms import Role
 

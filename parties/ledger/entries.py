@@ -85,7 +85,7 @@ class Entry:
         peer_sequence: for `countersigned`: the number of the peer's own entry.
         peer_hash: for `countersigned`: the hash of the peer's own entry.
         signature: for `countersigned`: the peer's signature, hexadecimal; for `exact` and `spent`: that
-            under its announcement, see `parties.ledger.gate`.
+            under its announcement, see `parties.ledger.commit`.
         hash: hash of all the others.
         format: how the entry is written and hashed.
         account: with `dataset`: who it is about: a population, or a data set that has one of its own.

@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from parties.errors import DataError
+from parties.ledger.commit import is_announced, is_signed
 from parties.ledger.entries import (
     COUNTERSIGNED,
     HEAD_BYTES,
@@ -31,7 +32,6 @@ from parties.ledger.entries import (
     pack,
     parse_line,
 )
-from parties.ledger.gate import is_announced, is_signed
 from parties.pki.signing import key_text, parse_key
 from smc.errors import DuettoError
 from smc.forms import Role

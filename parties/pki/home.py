@@ -8,7 +8,7 @@
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
-    pools/   what was prepared for later comparisons, see `parties.pools`; made, with its key, when needed
+    pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
 
 Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`, and that
 `renew_pairing` writes the pairing file anew.
@@ -27,7 +27,6 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties import catalog, policy
 from parties.config import CONFIG_NAME, Address, Config, Peer, check_name, parse
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate, pairing
@@ -66,8 +65,17 @@ def pid_path(config: Config) -> Path:
     return config.home / "run" / "daemon.pid"
 
 
-def make(name: str, home: Path, address: Address, listen: Address, key_bits: int) -> Pairing:
-    """Make a party: keys, certificate, configuration, empty policy and catalog, and its pairing file.
+def make(
+    name: str,
+    home: Path,
+    address: Address,
+    listen: Address,
+    key_bits: int,
+    *,
+    policy: str = "",
+    catalog: str = "",
+) -> Pairing:
+    """Make a party: keys, certificate, configuration, policy, catalog, and its pairing file.
 
     Args:
         name: the party's name.
@@ -75,12 +83,14 @@ def make(name: str, home: Path, address: Address, listen: Address, key_bits: int
         address: where peers reach the daemon.
         listen: where the daemon listens.
         key_bits: size of the Paillier key, 2048 or more.
+        policy: the text of `policy.toml`; an empty one allows nothing.
+        catalog: the text of `catalog.toml`; an empty one declares nothing.
 
     Returns:
         This party's pairing file's content.
 
     Raises:
-        ConfigError: the name is no name, or the folder holds something already.
+        ConfigError: the name is not a valid one, or the folder holds something already.
         KeyMaterialError: the key size is not allowed for a daemon.
     """
     check_name(name)
@@ -99,8 +109,8 @@ def make(name: str, home: Path, address: Address, listen: Address, key_bits: int
     _write_keys(home / "keys", identity)
     own = pairing.describe(identity, address)
     write_atomically(home / f"{name}.pair", own.text.encode() + b"\n")
-    write_atomically(home / "policy.toml", policy.EXAMPLE.encode())
-    write_atomically(home / "catalog.toml", catalog.EXAMPLE.encode())
+    write_atomically(home / "policy.toml", policy.encode())
+    write_atomically(home / "catalog.toml", catalog.encode())
     document = {"party": {"name": name, "home": "."}, "listen": {"address": str(listen)}}
     write_atomically(home / CONFIG_NAME, tomli_w.dumps(document).encode())
     return own

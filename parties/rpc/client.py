@@ -13,6 +13,8 @@ import grpc
 from parties.config import Address, Keepalive
 from parties.errors import PairingError, PeerUnreachable
 from parties.pki import Identity, PeerIdentity
+from parties.ports.interfaces import MESSAGE_LIMIT
+from parties.ports.terms import Terms
 from parties.rpc import tls
 from parties.rpc.greeting import check_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
@@ -20,8 +22,6 @@ from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
 from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import not_connected, translate
 from parties.rpc.stream import PacketStream
-from parties.session.ports import MESSAGE_LIMIT
-from parties.session.terms import Terms
 from smc.errors import ProtocolViolation
 
 T = TypeVar("T")

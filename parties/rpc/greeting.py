@@ -7,8 +7,8 @@ import time
 
 from parties.errors import PairingError
 from parties.pki import Identity
+from parties.ports.terms import Terms
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.session.terms import Terms
 from smc.errors import ProtocolViolation
 
 _DIGEST_BYTES = 32

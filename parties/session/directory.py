@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from parties.config import Config
 from parties.pki import Identity, PeerIdentity
 from parties.pki.home import load_peer
+from parties.ports.interfaces import SessionTask
+from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.session.ports import SessionTask
 from parties.session.runner import SessionRunner
-from parties.session.terms import Terms
 from smc.errors import DuettoError
 
 

@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.errors import JobError, PairingError, PeerRefused
 from parties.ledger.heads import Heads, Statement
+from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.terms import Terms, digest
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import code_of, refused
 from parties.rpc.stream import PacketStream
-from parties.session.ports import SessionHeader, SessionTask
-from parties.session.terms import Terms, digest
 from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness

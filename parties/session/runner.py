@@ -12,15 +12,15 @@ from parties.config import Limits
 from parties.errors import JobError
 from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity
-from parties.pools import PoolStore
+from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.terms import Terms
 from parties.rpc.refusal import code_of
 from parties.rpc.stream import PacketStream
 from parties.rpc.transport import GrpcTransport
 from parties.session import handshake
 from parties.session.handshake import Accept, Sides
-from parties.session.ports import SessionHeader, SessionTask
+from parties.session.pools import PoolStore
 from parties.session.shares import Shares
-from parties.session.terms import Terms
 from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted

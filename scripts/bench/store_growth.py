@@ -24,9 +24,9 @@ from pathlib import Path
 
 from parties.client import Party
 from parties.config import Address
-from parties.jobs.contract import Contract
-from parties.jobs.spec import parse_spec
-from parties.jobs.state import State
+from parties.contracts.contract import Contract
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import State
 from parties.jobs.store import JobStore
 from parties.pki.home import make
 from scripts.processes import COMMAND, started

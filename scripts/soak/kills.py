@@ -16,7 +16,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from parties.jobs.state import State
+from parties.contracts.state import State
 from scripts.soak.two_parties import JOB, NAMES, TwoParties
 from smc.errors import DuettoError
 

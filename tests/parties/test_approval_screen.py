@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from parties.client import job_text
+from parties.contracts.contract import FORMAT, Contract
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.contract import FORMAT, Contract
-from parties.jobs.spec import parse_spec
-from parties.jobs.state import State
 from parties.logs import PlainFormatter
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.errors import ProtocolViolation
@@ -82,8 +82,8 @@ def served():
 def without_border(monkeypatch):
     """As if everything that is text were printable."""
     with monkeypatch.context() as changed:
-        changed.setattr("parties.jobs.canonical.is_plain", lambda text: True)
-        changed.setattr("parties.jobs.spec.unfit", lambda value, place: None)
+        changed.setattr("parties.contracts.canonical.is_plain", lambda text: True)
+        changed.setattr("parties.contracts.spec.unfit", lambda value, place: None)
         yield
 
 
@@ -92,7 +92,7 @@ def draft(made, name, monkeypatch):
     with without_border(monkeypatch):
         spec = parse_spec(job_text(document(name)))
         keys = {ROLES[n]: made.network.identities[n].paillier.fingerprint for n in ROLES}
-        schemas = {Role.ALICE: made.north._examiner.schemas(made.task("north", document(name)))}
+        schemas = {Role.ALICE: made.north._admission.schemas(made.task("north", document(name)))}
         schemas, limits = {**schemas, Role.BOB: None}, {Role.ALICE: NO_LIMITS, Role.BOB: None}
         return Contract(spec, Role.ALICE, "ab" * 32, keys, schemas, limits).encode()
 

@@ -12,7 +12,7 @@ import pytest
 
 from parties.bench import measurement
 from parties.bench.case import Case, usual_modulus
-from parties.bench.holdings import Dealer, make_pairs, pack, plain_results, unpack
+from parties.bench.dealer import Dealer, make_pairs, pack, plain_results, unpack
 from parties.bench.meter import packet_bytes
 from parties.cli.main import main
 from parties.rpc.packets import to_packet

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from parties.client import Party, job_text
+from parties.contracts.state import State
 from parties.errors import (
     BudgetError,
     ConfigError,
@@ -20,7 +21,6 @@ from parties.errors import (
     exit_code,
 )
 from parties.jobs.faults import _CLASSES, from_code, pack, unpack
-from parties.jobs.state import State
 from parties.ledger.entries import LedgerError
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role

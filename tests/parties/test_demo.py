@@ -15,9 +15,9 @@ from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import count_rows
 from parties.catalog.loading import load as load_data
 from parties.config import load
-from parties.jobs.spec import read_spec
+from parties.contracts.spec import read_spec
 from parties.ledger.accounting import Runs, Spent
-from parties.lock import running_pid
+from parties.pki.lock import running_pid
 from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate

@@ -13,8 +13,8 @@ import pytest
 
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load
+from parties.contracts.spec import parse_spec
 from parties.errors import ConfigError
-from parties.jobs.spec import parse_spec
 from parties.ledger.accounting import Spent
 from parties.policy import EXAMPLE
 from parties.policy.conditions import JobView, Runs

@@ -17,12 +17,12 @@ from click.testing import CliRunner
 from parties.certificates.document import FORMAT as CERTIFICATE_FORMAT
 from parties.cli.main import duetto
 from parties.config import load
+from parties.contracts.contract import FORMAT
 from parties.daemon import Daemon
-from parties.jobs.contract import FORMAT
 from parties.jobs.database import VERSION
 from parties.jobs.reading import JobReader
-from parties.lock import only_one
 from parties.pki import certificate
+from parties.pki.lock import only_one
 
 HOMES = sorted((Path(__file__).parent / "homes").iterdir())
 

@@ -21,9 +21,9 @@ from parties import doctor
 from parties.cli.party import keys as keys_group
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError, exit_code
-from parties.lock import only_one
 from parties.pki import Identity, certificate, home, pairing
 from parties.pki.files import check_private, read_private, write_atomically
+from parties.pki.lock import only_one
 from smc.ciphers.keys import check_public_key
 from smc.errors import KeyMaterialError
 from smc.forms import Role

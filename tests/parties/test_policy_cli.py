@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from parties.catalog.persons import identities
 from parties.cli.policy import COMMANDS
-from parties.disclosure.attendance import Attendance, persons_of
 from parties.disclosure.history import History
+from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
 from smc.analyses.statistics.analysis import Statistics
 
@@ -158,7 +158,7 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
-    history.record(Attendance("ab" * 8, Account.of("numbers"), "numbers", "south", persons_of(hashes), 5))
+    history.record(ParticipantSet("ab" * 8, Account.of("numbers"), "numbers", "south", persons_of(hashes), 5))
     (policy.folder / "policy.toml").write_text(
         POLICY.replace('columns = ["value"]', 'columns = ["value"]\nexact_aggregates = true', 1)
     )

@@ -38,7 +38,7 @@ class Opener:
         self._gate = gate
         self._passed = False
 
-    def pass_gate(self) -> None:
+    def commit_loss(self) -> None:
         """Pass the gate, unless it has been passed: from here on the loss is spent."""
         if not self._passed:
             self._gate(self.session.channel)
@@ -46,16 +46,16 @@ class Opener:
 
     def ints(self, values: SecretInts, recipients: AbstractSet[Role]) -> NDArray[np.int64] | None:
         """Open held integers in their shape; None for a party that is not a recipient."""
-        self.pass_gate()
+        self.commit_loss()
         return values.reveal(recipients)
 
     def bits(self, values: SecretBits, recipients: AbstractSet[Role]) -> NDArray[np.bool_] | None:
         """Open bits in their shape; None for a party that is not a recipient."""
-        self.pass_gate()
+        self.commit_loss()
         return values.reveal(recipients)
 
     def pattern(self, values: SecretBits) -> NDArray[np.bool_]:
         """Open bits to both parties, in their shape: what the tests of limits show."""
-        self.pass_gate()
+        self.commit_loss()
         opened = values.reveal(BOTH)
         return np.zeros(values.shape, dtype=np.bool_) if opened is None else opened

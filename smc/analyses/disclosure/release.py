@@ -179,7 +179,7 @@ class Release:
         elif isinstance(about, Noisy):
             self.persons(*about.persons)
         self.test()
-        self._opener.pass_gate()
+        self._opener.commit_loss()
         self._admitted = True
 
     @overload

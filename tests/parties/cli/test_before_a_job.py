@@ -134,7 +134,7 @@ def test_check_and_submit_end_alike(served, command, word, other, status):
     command("job", "check", path)
     path.write_text(STATISTICS.replace(word, other, 1))
     command("job", "check", path, code=status)
-    served.north._examiner._analyses = ANALYSES
+    served.north._admission._analyses = ANALYSES
     command("job", "submit", path, code=status)
 
 

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from parties.cli.jobs import COMMANDS
 from parties.client import Party
+from parties.contracts.contract import Contract
+from parties.contracts.state import State
 from parties.errors import (
     JobError,
 )
-from parties.jobs.contract import Contract
-from parties.jobs.state import State
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from tests.parties.jobs.joined import job_file, wait_final
 from tests.parties.served import parsed, waiting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 
-from parties.jobs.state import State
+from parties.contracts.state import State
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file, wait_final, wait_state
 from tests.parties.served import parsed

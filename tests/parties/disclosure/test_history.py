@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.catalog.persons import aliases, identities
-from parties.disclosure.attendance import Attendance, aliases_of, difference, persons_of
 from parties.disclosure.equations import Shown
 from parties.disclosure.history import PERSON_BYTES, History, OverlapError
 from parties.disclosure.log import HistoryError
+from parties.disclosure.participants import ParticipantSet, aliases_of, difference, persons_of
 from parties.errors import ConfigError
 from parties.ledger.accounting import Account
 
@@ -38,7 +38,7 @@ def people(history, names):
 
 def job(history, names, minimum=3, **changes):
     usual = {"job": "00ff", "account": Account.of("patients"), "dataset": "patients", "peer": "south"}
-    return Attendance(**(usual | changes), persons=people(history, names), minimum=minimum)
+    return ParticipantSet(**(usual | changes), persons=people(history, names), minimum=minimum)
 
 
 def test_with_and_without_a_person_is_refused(history):
@@ -173,10 +173,10 @@ def test_of_two_jobs_at_once_only_one_gets_through(history):
     refused = []
 
     def run(number):
-        attendance = job(history, [n for n in range(100) if n != number])
+        participants = job(history, [n for n in range(100) if n != number])
         start.wait(10)
         try:
-            history.record(attendance)
+            history.record(participants)
         except OverlapError:
             refused.append(number)
 
@@ -193,7 +193,7 @@ def test_of_two_jobs_at_once_only_one_gets_through(history):
 CHILD = """
 import sys
 from pathlib import Path
-from parties.disclosure.attendance import Attendance, persons_of
+from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.disclosure.history import History, OverlapError
 from parties.catalog.persons import aliases, identities
 from parties.ledger.accounting import Account
@@ -201,7 +201,7 @@ history = History(Path(sys.argv[1]))
 names = [str(n) for n in range(100) if n != int(sys.argv[2])]
 persons = persons_of(identities(names, history.secret()))
 try:
-    history.record(Attendance("aa", Account.of("p"), "p", "south", persons, 3))
+    history.record(ParticipantSet("aa", Account.of("p"), "p", "south", persons, 3))
 except OverlapError:
     sys.exit(77)
 """
@@ -319,12 +319,12 @@ def test_two_names_that_turn_out_to_be_one_person_count_once(history):
     history.record(job(history, ["7", "007", 1, 2, 3, 4]))
     pairs = aliases_of(aliases({"007": "7"}, history.secret()))
     for names, refused in (([7, 1, 2, 3, 4], False), ([7, 1, 2, 3], True), ([7, 1, 2, 3, 4, 5], True)):
-        attendance = replace(job(history, names), aliases=pairs)
+        participants = replace(job(history, names), aliases=pairs)
         if refused:
             with pytest.raises(OverlapError):
-                history.check(attendance)
+                history.check(participants)
         else:
-            history.check(attendance)
+            history.check(participants)
 
 
 def test_jobs_that_neither_ledger_nor_a_table_tells_of_are_listed(history):

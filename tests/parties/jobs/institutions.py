@@ -14,11 +14,11 @@ import tomli_w
 
 from parties.certificates.verification import read_certificate
 from parties.client import job_text
-from parties.jobs.examination import Task
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import State
+from parties.jobs.admission import Task
 from parties.jobs.manager import JobManager, Patience
 from parties.jobs.run import outcome_document
-from parties.jobs.spec import parse_spec
-from parties.jobs.state import State
 from parties.ledger.entries import SPENT
 from smc.analyses.base import Data
 from smc.analyses.loss import Loss
@@ -223,17 +223,17 @@ class Institutions(Pair):
             self._check_certificate(name, job_id, results[name])
             is_recipient = ROLES[name] in task.spec.recipients
             assert bool(results[name]["outcome"]["tables"]) is is_recipient
-            recorded = [entry.job for entry in manager._examiner.history.records()]
+            recorded = [entry.job for entry in manager._admission.history.records()]
             assert (job_id in recorded) is task.facts.exact
         return Run(job_id, results, self._plain(document))
 
     def task(self, name: str, document: Mapping[str, Any]) -> Task:
         """A job as a party understands it."""
-        return self.network.managers[name]._examiner.understand(parse_spec(job_text(document)))
+        return self.network.managers[name]._admission.understand(parse_spec(job_text(document)))
 
     def data(self, name: str, document: Mapping[str, Any]) -> Data:
         """The local data of a job at a party."""
-        return self.network.managers[name]._examiner.data(self.task(name, document))
+        return self.network.managers[name]._admission.data(self.task(name, document))
 
     def spent(self, name: str) -> Fraction:
         """All epsilon that a party's ledger has."""

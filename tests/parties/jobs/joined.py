@@ -21,7 +21,7 @@ from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
-from parties.session.ports import SessionHeader
+from parties.ports.interfaces import SessionHeader
 from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release

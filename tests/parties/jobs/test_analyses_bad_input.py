@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import BudgetError, DataError, JobError, PeerRefused, PolicyError
-from parties.jobs.state import State
 from smc.errors import DomainError, UsageError
 from tests.parties.jobs.institutions import job
 from tests.parties.jobs.joined import approve, wait_state
@@ -52,7 +52,7 @@ def nothing_moved(institutions):
     """No session began, and ledgers and histories know nothing of the job but that it was approved."""
     for manager in institutions.network.managers.values():
         assert {entry.event for entry in manager.ledger.entries()} <= {"approved"}
-        assert manager._examiner.history.records() == ()
+        assert manager._admission.history.records() == ()
         assert all(record.state in (State.FAILED, State.DENIED) for record in manager.store.all())
     assert institutions.network._transports == {}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from parties.client import job_text
+from parties.contracts.state import State
 from parties.errors import BudgetError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
-from parties.jobs.state import State
 from tests.parties.jobs.institutions import ALLOWED, job
 from tests.support.grids import crossed
 
@@ -114,7 +114,7 @@ def test_an_own_set_below_the_own_minimum_is_never_proposed(peopled, name):
     with pytest.raises(PolicyError, match="fewer than 11 rows"):
         peopled.submit(document)
     assert peopled.network.said == []
-    report = check_report(peopled.north._examiner, job_text(document))
+    report = check_report(peopled.north._admission, job_text(document))
     assert [reason["what"] for reason in report["verdict"]["reasons"]] == [
         "the data set has fewer than 11 rows"
     ]

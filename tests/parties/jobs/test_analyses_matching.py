@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.client import job_text
-from parties.jobs.state import State
+from parties.contracts.state import State
 from smc.errors import DomainError
 from tests.parties.jobs.institutions import Institutions, job
 

@@ -10,14 +10,14 @@ import pytest
 import tomli_w
 from click.testing import CliRunner
 
-from parties.cli.data import local_examiner
+from parties.cli.data import local_admission
 from parties.cli.jobs import COMMANDS
 from parties.client import Party, job_text
 from parties.config import load
+from parties.contracts.spec import parse_spec
+from parties.contracts.state import State
 from parties.errors import PeerRefused
 from parties.jobs.run import outcome_document
-from parties.jobs.spec import parse_spec
-from parties.jobs.state import State
 from smc.errors import UsageError
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
 from tests.parties.test_party_cli import duetto, ended, free_port, started
@@ -143,9 +143,9 @@ def printed_by(*words: object) -> str:
 
 def plain(homes: dict[str, Path], document: object) -> list[dict[str, object]]:
     """What the plain twin makes of both parties' data."""
-    examiners = [local_examiner(load(home)) for home in homes.values()]
-    tasks = [examiner.understand(parse_spec(job_text(document))) for examiner in examiners]
-    sides = [examiner.data(task) for examiner, task in zip(examiners, tasks, strict=True)]
+    admissions = [local_admission(load(home)) for home in homes.values()]
+    tasks = [admission.understand(parse_spec(job_text(document))) for admission in admissions]
+    sides = [admission.data(task) for admission, task in zip(admissions, tasks, strict=True)]
     outcomes = tasks[0].analysis.run_plain(tasks[0].parameters, *sides, tasks[0].spec.recipients)
     return [
         {table["name"]: table["columns"] for table in outcome_document(outcome)["tables"]}

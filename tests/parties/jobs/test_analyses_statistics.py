@@ -10,7 +10,7 @@ import math
 
 import pytest
 
-from parties.jobs.state import State
+from parties.contracts.state import State
 from parties.ledger.entries import SPENT
 from smc.errors import DisclosureRefused
 from tests.parties.jobs.institutions import job

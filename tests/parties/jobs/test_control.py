@@ -10,6 +10,7 @@ import pytest
 
 from parties.client import Party, ask_daemon
 from parties.config import load
+from parties.contracts.state import State
 from parties.errors import (
     DaemonUnavailable,
     JobError,
@@ -17,7 +18,6 @@ from parties.errors import (
 )
 from parties.jobs.control import ROOM, Kind
 from parties.jobs.faults import METADATA, unpack
-from parties.jobs.state import State
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from smc.errors import DuettoError
 from tests.parties.jobs.joined import approve

@@ -7,10 +7,10 @@ import sqlite3
 
 import pytest
 
+from parties.contracts.contract import Outline, outline
+from parties.contracts.state import State
 from parties.errors import DISK, StorageError, exit_code
-from parties.jobs.contract import Outline, outline
 from parties.jobs.database import VERSION
-from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from smc.forms import Role
 from tests.parties.jobs.test_spec import contract

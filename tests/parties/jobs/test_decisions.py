@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import JobError
 from parties.jobs.decisions import Person, own_person
-from parties.jobs.state import State
 from parties.ledger.entries import DECISIONS, LedgerError
 from smc.errors import UsageError
 from tests.parties.jobs.joined import ANN, approve, job_file, wait_final, wait_state

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from parties.contracts.state import State
 from parties.disclosure.history import OverlapError
 from parties.errors import JobError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
-from parties.jobs.state import State
 from tests.parties.jobs.joined import approve, job_file, wait_final
 
 EXACT = 'exact_aggregates = true\nminimum_group = 3\napproval = "auto"'
@@ -95,11 +95,11 @@ def test_with_and_without_one_row_is_refused_before_anything_is_proposed(pair):
         pair.north.submit(job_file())
     assert job_id in caught.value.what
     assert len(pair.network.said) == said
-    report = check_report(pair.north._examiner, job_file())
+    report = check_report(pair.north._admission, job_file())
     assert report["overlap"]["code"] == "overlap"
     rows(pair, "north", range(16))
     finished(pair)
-    assert len(pair.north._examiner.history.records()) == 2
+    assert len(pair.north._admission.history.records()) == 2
 
 
 def test_the_other_side_refuses_for_its_own_persons_and_tells_a_code_only(pair):
@@ -110,7 +110,7 @@ def test_the_other_side_refuses_for_its_own_persons_and_tells_a_code_only(pair):
         pair.north.submit(job_file())
     assert caught.value.stable_code == "overlap"
     assert pair.north.store.all()[0].state is State.DENIED
-    assert len(pair.south._examiner.history.records()) == 1
+    assert len(pair.south._admission.history.records()) == 1
 
 
 def test_the_same_rows_may_run_again_until_runs_total(pair):
@@ -127,7 +127,7 @@ def test_an_exact_release_stands_in_both_ledgers_and_in_the_certificates(pair):
     for manager in (pair.north, pair.south):
         ledger = manager.certificate(job_id)["certificate"]["ledger"]
         assert set(ledger) == {"run", "exact", "countersigned"}
-        (record,) = manager._examiner.history.records()
+        (record,) = manager._admission.history.records()
         assert ledger["exact"]["persons"] == record.digest
         assert ledger["countersigned"]["subject"] == ledger["exact"]["hash"]
 
@@ -137,7 +137,7 @@ def test_jobs_without_exact_figures_leave_no_trace_in_the_history(pair):
     for analysis in pair.analysis.values():
         analysis.is_exact = False
     finished(pair)
-    assert pair.north._examiner.history.records() == ()
+    assert pair.north._admission.history.records() == ()
 
 
 def test_an_exact_job_that_opens_past_the_gate_gives_no_result(pair):
@@ -196,7 +196,7 @@ def test_persons_stay_the_same_when_their_column_is_declared_as_numbers(pair, be
     written(pair, 2, range(19), before)
     with pytest.raises(OverlapError):
         pair.north.submit(job_file())
-    assert len(pair.north._examiner.history.records()) == 2
+    assert len(pair.north._admission.history.records()) == 2
 
 
 def test_data_sets_of_one_population_have_to_call_persons_alike(pair):
@@ -207,6 +207,6 @@ def test_data_sets_of_one_population_have_to_call_persons_alike(pair):
     catalog.write_text(catalog.read_text() + other)
     with pytest.raises(OverlapError, match="different ways"):
         pair.north.submit(job_file())
-    assert check_report(pair.north._examiner, job_file())["overlap"]["code"] == "overlap"
+    assert check_report(pair.north._admission, job_file())["overlap"]["code"] == "overlap"
     catalog.write_text(catalog.read_text().replace('type = "text"', INTEGER))
     finished(pair)

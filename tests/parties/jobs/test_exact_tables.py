@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parties.jobs.state import State
+from parties.contracts.state import State
 from tests.parties.jobs.institutions import job
 
 AGE = {"type": "integer", "lower": 0, "upper": 100}

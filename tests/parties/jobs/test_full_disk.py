@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from parties.contracts.records import Progress
+from parties.contracts.state import State
 from parties.errors import JobError, StorageError
-from parties.jobs.records import Progress
 from parties.jobs.results import SPACE
-from parties.jobs.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.entries import SPENT
 from smc.errors import DuettoError

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import JobError, PeerRefused
-from parties.jobs.state import State
+from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS
 from parties.ledger.entries import DECISIONS
-from parties.ledger.gate import GATE_BYTES, GATE_ROUNDS
 from smc.errors import DomainError
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, approve, job_file, result_of, run, spent, wait_final

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.state import State
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, approve, job_file, result_of, run, spent, wait_final, wait_state

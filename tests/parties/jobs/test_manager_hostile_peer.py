@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from parties.contracts import canonical
+from parties.contracts.contract import parse_contract, sign
+from parties.contracts.state import State
 from parties.errors import JobError, PeerRefused, PolicyError
-from parties.jobs import canonical
-from parties.jobs.contract import parse_contract, sign
 from parties.jobs.messages import Standing, Word, parse_standing
-from parties.jobs.state import State
-from parties.session.ports import SessionHeader
+from parties.ports.interfaces import SessionHeader
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DuettoError, ProtocolViolation
 from smc.forms import Role

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import BudgetError, DataError, JobError, PeerRefused
-from parties.jobs.state import State
 from parties.ledger.entries import LedgerError
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import Role

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import PeerRefused, PolicyError
-from parties.jobs.state import State
 from tests.parties.jobs.institutions import Institutions, job
 from tests.parties.jobs.joined import approve
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import PeerRefused
-from parties.jobs.state import State
 from tests.parties.jobs.institutions import Institutions, job, write_table
 
 NUMBER = {"type": "integer", "lower": 0, "upper": 100}
@@ -56,7 +56,7 @@ def refused(seen: Institutions, dataset: str) -> None:
     with pytest.raises(PeerRefused) as caught:
         seen.submit(asked(dataset))
     assert caught.value.stable_code == "overlap"
-    assert len(seen.south._examiner.history.records()) == 1
+    assert len(seen.south._admission.history.records()) == 1
 
 
 @pytest.mark.parametrize("way", [shutil.copy, os.link, os.symlink])

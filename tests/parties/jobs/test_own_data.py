@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from parties.contracts.spec import parse_spec
 from parties.errors import DataError, PolicyError
-from parties.jobs.spec import parse_spec
 from smc.analyses.base import PERSONS
 from tests.parties.jobs.joined import CATALOG, Pair, job_file, wait_final
 
@@ -36,26 +36,26 @@ def test_the_result_tells_the_own_party_what_was_left_out(pair):
 
 def test_persons_come_with_the_columns_and_hashes_for_an_exact_job(pair):
     declare(pair, "who,value\na,10\nb,\na,20\nc,30\n")
-    examiner = pair.north._examiner
-    task = examiner.understand(parse_spec(job_file()))
-    own = examiner.read(task)
+    admission = pair.north._admission
+    task = admission.understand(parse_spec(job_file()))
+    own = admission.read(task)
     assert own.columns["v"].integers == [10, 20, 30]
     assert own.columns[PERSONS].integers == [0, 0, 1]
     assert own.identities is None
     pair.analysis["north"].is_exact = True
-    assert examiner.read(task).identities.shape == (2,)
+    assert admission.read(task).identities.shape == (2,)
     assert (
         PERSONS
-        not in pair.south._examiner.read(pair.south._examiner.understand(parse_spec(job_file()))).columns
+        not in pair.south._admission.read(pair.south._admission.understand(parse_spec(job_file()))).columns
     )
 
 
 def test_rows_that_are_compared_by_position_are_not_left_out(pair):
     declare(pair, "who,value\na,10\nb,\n")
     pair.analysis["north"].is_paired = True
-    task = pair.north._examiner.understand(parse_spec(job_file()))
+    task = pair.north._admission.understand(parse_spec(job_file()))
     with pytest.raises(DataError, match="by their position"):
-        pair.north._examiner.read(task)
+        pair.north._admission.read(task)
 
 
 def test_the_least_rows_are_persons(pair):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import DataError, PeerRefused
-from parties.jobs.state import State
 from smc.analyses.base import Data, Outcome, Table
 from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.release import Release

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import PolicyError
 from parties.jobs.manager import JobManager, Patience
-from parties.jobs.state import State
-from parties.pools import PoolStore
+from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from smc.analyses.registry import ANALYSES
 from smc.channel.channel import Channel

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from parties.contracts.state import State
 from parties.disclosure.history import OverlapError
 from parties.disclosure.log import HistoryError
 from parties.errors import BudgetError, PolicyError
 from parties.jobs.reports import check_report
-from parties.jobs.state import State
 from parties.ledger.accounting import RunLimits
 from parties.ledger.entries import LedgerError
 from tests.parties.jobs.joined import approve, job_file, wait_final
@@ -62,7 +62,7 @@ def test_runs_stay_used_up(pair):
     for manager in (pair.north, restored(pair)):
         with pytest.raises(PolicyError, match="runs_total"):
             manager.submit(job_file())
-    assert not check_report(pair.north._examiner, job_file())["verdict"]["allowed"]
+    assert not check_report(pair.north._admission, job_file())["verdict"]["allowed"]
 
 
 def test_runs_of_other_people_and_rules_do_not_count(pair):
@@ -170,7 +170,7 @@ def test_a_job_does_not_run_twice_though_the_store_was_restored(pair):
     digest = pair.south.store.get(record.job_id).digest
     events = [entry.event for entry in pair.south.ledger.of_job(digest)]
     assert events == ["approved", "run", "exact", "countersigned"]
-    account = pair.south._examiner.account(pair.south._examiner.understand(record.contract.spec))
+    account = pair.south._admission.account(pair.south._admission.understand(record.contract.spec))
     pair.stop("south")
     shutil.copy(copy / "jobs.sqlite", home / "jobs.sqlite")
     with pytest.raises(LedgerError, match="run before"):

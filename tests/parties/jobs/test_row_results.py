@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from parties.client import job_text
+from parties.contracts.state import State
 from parties.errors import PeerRefused, PolicyError
-from parties.jobs.state import State
 from tests.parties.jobs.institutions import Institutions, job
 from tests.parties.jobs.joined import approve
 

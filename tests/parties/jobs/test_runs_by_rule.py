@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import tomli_w
 
+from parties.contracts.state import State
 from parties.errors import PeerRefused, PolicyError
-from parties.jobs.state import State
 from tests.parties.jobs.institutions import ALLOWED, Institutions, job
 
 DECLARED = {"id": {"type": "text"}, "v": {"type": "integer", "lower": 0, "upper": 10}}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import PeerRefused, PolicyError
-from parties.jobs.state import State
 from parties.ledger.accounting import Account, RunLimits
 from parties.ledger.entries import RUN
 from smc.errors import DuettoError

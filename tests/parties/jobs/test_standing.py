@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parties.contracts.state import WAYS, State
 from parties.errors import JobError
 from parties.jobs.messages import Standing, Word, parse_standing
 from parties.jobs.standing import settled, word_of
-from parties.jobs.state import WAYS, State
 from smc.errors import PeerLost
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, approve, job_file, wait_final, wait_state

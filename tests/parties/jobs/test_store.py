@@ -14,8 +14,8 @@ from itertools import product
 
 import pytest
 
+from parties.contracts.state import WAYS, State
 from parties.errors import JobError
-from parties.jobs.state import WAYS, State
 from parties.jobs.store import JobStore, Progress
 from parties.ledger.accounting import Account
 from parties.ledger.book import Ledger
@@ -188,7 +188,7 @@ KILLED = """
 import os, signal, sys
 from fractions import Fraction
 from pathlib import Path
-from parties.jobs.state import State
+from parties.contracts.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from parties.contracts.state import State
 from parties.errors import JobError
-from parties.jobs.manager import open_examiner
+from parties.jobs.manager import open_admission
 from parties.jobs.messages import Answer, Word, parse_answer
 from parties.jobs.reports import check_report
-from parties.jobs.state import State
 from parties.ledger.book import Ledger
 from smc.errors import OutOfMemory, UsageError
 from tests.parties.jobs.joined import job_file, wait_final
@@ -67,14 +67,14 @@ def test_a_job_above_the_granted_memory_is_refused_before_it_is_proposed(pair):
 
     def refused(memory_mib):
         granted = replace(config, limits=replace(config.limits, memory_mib=memory_mib))
-        return check_report(open_examiner(granted, ledger, analyses), job_file())["preview"]["refusal"]
+        return check_report(open_admission(granted, ledger, analyses), job_file())["preview"]["refusal"]
 
     assert refused(0) is None
     assert refused(2) is None
     told = refused(1)
     assert told["code"] == "memory"
     assert "memory_mib below [limits]" in told["what"]
-    pair.north._examiner._most_memory = 1 << 20
+    pair.north._admission._most_memory = 1 << 20
     with pytest.raises(OutOfMemory, match="1 MiB are granted"):
         pair.north.submit(job_file())
     assert pair.south.store.all() == []

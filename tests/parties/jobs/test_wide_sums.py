@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parties.jobs.state import State
+from parties.contracts.state import State
 from parties.ledger.entries import RUN
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DisclosureRefused, DomainError

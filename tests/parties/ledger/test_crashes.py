@@ -31,7 +31,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.ledger import chain
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
-from parties.ledger.gate import Releasing, make_gate
+from parties.ledger.commit import Releasing, make_gate
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair

@@ -30,7 +30,7 @@ from parties.pki.signing import key_text
 from scripts.processes import COMMAND
 from smc.analyses.loss import Loss
 from smc.forms import Role
-from tests.parties.ledger.test_gate import KEYS, run_gates, spending
+from tests.parties.ledger.test_commit import KEYS, run_gates, spending
 from tests.parties.rpc.harness import NORTH, SOUTH
 
 DATA = Path(__file__).parent / "data"

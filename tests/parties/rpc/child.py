@@ -12,7 +12,7 @@ from collections.abc import Callable
 import parties  # noqa: F401 - sets gRPC up before it is imported
 from parties.config import Address, Keepalive
 from parties.pki import Identity, PeerIdentity
-from parties.session.terms import Terms
+from parties.ports.terms import Terms
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.channel.vectors import ExpectedRows
 from smc.forms import Role

@@ -18,11 +18,11 @@ from parties.config import Address, Config, Keepalive, Limits, Peer
 from parties.errors import JobError
 from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity, certificate
-from parties.rpc.server import PeerServer
+from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory
-from parties.session.ports import SessionHeader, SessionTask
 from parties.session.runner import SessionRunner, Wrap
-from parties.session.terms import Terms
+from parties.session.server import PeerServer
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.protocols.session import Session

@@ -14,13 +14,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from parties.config import Address, Keepalive
 from parties.errors import ConfigError, PairingError, PeerBusy, PeerRefused, PeerUntrusted
 from parties.pki import certificate
+from parties.ports.terms import NEWEST
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.reach import Stage, reach
 from parties.rpc.refusal import CODE_KEY, clean, refused
-from parties.rpc.server import Pins
-from parties.session.terms import NEWEST
+from parties.session.server import Pins
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc.harness import NORTH, SOUTH, dialling, listening, public
@@ -234,8 +234,8 @@ def test_errors_of_the_jobs_cross_as_codes_only(directory, south, monkeypatch, c
 
 
 def test_an_address_in_use(south):
-    from parties.rpc.server import PeerServer
-    from parties.session.terms import Terms
+    from parties.ports.terms import Terms
+    from parties.session.server import PeerServer
 
     with pytest.raises(ConfigError, match="cannot be listened on"):
         PeerServer(

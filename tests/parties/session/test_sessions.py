@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from parties.errors import JobError, PairingError, PeerBusy, PeerRefused, VersionMismatch
+from parties.ports.terms import Terms, digest
 from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.session.terms import Terms, digest
 from smc.channel.vectors import ExpectedRows
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted, PeerLost, ProtocolViolation
 from smc.forms import Role

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from parties.errors import VersionMismatch
-from parties.session import terms, wire
-from parties.session.terms import Terms
+from parties.ports import terms, wire
+from parties.ports.terms import Terms
 from smc.protocols import coins
 from smc.protocols.exchange.row_counts import Counts
 from smc.protocols.intersection import exact

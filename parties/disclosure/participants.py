@@ -2,7 +2,7 @@
 
 What tells persons apart can change between two jobs: a column of texts is declared as one of numbers, and
 `0007` and `7` are one person. So a job brings, beside the hashes of its persons, those that the same cells
-would have otherwise (`Attendance.aliases`), and earlier records are read with these replaced.
+would have otherwise (`ParticipantSet.aliases`), and earlier records are read with these replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Persons = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Attendance:
+class ParticipantSet:
     """The local persons of one job.
 
     Attributes:
@@ -64,7 +64,7 @@ def persons_of(identities: NDArray[np.void] | None) -> Persons:
 
 
 def aliases_of(aliases: NDArray[np.void] | None) -> Persons:
-    """`Attendance.aliases` of pairs of 16-byte hashes, shape (n, 2); none of None."""
+    """`ParticipantSet.aliases` of pairs of 16-byte hashes, shape (n, 2); none of None."""
     if aliases is None:
         return np.empty((0, 2), np.uint64)
     pairs = np.stack([halves(column) for column in aliases.T], axis=1)

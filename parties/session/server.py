@@ -15,15 +15,15 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from parties.config import Address, Keepalive
 from parties.errors import ConfigError, PeerBusy
 from parties.pki import Identity, PeerIdentity, certificate
+from parties.ports.interfaces import MESSAGE_LIMIT, JobPort
+from parties.ports.terms import Terms
 from parties.rpc import tls
 from parties.rpc.client import PROBE_BLOB, PROBE_BYTES
 from parties.rpc.greeting import check_greeting, make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.pb.duetto.v1 import peer_pb2_grpc
 from parties.rpc.refusal import code_of, refuse
-from parties.session.ports import MESSAGE_LIMIT, JobPort
 from parties.session.runner import SessionRunner
-from parties.session.terms import Terms
 from smc.errors import DuettoError, ProtocolViolation
 
 SERVICE: Final = "duetto.v1.Peer"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from parties.catalog.declaration import NAME
+from parties.contracts import canonical
 from parties.errors import JobError, why_unreadable
-from parties.jobs import canonical
 from parties.texts import BLANKS, unfit
 from parties.toml import StrictTable, parse
 from smc.forms import Role

@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.errors import BudgetError
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import UNSIGNED_PER_DAY, Ledger
-from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, LedgerError
-from parties.ledger.gate import (
+from parties.ledger.commit import (
     _ANNOUNCED,
     _WRITTEN,
     GATE_BYTES,
@@ -26,6 +25,7 @@ from parties.ledger.gate import (
     make_gate,
     signed_text,
 )
+from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, LedgerError
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair

@@ -17,7 +17,7 @@ from smc.forms import Role
 if TYPE_CHECKING:
     from parties.pki.identity import PeerIdentity
     from smc.protocols.cipher_context import Report
-from smc.protocols.session import Session
+    from smc.protocols.session import Session
 
 MESSAGE_LIMIT: Final = 256 << 10
 """The largest body of a job message, in bytes."""

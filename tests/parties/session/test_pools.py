@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from parties import pools
 from parties.cli.pools import pool as pool_command
 from parties.errors import ConfigError, PoolError
-from parties.pools import MAX_POOLS, PoolStore
+from parties.session import pools
+from parties.session.pools import MAX_POOLS, PoolStore
 from smc.oblivious.pool import PoolInfo
 
 SECRET = b"correlated randomness " * 100

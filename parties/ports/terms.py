@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from parties.errors import VersionMismatch
-from parties.session.wire import WIRE
+from parties.ports.wire import WIRE
 
 OLDEST: Final = 3
 NEWEST: Final = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from parties.jobs.contract import FORMAT, Contract
-from parties.jobs.state import State
+from parties.contracts.contract import FORMAT, Contract
+from parties.contracts.state import State
 from smc.forms import Role
 
 

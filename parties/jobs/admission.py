@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
-from parties.disclosure.attendance import Attendance, aliases_of, persons_of
+from parties.contracts.contract import Contract, Schemas
+from parties.contracts.spec import JobSpec, Side
 from parties.disclosure.history import History, OverlapError
+from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
-from parties.jobs.contract import Contract, Schemas
 from parties.jobs.own_data import Moduli, OwnData, check_residues, count_persons, count_rows, with_persons
-from parties.jobs.spec import JobSpec, Side
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -91,7 +91,7 @@ class Task:
         return frozenset(given)
 
 
-class Examiner:
+class Admission:
     """Judges jobs with the local catalog, policy and ledger, which are read afresh each time.
 
     Args:
@@ -235,9 +235,9 @@ class Examiner:
             return verdict
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
 
-    def attendance(
+    def participants(
         self, task: Task, own: OwnData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
-    ) -> Attendance | None:
+    ) -> ParticipantSet | None:
         """Who takes part in an exact job, to be compared with earlier ones.
 
         It is None for other jobs. Where the data set does not tell persons apart, and no limit asks for
@@ -268,7 +268,7 @@ class Examiner:
         if minimum > 1 and (unlike := self._load_catalog().tells_unlike(task.side.dataset)):
             raise OverlapError(*unlike)
         account = self.account(task)
-        return Attendance(
+        return ParticipantSet(
             job=job_id,
             account=account,
             dataset=task.side.dataset,
@@ -286,9 +286,9 @@ class Examiner:
             OverlapError: it does.
             HistoryError: the record of earlier jobs cannot be trusted.
         """
-        attendance = self.attendance(task, own, verdict)
-        if attendance is not None:
-            self.history.check(attendance)
+        participants = self.participants(task, own, verdict)
+        if participants is not None:
+            self.history.check(participants)
 
     def account(self, task: Task) -> Account:
         """Whom a job is about: all own data sets about the same people.

@@ -13,9 +13,9 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from parties.contracts import canonical
+from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
-from parties.jobs import canonical
-from parties.jobs.spec import JobSpec, spec_from_document
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import MOST, NO_LIMITS, Limits
 from smc.errors import ProtocolViolation

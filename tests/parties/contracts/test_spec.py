@@ -10,9 +10,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parties.contracts import canonical
+from parties.contracts.contract import Contract, check_signature, parse_contract, sign
+from parties.contracts.spec import parse_spec, read_spec, spec_from_document
 from parties.errors import JobError
-from parties.jobs import canonical
-from parties.jobs.contract import Contract, check_signature, parse_contract, sign
 from parties.jobs.messages import (
     Answer,
     Standing,
@@ -20,7 +21,6 @@ from parties.jobs.messages import (
     parse_answer,
     parse_standing,
 )
-from parties.jobs.spec import parse_spec, read_spec, spec_from_document
 from parties.texts import is_plain
 from smc.analyses.base import Schema
 from smc.analyses.disclosure.limits import Limits
@@ -342,7 +342,7 @@ def test_a_peers_unprintable_declaration_is_refused(change, monkeypatch):
     hostile = replace(Schema("integer", lower=0, upper=5), **change)
     made = contract(schemas={role: {"v": hostile} for role in Role})
     with monkeypatch.context() as without_border:
-        without_border.setattr("parties.jobs.canonical.is_plain", lambda text: True)
+        without_border.setattr("parties.contracts.canonical.is_plain", lambda text: True)
         sent = made.encode()
     with pytest.raises(ProtocolViolation, match="not printable"):
         parse_contract(sent)
