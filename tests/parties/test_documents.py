@@ -31,7 +31,7 @@ from smc.pair import run_pair
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
-    "README.md",
+    *("README.md", "docs/architecture.md"),
     *("docs/tutorial.md", "docs/analyses.md", "docs/policy.md", "docs/ledger.md", "docs/threat-model.md"),
 )
 ROWS, COMMON = 60, 25
