@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -11,7 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree as ET
 
+import click
 import pytest
+
+from anonymizer.cli.init import init
+from parties.cli.main import duetto
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -79,6 +84,28 @@ def test_links_to_sections_lead_somewhere() -> None:
     for page, section in re.findall(r"\]\((docs/\w+\.md)#([^)]*)\)", README):
         heads = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
         assert section in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def commands() -> list[str]:
+    """The lines of README and tutorial that call `duetto`."""
+    return re.findall(r"^duetto .*$", README + TUTORIAL, re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", commands())
+def test_the_commands_exist_with_their_options(line: str) -> None:
+    words = [word for word in shlex.split(line, comments=True) if word != "&"][1:]
+    command: click.Command | None = duetto
+    while isinstance(command, click.Group):
+        command = command.get_command(click.Context(command), words.pop(0))
+    assert command is not None
+    if words[:2] == ["init", "data.csv"]:
+        command = init
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("-")} <= known
+
+
+def test_the_tutorial_has_its_commands() -> None:
+    assert len(commands()) > 12
 
 
 def test_the_two_commands_are_there() -> None:
