@@ -144,7 +144,7 @@ def comparisons() -> Iterator[Run]:
     """Every comparison of the registry, with each engine that can be inside."""
     for spec in COMPARISONS:
         kind = ComparisonType(*spec.inputs, spec.output, bitwise=spec.bitwise)
-        for engine in (spec.engine,) if spec.engine else ("paillier", "oblivious"):
+        for engine in (spec.engine.name,) if spec.engine else ("paillier", "oblivious"):
             yield Run(f"comparison {spec.name} {engine}", _comparison(kind, engine))
 
 

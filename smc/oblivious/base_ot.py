@@ -7,11 +7,15 @@
 
 Both directions run at once in two flights, together with a nonce from each party.
 
+Inputs: nothing.
+Outputs: 288 pairs of keys at each party as a sender, and at the other one key of each pair, of random choice;
+the session id, the same at both.
 Learns: the sender nothing (P_i is a uniform point whatever c_i is), the receiver one key of each pair.
 Assumes: computational Diffie-Hellman on secp256k1 and H = SHA-256 as a random oracle, for a semi-honest
 sender and any receiver that sends valid points; about 128 bits. The sender's C must have a discrete logarithm
 that the receiver does not know: it is the sender's own random point. H binds the session id, the direction,
 the index, A, C and P_i, so that keys of two sessions, directions or indices are unrelated.
+Cost: 2 flights, 288 points and a nonce each way and two points more; `smc.oblivious.cost.SETUP`.
 Reference: Naor and Pinkas, Efficient oblivious transfer protocols, SODA 2001, section 3 (with one A for all
 transfers, as the paper allows in the random oracle model).
 """

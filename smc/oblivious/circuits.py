@@ -1,5 +1,10 @@
 """Circuits on XOR-shared planes of bits: AND from triples, and comparison in logarithmic depth.
 
+    Alice (x, or shares)                                Bob (y, or shares)
+      choices                      -- matrices --         choices                     (both at once)
+      offers of lower digits       -- offers --           offers of upper digits      (both at once)
+      carry tree, or AND           -- openings --         level by level              (both at once)
+
 A comparison of k digits is a carry tree: for every digit, g says that here the left number is below the right
 one, p that they agree; two neighbours join by
 
@@ -12,6 +17,8 @@ Shares of g and p of a digit of four bits, one party's x and the other's y, come
 the sender offers, for every value of the receiver's digit, g and p masked by its own shares. For the lower
 half of the digits the holder of x sends, for the others the holder of y, so that both work alike.
 
+Inputs: a digit of each party, or XOR shares of bits.
+Outputs: XOR shares of the bit that the circuit gives.
 Learns: neither party anything; every opened bit is masked by a fresh random bit of a triple, every offered
 bit by a pad.
 Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`; semi-honest parties.

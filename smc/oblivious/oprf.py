@@ -15,6 +15,8 @@ which the two code words differ.
 H(a, b) of a row of 2 x 128 bits is E'(z) + z with z = E(a) + a + b over bits, E and E' AES-128 under two
 public keys that serve one piece of 2**15 instances; wider values take more keys in the place of E'.
 
+Inputs: x_i at the receiver, 128 bits each.
+Outputs: F_i(x_i) at the receiver, all F_i at the sender.
 Learns: the sender nothing (each u_s contains the stream of the leaf it lacks); the receiver nothing of its
 functions at other points.
 Assumes: semi-honest parties, inputs that were chosen before the session began or hashed under a salt drawn

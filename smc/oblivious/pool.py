@@ -1,5 +1,10 @@
 """Pools: the correlated randomness of comparisons, made ahead of time and used once.
 
+    Alice                                       Bob
+      random choices, digits and triples          random choices, digits and triples
+                          <-- matrices -->                              (both at once, one flight per span)
+      a half under a name                         a half under the same name
+
 Each party holds its half of a pool: random 1-of-16 transfers for every digit, with random choices, and the
 bit triples of the carry tree. Using it costs a shift of the choices instead of an extension: the receiver
 tells choice ^ digit, and the sender renumbers its pads by it.
@@ -12,8 +17,12 @@ restored from a backup, is refused by the other side.
 `PeerPools` is where pools lie between sessions, as protocols see it; who keeps them encrypted on disk is not
 known here.
 
+Inputs: nothing but how many comparisons of how many bits, and who will hold x.
+Outputs: each party its half of a pool, under the same name.
+Learns: neither party anything of the other's half.
 Assumes: as `smc.oblivious.softspoken` and `smc.oblivious.ot_1_of_16`, in the session that made the pool; that
 the bytes are stored where only their owner can read or change them.
+Cost: `smc.oblivious.cost.preparation`: the matrices of the comparisons, one flight per span.
 Reference: Beaver, Precomputing oblivious transfer, CRYPTO 1995.
 """
 

@@ -12,6 +12,8 @@ bit of D is 1 and that of every q is 0, so the lowest bit of a row t is its choi
 apart. The trees' choices are those of reserve rows, so the receiver never sends anything. A reserve is used
 up by one iteration, whatever was asked for, and an iteration makes no more blocks than that takes.
 
+Inputs: nothing.
+Outputs: two pads of four bits per transfer at the sender; a random bit and its pad at the receiver.
 Learns: the sender nothing of the choices, the receiver nothing of the other pads.
 Assumes: semi-honest parties; `smc.oblivious.lpn` for the choices, `smc.oblivious.correlated_ggm` for D,
 which is uniform on 127 bits; the first reserve from `smc.oblivious.softspoken`, whose D is the same but for

@@ -1,10 +1,21 @@
 """Batches of transfers over the channel: random, 1-of-16, correlated modulo 2**64, and bit triples.
 
+    chooser (bit c)                                     sender (d modulo 2**64)
+      choice c                  -- matrices -->           pads p_0, p_1
+      has p_c                   <-- corrections --        p_0 + d - p_1
+      share p_c + c (p_0 + d - p_1) = p_0 + c d           share -p_0
+
 A batch is cut into pieces of which each is one message, so that computing overlaps sending. The receiver's
 half of a batch sends, the sender's half receives; who is both runs the receiver's half first.
 
+Inputs: bits at the receiver; integers modulo 2**64 at the sender where the transfers are correlated.
+Outputs: pads at both; or shares of bit times integer modulo 2**64; or shares of a triple's bits.
 Learns: neither party anything of the other's pads, correlations or triples beyond its own output.
 Assumes: `smc.oblivious.softspoken`, `smc.oblivious.ot_1_of_16`.
+Cost: `smc.oblivious.cost`: 4 bytes of matrix per transfer, 8 bytes of correction where it is correlated.
+Reference: correlated transfers: Asharov, Lindell, Schneider and Zohner, CCS 2013; Gilboa, CRYPTO 1999,
+section 4; XOR shares of bits to shares modulo 2**64 from one of them: Demmler, Schneider and Zohner, ABY,
+NDSS 2015.
 """
 
 from __future__ import annotations

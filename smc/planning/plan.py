@@ -10,16 +10,13 @@ from typing import Any, Final
 
 from smc.forms import ComparisonType, Form, Role
 from smc.planning.registry import spec_named
+from smc.protocols.engines import Engine
 from smc.protocols.spec import Cost, Flight, Modulus, Parameters, Setup, Spec, mirrored_modulus
 
 DIGEST_BYTES: Final = 32
 
 _CHUNK_BYTES = 48 << 20
-_CHUNK_MOST = 1 << 16
-_CHUNK_MOST_OBLIVIOUS = 1 << 20  # no Python object per comparison
-_OBLIVIOUS = frozenset({"oblivious", "silent"})
-_CHUNK_SAMPLE = 64  # oblivious transfer pads to whole words of 64
-_CHUNK_SAMPLE_SILENT = 1 << 16  # silent transfer makes a first portion of about 10,000 at once
+_NO_ENGINE = Engine("none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,8 @@ class Plan:
     @property
     def engine(self) -> str:
         """The family of the comparison on plain values at the bottom; `none` where nothing is hidden."""
-        return self.bottom.engine or "none"
+        engine = self.bottom.engine
+        return engine.name if engine is not None else "none"
 
     @property
     def digest(self) -> str:
@@ -162,11 +160,10 @@ class Plan:
 
     def chunk(self, parameters: Parameters) -> int:
         """How many comparisons run at once: what keeps one flight below about 48 MiB."""
-        sample = _CHUNK_SAMPLE_SILENT if self.engine == "silent" else _CHUNK_SAMPLE
-        some = self.once(replace(parameters, count=sample))
+        engine = self.bottom.engine or _NO_ENGINE
+        some = self.once(replace(parameters, count=engine.sample))
         largest = max(some.alice_bytes, some.bob_bytes, 1)
-        most = _CHUNK_MOST_OBLIVIOUS if self.engine in _OBLIVIOUS else _CHUNK_MOST
-        return max(1, min(most, sample * _CHUNK_BYTES // largest))
+        return max(1, min(engine.chunk, engine.sample * _CHUNK_BYTES // largest))
 
     def cost(self, parameters: Parameters) -> Cost:
         """The exact cost of `parameters.count` comparisons, without the set-up of a session."""

@@ -33,6 +33,7 @@ from smc.protocols.conversion import (
     shared_to_plain,
     shared_to_shared,
 )
+from smc.protocols.engines import PAILLIER
 from smc.protocols.spec import Spec
 
 COMPARISONS: Final[tuple[Spec, ...]] = (
@@ -79,23 +80,27 @@ CONVERSIONS: Final[tuple[Spec, ...]] = (
     bits_to_encrypted.SPEC,
 )
 
-BASELINES: Final = frozenset({bunn_ostrovsky.SPEC.engine, gentry.SPEC.engine, veugen.SPEC.engine})
-"""Engines to measure against: protocols of the literature, which the planner never chooses by itself."""
+AUTO: Final = "auto"
+"""The name of the planner's own choice among engines."""
 
-BY_NAME_ONLY: Final = BASELINES | {dgk.SPEC.engine}
-"""Engines that `auto` leaves alone: those, and the one below 128 bits of security."""
+_ENGINES: Final = {spec.engine.name: spec.engine for spec in COMPARISONS if spec.engine is not None}
 
-ENGINES: Final[tuple[str, ...]] = (
-    *sorted({spec.engine for spec in COMPARISONS if spec.engine}),
-    "auto",
-)
+ENGINES: Final[tuple[str, ...]] = (*sorted(_ENGINES), AUTO)
 """Names that `engine` takes: the families of comparisons on plain values, and the planner's own choice."""
 
-DEFAULT_ENGINE: Final = "paillier"
-"""The thesis's protocol, which is the reference."""
+DEFAULT_ENGINE: Final = PAILLIER.name
 
-REFERENCE_ENGINES: Final = BASELINES | {DEFAULT_ENGINE}
+BASELINES: Final = frozenset(name for name, engine in _ENGINES.items() if engine.baseline)
+"""Engines to measure against: protocols of the literature."""
+
+BY_NAME_ONLY: Final = frozenset(name for name, engine in _ENGINES.items() if not engine.automatic)
+"""Engines that `auto` leaves alone: those, and the one below 128 bits of security."""
+
+REFERENCE_ENGINES: Final = frozenset(name for name, engine in _ENGINES.items() if engine.reference)
 """Engines that keep to their paper around the comparison too: no protocol that `improves` another."""
+
+POOL_ENGINES: Final = (AUTO, *(name for name, engine in sorted(_ENGINES.items()) if engine.pools))
+"""Engines that may be asked to compare out of a pool."""
 
 _BY_NAME: Final = {spec.name: spec for spec in (*COMPARISONS, *CONVERSIONS)}
 

@@ -19,13 +19,14 @@ from smc.forms import ComparisonType, Form, Role
 from smc.planning.cost import LAN, Network, estimate_seconds
 from smc.planning.plan import Plan, State, Step
 from smc.planning.registry import (
-    BY_NAME_ONLY,
+    AUTO,
     COMPARISONS,
     CONVERSIONS,
     DEFAULT_ENGINE,
     ENGINES,
     REFERENCE_ENGINES,
 )
+from smc.protocols.engines import Engine
 from smc.protocols.spec import Modulus, Parameters, Setup, Sharing, Spec, mirrored_modulus
 
 MAX_BITS = 128
@@ -143,10 +144,12 @@ class _Search:
             ):
                 yield Plan(self._kind, bits, x_steps, y_steps, step, inner, delta_steps)
 
+    def _wanted(self, engine: Engine) -> bool:
+        return engine.name == self._engine or (self._engine == AUTO and engine.automatic)
+
     def _natives(self, moduli: set[Modulus]) -> Iterator[Step]:
         for spec in COMPARISONS:
-            named = spec.engine in ("", self._engine)
-            if not named and (self._engine != "auto" or spec.engine in BY_NAME_ONLY):
+            if spec.engine is not None and not self._wanted(spec.engine):
                 continue
             if spec.improves and not self._improved:
                 continue

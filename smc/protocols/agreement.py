@@ -22,7 +22,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +45,22 @@ def agree(session: Session, *, answer: bool) -> bool:
     return answer and theirs == 1
 
 
+def agreement_cost() -> Cost:
+    """The exact cost of `agree`."""
+    return AGREEMENT_COST
+
+
 AGREEMENT_COST: Final = Cost((Flight.BOTH,), 1, 1)
 """The cost of `agree`."""
+
+
+SPEC: Final = Procedure(
+    name="agreement",
+    module=__name__,
+    inputs="a bit at each party",
+    outputs="whether both are 1, at both",
+    cost=agreement_cost,
+    learns="Each party learns the bit of the other.",
+    security="None needed: what is sent is public.",
+    reference="none",
+)

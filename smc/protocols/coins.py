@@ -29,7 +29,7 @@ from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 COIN_BYTES: Final = 32
 
@@ -77,5 +77,22 @@ def _row(data: bytes) -> Rows:
     return Rows(np.frombuffer(data, dtype=np.uint8)[None])
 
 
+def toss_cost() -> Cost:
+    """The exact cost of one toss."""
+    return TOSS_COST
+
+
 TOSS_COST: Final = Cost((Flight.BOTH,) * 2, _HASH_BYTES + COIN_BYTES, _HASH_BYTES + COIN_BYTES)
 """What one toss costs."""
+
+
+SPEC: Final = Procedure(
+    name="coins",
+    module=__name__,
+    inputs="nothing",
+    outputs="32 bytes that neither party knew before or could choose, at both",
+    cost=toss_cost,
+    learns="Neither party learns anything but the coins.",
+    security="SHA-256 as a random oracle; whoever deviates can only end the run.",
+    reference="Blum81, with a hash as commitment.",
+)

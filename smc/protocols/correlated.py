@@ -8,6 +8,8 @@
 A pad serves as it is where M is a power of two up to 2**64, is reduced where M is at most 2**32, and else is
 the seed of 64 bits more than M has, which are reduced: numbers modulo M within distance 2**-64 of uniform.
 
+Inputs: a bit per transfer at the chooser, a number modulo M at the sender.
+Outputs: shares modulo M of their products.
 Learns: neither party anything; a correction is masked by the pad that the chooser did not choose.
 Assumes: semi-honest parties, `smc.oblivious.softspoken`; SHAKE128 as a random oracle where seeds are
 expanded, with a salt that the sender draws for every span, so that no work against one seed serves another
@@ -39,8 +41,8 @@ from smc.channel.vectors import (
 from smc.oblivious.bitmatrix import LANES, Bit, Word
 from smc.oblivious.cost import Step, matrix_bytes, spans
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Parameters
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Parameters, Procedure
+from smc.protocols.transfer_costs import TRANSFERS, cost_of
 from smc.values import Share, of_array
 
 Numbers = NDArray[Any]
@@ -188,6 +190,11 @@ def cost(parameters: Parameters) -> Cost:
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)
 
 
+def cost_modulo(count: int, modulus: int) -> Cost:
+    """The cost of so many transfers modulo M, which Alice sends."""
+    return cost(Parameters(count, 1, 0, 0, modulus_out=modulus))
+
+
 def _spans(count: int, lane_bytes: int) -> Iterator[slice]:
     """Spans of a batch of which 64 corrections take so many bytes."""
     return spans(count, matrix_bytes(LANES) + lane_bytes)
@@ -208,3 +215,18 @@ def _as_numbers(pads: Word, modulus: int, salt: bytes) -> Numbers:
         name = _DOMAIN + salt + row.to_bytes(8, "big") + data[16 * row : 16 * row + 16]
         found[row] = int.from_bytes(hashlib.shake_128(name).digest(size), "big") % modulus
     return found
+
+
+SPEC: Final = Procedure(
+    name="correlated-transfers-modulo",
+    module=__name__,
+    inputs="a number modulo M per transfer, Alice's, and a bit, Bob's",
+    outputs="shares modulo M of their products",
+    cost=cost_modulo,
+    learns="Neither party learns anything.",
+    security="Semi-honest; 128-bit oblivious transfer; SHAKE128 as a random oracle where pads are seeds, "
+    "statistical distance 2**-64 per value.",
+    reference="Gilboa99, section 4; ALSZ13.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "modulus": 10**9 + 7},
+)

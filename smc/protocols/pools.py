@@ -33,7 +33,7 @@ from smc.forms import Role
 from smc.oblivious.cost import POOL_NAME_BYTES
 from smc.oblivious.pool import Pool
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 OFFERS: Final = 8
 """Pools that a side names; more of one kind wait until these are used."""
@@ -108,3 +108,15 @@ def _fitting(session: Session, comparisons: int, bits: int, *, holds_x: bool) ->
 def _taken(session: Session, name: bytes) -> Pool | None:
     data = session.precomputed.take(name) if session.precomputed is not None else None
     return Pool.load(data) if data is not None else None
+
+
+SPEC: Final = Procedure(
+    name="pool-agreement",
+    module=__name__,
+    inputs="the pools that each party keeps, or none",
+    outputs="the pool in use from now on, or none",
+    cost=offer_cost,
+    learns="Each party learns the random names of up to 8 pools that the other keeps for such comparisons.",
+    security="Stores that hand out a pool at most once.",
+    reference="Beaver95.",
+)

@@ -1,4 +1,8 @@
-"""A protocol as a record: forms in and out, what it costs, who learns what, and the code of both roles."""
+"""A protocol as a record: what goes in and out, what it costs, who learns what.
+
+`Record` is what all of them declare. A `Spec` adds the forms by which the planner finds its way and the code
+of both roles; a `Procedure` is called by its function, and says in words what it takes and gives.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from typing import Any
 from smc.channel.vectors import residues_bytes
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Role
+from smc.protocols.engines import Engine
 
 
 class Flight(Enum):
@@ -268,51 +273,77 @@ def _always(parameters: Parameters) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A comparison protocol (two inputs) or a conversion (one input).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every protocol declares.
 
     Attributes:
         name: unique and stable.
+        cost: the exact cost as a function of public sizes, without that of set-ups and subprotocols.
+        learns: who learns what, one sentence.
+        security: assumption and adversary.
+        reference: paper, section, errata.
+        setups: what a session needs before the protocol runs, in this order.
+    """
+
+    name: str
+    cost: Callable[..., Cost] = field(repr=False)
+    learns: str
+    security: str
+    reference: str
+    setups: tuple[Setup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure(Record):
+    """A protocol that is called by its function, and not routed by forms.
+
+    Attributes:
+        module: the module whose text has the figure and all sections.
+        inputs: what goes in at each party.
+        outputs: what comes out at each party.
+        example: sizes, by the names that `cost` gives them, for which its cost is shown and tested.
+    """
+
+    module: str
+    inputs: str
+    outputs: str
+    example: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec(Record):
+    """A comparison protocol (two inputs) or a conversion (one input).
+
+    Attributes:
         inputs: the forms of x and y for a comparison, of the one value for a conversion.
         output: the form of the result.
         alice: Alice's code.
         bob: Bob's code.
-        cost: the exact cost for given parameters, without that of a subprotocol.
-        learns: who learns what, one sentence.
-        security: assumption and adversary.
-        reference: paper, section, errata.
         opens: the parties that newly see the plain value of the result.
         takes: which moduli the shares may have that go in; None exactly where no input is shared. Inputs that
             are both shared have one modulus.
         gives: which moduli the shares may have that come out; None exactly where the result is not shared.
-        engine: the family of a comparison that works on plain values; empty for all others.
+        engine: the family of a comparison that works on plain values; None for all others.
         subprotocol: the comparison that runs inside, if any.
         bitwise: the input is encrypted bit by bit.
         improves: the protocol of a paper that this one improves on, to which reference engines keep; empty if
             none.
-        setups: what a session needs before the protocol runs, in this order.
         applies: whether the parameters, the moduli among them, allow the protocol.
         arrays: the code takes plain values and shares as arrays too, and may return them so.
     """
 
-    name: str
     inputs: tuple[Form, ...]
     output: Form
     alice: RoleCode = field(repr=False)
     bob: RoleCode = field(repr=False)
-    cost: Callable[[Parameters], Cost] = field(repr=False)
-    learns: str
-    security: str
-    reference: str
     opens: frozenset[Role] = frozenset()
     takes: Sharing | None = None
     gives: Sharing | None = None
-    engine: str = ""
+    engine: Engine | None = None
     subprotocol: Subprotocol | None = None
     bitwise: bool = False
     improves: str = ""
-    setups: tuple[Setup, ...] = ()
     applies: Callable[[Parameters], bool] = field(default=_always, repr=False)
     arrays: bool = False
 
@@ -331,3 +362,8 @@ class Spec:
                     f"The record of {self.name} does not fit its forms.",
                     f"Give {name} if shares go in or come out there, and only then.",
                 )
+
+    @property
+    def module(self) -> str:
+        """The module whose text has the figure and all sections."""
+        return str(self.alice.__module__)

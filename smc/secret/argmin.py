@@ -1,8 +1,13 @@
 """The least of each row of shared integers and where it stands: a knock-out among neighbours.
 
+    Alice, Bob (shares of n entrants)
+      round after round:   == comparison of neighbours ==    == selection of the lesser ==   ceil(n / 2) left
+
 Of n entrants ceil(n / 2) are left after a round of one comparison and one selection of value and place; with
 an odd number the last one goes on unopposed. The earlier one wins a tie.
 
+Inputs: shares modulo 2**64 of rows of integers within public bounds.
+Outputs: shares modulo 2**64 of the least integer of each row and of its place.
 Learns: neither party anything.
 Assumes: `smc.secret.msb`, `smc.secret.mux`.
 Cost: `cost`; ceil(log2 n) times the rounds of a comparison and a selection.
@@ -11,12 +16,15 @@ Reference: this house; the knock-out is folklore.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret import msb, mux
 from smc.secret.bounds import Bounds
 
@@ -58,3 +66,17 @@ def cost(rows: int, columns: int, bounds: Bounds) -> Cost:
         total += msb.cost_nonnegative(rows * pairs, bounds - bounds) + mux.cost(2 * rows * pairs)
         columns -= pairs
     return total
+
+
+SPEC: Final = Procedure(
+    name="argmin",
+    module=__name__,
+    inputs="shares modulo 2^64 of rows of integers",
+    outputs="shares of the least of each row and of its place",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="this house; the knock-out is folklore.",
+    setups=(TRANSFERS,),
+    example={"rows": 100, "columns": 8, "bounds": Bounds(0, 1000)},
+)

@@ -1,11 +1,16 @@
 """The least of each row of shared integers as a row of bits: a knock-out, played back from its last round.
 
+    Alice, Bob (shares of n entrants)
+      round after round:   == comparison of neighbours ==    == selection of the lesser ==   ceil(n / 2) left
+
     up:    of two neighbours the lesser goes on, the earlier of equals; an odd one goes on unopposed
     down:  the winner of all has bit 1; of two that met the loser gets 0 and the winner the bit of their place
 
 Going up takes a comparison and a selection per meeting, going down one AND: a row of k integers costs k - 1
 comparisons, k - 2 selections and k - 2 ANDs.
 
+Inputs: shares modulo 2**64 of rows of integers within public bounds.
+Outputs: XOR shares of a row of bits for each row, 1 where the least integer stands.
 Learns: neither party anything.
 Assumes: `smc.secret.msb`, `smc.secret.mux`, `smc.oblivious`.
 Cost: `cost`.
@@ -14,13 +19,15 @@ Reference: this house; the knock-out is folklore.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret import msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.msb import public_bits
@@ -85,3 +92,17 @@ def cost(rows: int, columns: int, differences: Bounds) -> Cost:
             down = cost_of(oblivious.conjunction(rows * pairs)) + down
         columns -= pairs
     return up + down
+
+
+SPEC: Final = Procedure(
+    name="argmin-one-hot",
+    module=__name__,
+    inputs="shares of rows of integers",
+    outputs="XOR shares of a row of bits each, 1 where the least stands",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="this house; the knock-out is folklore.",
+    setups=(TRANSFERS,),
+    example={"rows": 100, "columns": 8, "differences": Bounds(-1000, 1000)},
+)

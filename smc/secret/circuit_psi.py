@@ -12,6 +12,9 @@ is one of the other party's; where it is not, and where there is no key, every c
 computed of the bits and the columns, a sum for instance, is that of the intersection. The party with fewer
 rows owns the table; the owner of the table knows which own row lies in which slot, the other party does not.
 
+Inputs: at each party distinct keys of 128 bits, hashed under a salt that was not known when they were chosen,
+and columns of integers within public bounds, one row per key.
+Outputs: XOR shares of a bit per slot, and shares modulo 2**64 of all columns times it.
 Learns: neither party anything but the number of the other's keys. Which rows match, and how many, is secret.
 Assumes: semi-honest parties, `smc.protocols.intersection.opprf`, `smc.oblivious`; the keys of each side
 are distinct. A key that the peer does not have is taken for a match with probability below 2**-40 over all
@@ -38,8 +41,8 @@ from smc.oblivious.cost import comparison
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, opprf
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
 from smc.secret import mux
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import WORD_BITS, Bounds
@@ -221,3 +224,20 @@ def _gated(
         SecretInts.from_shares(session, column, each.hull(zero))
         for column, each in zip(gated, bounds, strict=True)
     )
+
+
+SPEC: Final = Procedure(
+    name="circuit-psi",
+    module=__name__,
+    inputs="distinct keys and columns of integers at each party",
+    outputs="per bin shares of a bit, whether its key is common, and of all columns times the bit",
+    cost=cost,
+    learns="Neither party learns anything but the number of keys; the size of the intersection stays secret.",
+    security="Semi-honest; as the OPPRF; a false match with probability below 2**-40.",
+    reference="PSTY19; RS21.",
+    setups=(
+        TRANSFERS,
+        FUNCTIONS,
+    ),
+    example={"alice_count": 1000, "bob_count": 2000, "alice_columns": 1, "bob_columns": 1},
+)

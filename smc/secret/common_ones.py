@@ -9,6 +9,8 @@
 A pad serves a row and a bit of the chooser against all rows of the sender's block at once, one byte each:
 hence at most 16 rows a block. Bytes add up modulo 256; a pair has at most 255 ones in common.
 
+Inputs: blocks of rows of bits at each party, of the same public shape.
+Outputs: shares modulo 256 of the number of common ones of each pair of rows of a block.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`; per pair and bit 1 byte of corrections and 4 / rows bytes of matrices.
@@ -31,7 +33,8 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 
 Octet = NDArray[np.uint8]
 Word = NDArray[np.uint64]
@@ -129,3 +132,17 @@ def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
 def _octets(pads: Word, plane: Octet) -> Octet:
     """One byte of each pad for each row of the sender's block, shape (bits, r, b, r)."""
     return pads.view(np.uint8).reshape(*plane.shape, PAD_BYTES)[..., : plane.shape[1]]
+
+
+SPEC: Final = Procedure(
+    name="common-ones",
+    module=__name__,
+    inputs="blocks of rows of bits at each party",
+    outputs="shares modulo 256 of how many ones each pair of rows has in common",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Gilboa99, section 4, with words of one byte.",
+    setups=(TRANSFERS,),
+    example={"blocks": 10, "height": 4, "bits": 64},
+)

@@ -1,11 +1,16 @@
 """Shared integers divided by shared positive ones: long division with digits of two bits.
 
+    Alice, Bob (shares of n and y)
+      digit after digit:   == comparisons of three multiples ==    == selection of what is subtracted ==
+
     r = n;   for j = top, top - 2, ..., 0:   b_t = [r >= t y 2**j] for t = 1, 2, 3, in one batch
                                              r = r - (b_1 + b_2 + b_3) y 2**j,   digit = b_1 + b_2 + b_3
     quotient = sum of digit 2**j = floor(n / y)
 
 The result is exact. There is no first guess and no series, thus nothing to tune to the size of the divisor.
 
+Inputs: shares modulo 2**64 of n >= 0 and y >= 1 within public bounds.
+Outputs: shares modulo 2**64 of the quotients, rounded down.
 Learns: neither party anything.
 Assumes: `smc.secret.msb`, `smc.secret.mux`.
 Cost: `cost`; per digit a comparison of three pairs and a selection.
@@ -16,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +29,8 @@ from numpy.typing import NDArray
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret import msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.products import word
@@ -124,3 +131,22 @@ def cost(count: int, steps: list[Digit], owner: Role | None = None) -> Cost:
         if step.exponent:
             total += mux.cost(count * len(step.multiples), owner)
     return total + mux.cost_to_words(count * sum(len(step.multiples) for step in steps))
+
+
+def cost_within(count: int, numerator: Bounds, divisor: Bounds) -> Cost:
+    """The exact cost of `divide` of integers within bounds."""
+    return cost(count, digits(numerator, divisor))
+
+
+SPEC: Final = Procedure(
+    name="division",
+    module=__name__,
+    inputs="shares modulo 2^64 of n >= 0 and of y >= 1 within public bounds",
+    outputs="shares of floor(n / y), exact",
+    cost=cost_within,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="this house; long division in base 4.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "numerator": Bounds(0, 1000), "divisor": Bounds(1, 10)},
+)

@@ -12,6 +12,8 @@ The sums are formed modulo 2**w, as narrow as their bounds allow, and lifted to 
 0 <= s < 2**(w - 1) the shares wrap exactly where one of them has its top bit set. Alice's rows and Bob's are
 summed at once.
 
+Inputs: the rows of each party, and XOR shares of all e_ij.
+Outputs: shares modulo 2**w of the sums of each group, modulo 2**64 once lifted.
 Learns: neither party anything; every correction is masked by what the other did not choose.
 Assumes: semi-honest parties, `smc.oblivious`, `smc.secret.masks`.
 Cost: `cost`.
@@ -32,8 +34,8 @@ from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.masks import (
     KEY_BYTES,
     Expander,
@@ -187,3 +189,17 @@ def cost_lifted(count: int, width: int) -> Cost:
 def _flight(sent: dict[Role, int]) -> Cost:
     flight = Flight.BOTH if len(sent) > 1 else Flight(next(iter(sent)).name[0])
     return Cost((flight,), sent.get(Role.ALICE, 0), sent.get(Role.BOB, 0))
+
+
+SPEC: Final = Procedure(
+    name="grouped-sums",
+    module=__name__,
+    inputs="rows of numbers at each party, and XOR shares of which row is in which group",
+    outputs="shares modulo 2^w of the sums of each group",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="RRK+20, section 3, with vectors.",
+    setups=(TRANSFERS,),
+    example={"alice": Grouping(100, 3, 4), "bob": Grouping(50, 2, 4), "width": 32},
+)

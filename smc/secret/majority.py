@@ -1,5 +1,7 @@
 """How many members of a secret set have another value than most of them, none of which is known.
 
+    Alice, Bob (shares of member bits and digits)
+
     counts_j = members whose digit j is 1        most_j = [2 counts_j > size]
     differs  = member & (digit_1 ^ most_1 | digit_2 ^ most_2 | ...)      differing = sum of differs
 
@@ -7,6 +9,8 @@ The binary digits that most members have are those of a value that more than hal
 one: all members who have it agree in every digit. Where there is none, they make up a value that at most half
 of them have, and so at least half of the members differ.
 
+Inputs: XOR shares of who is a member, shares modulo 2**64 of how many are, and of the digits of their values.
+Outputs: shares modulo 2**64 of how many members differ, per column.
 Learns: neither party anything.
 Assumes: `smc.secret.msb`, `smc.oblivious`.
 Cost: `cost`; per slot and digit an AND of bits, 8.5 bytes, and 12 bytes per slot; rounds grow with the
@@ -17,13 +21,14 @@ Reference: this house; that a majority has the majority in each digit is folklor
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.oblivious import cost as oblivious
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret import msb, mux
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
@@ -118,3 +123,17 @@ def cost(slots: int, most: int, widths: Sequence[int]) -> Cost:
         left = [width - width // 2 for width in left]
     total += cost_of(oblivious.conjunction(wide * slots))
     return total + mux.cost_to_words(wide * slots)
+
+
+SPEC: Final = Procedure(
+    name="differing-members",
+    module=__name__,
+    inputs="XOR shares of who is a member, shares of how many are and of the digits of their values",
+    outputs="shares of how many members have another value than most",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="this house; that a majority has the majority in each digit is folklore.",
+    setups=(TRANSFERS,),
+    example={"slots": 50, "most": 50, "widths": (3, 1)},
+)

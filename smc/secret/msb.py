@@ -1,10 +1,16 @@
 """Signs and zeros of integers that are shared modulo 2**64.
 
+    Alice (d_A)                                       Bob (d_B)
+      2**w - 1 - low(d_A), or low(d_A) == comparison == low(d_B), or low(-d_B)
+      her bit of it ^ msb(d_A)                          his bit of it ^ msb(d_B)
+
 For |d| bounded by 2**w the shares modulo 2**(w + 1) suffice, and the narrower they are, the cheaper:
 
     d >= 0   iff   msb(d_A) xor msb(d_B) xor [2**w - 1 - low(d_A) >= low(d_B)],   low: the lower w bits
     d == 0   iff   u = v for u = d_A and v = -d_B modulo 2**w
 
+Inputs: shares modulo 2**64 of n integers d within public bounds.
+Outputs: XOR shares of [d >= 0], or of [d == 0].
 Learns: neither party anything.
 Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`.
 Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each.
@@ -13,14 +19,16 @@ Reference: the identity of `smc.protocols.comparison.shared`.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious.cost import comparison
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.bounds import Bounds
 
 Word = NDArray[np.uint64]
@@ -98,3 +106,31 @@ def cost_zero(count: int, bounds: Bounds) -> Cost:
     if not bounds.contains(0, 0) or bounds.magnitude == 0:
         return Cost()
     return cost_of(comparison(count, bounds.magnitude.bit_length()))
+
+
+SPEC_NONNEGATIVE: Final = Procedure(
+    name="nonnegative",
+    module=__name__,
+    inputs="shares modulo 2^64 of integers within public bounds",
+    outputs="XOR shares of whether they are not negative",
+    cost=cost_nonnegative,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="the identity of `shared`.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "bounds": Bounds(-1000, 1000)},
+)
+
+
+SPEC_ZERO: Final = Procedure(
+    name="zero",
+    module=__name__,
+    inputs="shares modulo 2^64 of integers within public bounds",
+    outputs="XOR shares of whether they are zero",
+    cost=cost_zero,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="the identity of `shared`, with a test for equality.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "bounds": Bounds(-1000, 1000)},
+)

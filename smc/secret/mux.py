@@ -1,10 +1,16 @@
 """An XOR-shared bit times an integer shared modulo 2**64: what selecting is made of.
 
+    Alice (c_A, w_A)                                  Bob (c_B, w_B)
+      c_A w_A + c_B (1 - 2 c_A) w_A   == transfer ==    chooses with c_B
+      chooses with c_A                == transfer ==    c_B w_B + c_A (1 - 2 c_B) w_B
+
     c w = (c_A w_A + c_B (1 - 2 c_A) w_A) + (c_B w_B + c_A (1 - 2 c_B) w_B)
 
 In each bracket one party knows all but one bit, which the other chooses with: two correlated transfers in
 all, or one where the integer is wholly one party's.
 
+Inputs: XOR shares of bits, and shares modulo 2**64 of integers, n each.
+Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`; 24 bytes per product.
@@ -14,14 +20,16 @@ multiplexer).
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 
 
 def gate(
@@ -66,3 +74,17 @@ def cost(count: int, owner: Role | None = None) -> Cost:
 def cost_to_words(count: int) -> Cost:
     """The exact cost of turning XOR-shared bits into integers."""
     return cost_of(oblivious.bits_to_arithmetic(count))
+
+
+SPEC: Final = Procedure(
+    name="mux",
+    module=__name__,
+    inputs="XOR shares of bits, and shares modulo 2^64 of integers",
+    outputs="shares of the integer where the bit is 1, of 0 elsewhere",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="RRK+20 (CrypTFlow2), section 3.",
+    setups=(TRANSFERS,),
+    example={"count": 1000},
+)

@@ -11,6 +11,8 @@ are XOR-shared rather than added: the bound is public, so the first level of the
 wrap-around has to be corrected. What words, thresholds and weights a law has, `smc.secret.laplace` and
 `smc.secret.gaussian` say.
 
+Inputs: the public distributions of n draws.
+Outputs: shares modulo 2**64 of the draws.
 Learns: neither party anything of the draws.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`; the number of rounds does not depend on how many draws there are, up to 66,560 biased bits.
@@ -21,7 +23,9 @@ generation, EUROCRYPT 2006.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import groupby
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +33,11 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.distribution import BiasedBits, Law
+from smc.secret.gaussian import DiscreteGaussian
+from smc.secret.laplace import DiscreteLaplace
 
 
 def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
@@ -89,3 +95,17 @@ def cost(laws: Sequence[Law]) -> Cost:
     """The exact cost of `draw`, without the set-up of oblivious transfer."""
     count = sum(len(bits.weights) * times for bits, times in _runs(laws))
     return cost_of((*oblivious.below(count), *oblivious.bits_to_arithmetic(count)))
+
+
+SPEC: Final = Procedure(
+    name="joint-noise",
+    module=__name__,
+    inputs="public distributions, discrete Laplace, geometric or discrete Gaussian, one per draw",
+    outputs="shares modulo 2^64 of independent draws",
+    cost=cost,
+    learns="Neither party learns anything of the draws.",
+    security=TRANSFER_SECURITY,
+    reference="DKMMN06; distributions: GRS09, CKS20.",
+    setups=(TRANSFERS,),
+    example={"laws": (DiscreteLaplace.of(Fraction(1, 2)), DiscreteGaussian.of(Fraction(20)))},
+)

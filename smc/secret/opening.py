@@ -1,9 +1,21 @@
-"""Opening shares to those who are to learn the values, and to nobody else."""
+"""Opening shares to those who are to learn the values, and to nobody else.
+
+    Alice (shares)    -- OpenedShares -->    Bob, if he is a recipient
+                      <-- OpenedShares --    for Alice, if she is one; at the same time
+
+Inputs: additive shares modulo 2**64 of integers, or XOR shares of bits; the recipients, public.
+Outputs: the values, at the recipients.
+Learns: the recipients the values, and as the share they receive is the value minus their share, nothing more.
+Assumes: nothing.
+Cost: `cost`, `cost_bits`: 1 flight, 8 bytes per integer or 1 bit per bit to each recipient.
+Reference: none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +24,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import Bits, ExpectedBits, ExpectedWords, Words
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +106,29 @@ def _cost(size: int, recipients: AbstractSet[Role]) -> Cost:
         (False, False): (),
     }
     return Cost(flights[to_bob, to_alice], size * to_bob, size * to_alice)
+
+
+SPEC: Final = Procedure(
+    name="opened-words",
+    module=__name__,
+    inputs="shares modulo 2^64",
+    outputs="the values, at the recipients",
+    cost=cost,
+    learns="The recipients learn the values.",
+    security="None needed: what is sent a recipient gets is uniform but for the value.",
+    reference="none",
+    example={"count": 1000, "recipients": frozenset(Role)},
+)
+
+
+SPEC_BITS: Final = Procedure(
+    name="opened-bits",
+    module=__name__,
+    inputs="XOR shares of bits",
+    outputs="the bits, at the recipients",
+    cost=cost_bits,
+    learns="The recipients learn the bits.",
+    security="None needed: what is sent a recipient gets is uniform but for the bit.",
+    reference="none",
+    example={"count": 1000, "recipients": frozenset(Role)},
+)

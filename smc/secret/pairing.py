@@ -1,9 +1,13 @@
 """Pairs within blocks that are best of their row and of their column.
 
+    Alice, Bob (shares of scores and eligibility)
+
     scores of eligible pairs, 0 for others  -->  knock-out in each row and column, values upwards,
     the winner's place downwards as bits    -->  mutual = best of row & best of column & eligible
                                                  tops = the best scores of rows and columns
 
+Inputs: shares modulo 2**64 of scores and XOR shares of who is eligible, for all pairs of each block.
+Outputs: XOR shares of which pairs are mutual, and shares modulo 2**64 of the best score of each line.
 Learns: neither party anything, not even whether a block has such a pair.
 Assumes: `smc.secret.msb`, `smc.secret.mux`, `smc.oblivious`.
 Cost: `cost`; per pair about four gates and two comparisons, and five ANDs of bits.
@@ -14,13 +18,14 @@ dominant edges).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret import msb, mux
 from smc.secret.bounds import Bounds
 from smc.secret.msb import Bit, Word, public_bits
@@ -132,3 +137,17 @@ def cost(blocks: int, side: int, most: int) -> Cost:
     for pairs in reversed(widths[:-1]):
         total += cost_of(oblivious.conjunction(lines * pairs))
     return total + each + each
+
+
+SPEC: Final = Procedure(
+    name="best-pairs",
+    module=__name__,
+    inputs="shares of the scores and XOR shares of the eligibility of all pairs of blocks",
+    outputs="XOR shares of which pairs are the best of row and column, and shares of the best scores",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Preis99 (locally dominant edges).",
+    setups=(TRANSFERS,),
+    example={"blocks": 6, "side": 4, "most": 16},
+)

@@ -10,6 +10,8 @@
 At a switch the values u, v become u - s (u - v), v + s (u - v). The owner's part of s (u - v) is local, the
 peer's is a correlated transfer; as a pad fixes the peer's new shares, all columns fit into one flight.
 
+Inputs: shares modulo 2**64 of n integers; at the owner an order of n places.
+Outputs: shares of the integers in that order.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`; two rounds, and 12 bytes for each of n log2 n - n / 2 switches, n rounded up to a power of two.
@@ -20,6 +22,7 @@ networks); the network as in `smc.secret.benes`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -29,7 +32,8 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.benes import Index, Word, apply, columns_for, switches, wires_for
 
 
@@ -106,3 +110,17 @@ def _send(session: Session, values: Word) -> Word:
     result = apply(values, swap)
     session.channel.send(SwitchCorrections(Words(corrections.reshape(-1))))
     return result
+
+
+SPEC: Final = Procedure(
+    name="permutation",
+    module=__name__,
+    inputs="shares modulo 2^64 of a vector, and an order that one party, the owner, knows",
+    outputs="shares of the vector in that order",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Mohassel and Sadeghian, EUROCRYPT 2013, section 3, on a Benes network.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "owner": Role.ALICE},
+)

@@ -1,11 +1,18 @@
 """Products of integers that are shared modulo 2**64, element by element and of matrices.
 
+    Alice (x_A, y_A)                                  Bob (x_B, y_B)
+      x_A                            == transfers ==    y_B
+      y_A                            == transfers ==    x_B
+      x_A y_A + her shares of both                      x_B y_B + his shares of both
+
 x y = x_A y_A + x_A y_B + x_B y_A + x_B y_B: the outer terms are local, each of the inner ones is one
 party's integers times the other's (`smc.secret.gilboa`). No triple is prepared and nothing is opened: the
 transfers multiply the shares themselves, which costs what a triple would and saves a round. A term that is
 zero because one party owns a factor whole is left out, and an owned factor is cut into no more bits than its
 bounds leave.
 
+Inputs: shares modulo 2**64 of both factors, or one that a party knows whole.
+Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
 Assumes: `smc.secret.gilboa`.
 Cost: `cost_multiply`, `cost_square`, `cost_matmul`; 1536 bytes per product of two shared integers, 12 per
@@ -23,8 +30,8 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret import gilboa
 from smc.secret.bounds import SHARED, WORD_BITS, Operand
 
@@ -193,3 +200,45 @@ def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, rig
             cost = cost_of(gilboa.steps((slab.stop - slab.start) * turned[1], turned[2], kind.entry_bits))
             total += cost if sender is Role.ALICE else cost.mirror
     return total
+
+
+SPEC_MULTIPLY: Final = Procedure(
+    name="product",
+    module=__name__,
+    inputs="shares modulo 2^64 of x and of y",
+    outputs="shares of x y",
+    cost=cost_multiply,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Gilboa99, section 4, on the shares themselves.",
+    setups=(TRANSFERS,),
+    example={"count": 1000},
+)
+
+
+SPEC_SQUARE: Final = Procedure(
+    name="square",
+    module=__name__,
+    inputs="shares modulo 2^64 of x",
+    outputs="shares of x^2",
+    cost=cost_square,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Gilboa99, section 4.",
+    setups=(TRANSFERS,),
+    example={"count": 1000},
+)
+
+
+SPEC_MATMUL: Final = Procedure(
+    name="matrix-product",
+    module=__name__,
+    inputs="shares modulo 2^64 of two matrices",
+    outputs="shares of their product",
+    cost=cost_matmul,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Gilboa99, section 4, on vectors as in ABY and SecureML.",
+    setups=(TRANSFERS,),
+    example={"rows": 10, "inner": 8, "columns": 6},
+)

@@ -12,6 +12,8 @@ afresh, under a new key. Of c_ib only the low w - b bits matter, and whole bytes
 directions, Alice's matrix and Bob's, run at once. Where the rows would take more memory than `KEPT_TRANSFERS`
 allow, they are made anew each time.
 
+Inputs: a matrix of whole numbers at each party; each time shares modulo 2**64 of a factor for each of them.
+Outputs: each time shares modulo 2**w of both products.
 Learns: neither party anything; every correction is masked by what the chooser did not choose.
 Assumes: semi-honest parties, `smc.oblivious`, `smc.secret.masks`.
 Cost: `cost`.
@@ -34,7 +36,8 @@ from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
 from smc.secret.masks import (
     Expander,
     MaskedParts,
@@ -285,3 +288,23 @@ def _flight(sent: Mapping[Role, int]) -> Cost:
         return Cost()
     flight = Flight.BOTH if len(sent) > 1 else Flight(next(iter(sent)).name[0])
     return Cost((flight,), sent.get(Role.ALICE, 0), sent.get(Role.BOB, 0))
+
+
+SPEC: Final = Procedure(
+    name="repeated-products",
+    module=__name__,
+    inputs="a matrix at each party, and shares of a factor for each of them, again and again",
+    outputs="shares modulo 2^w of matrix times factor",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="Gilboa99, section 4; reuse of the matrix: MZ17 (SecureML), section IV.",
+    setups=(TRANSFERS,),
+    example={
+        "alice": Entries(20, (8, 4)),
+        "bob": Entries(10, (6,)),
+        "lengths": (3, 2),
+        "width": 32,
+        "first": True,
+    },
+)

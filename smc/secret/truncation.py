@@ -1,5 +1,9 @@
 """Division of shared integers by public ones, rounded down, exactly.
 
+    Alice (a)                                         Bob (b)
+      a mod 2**f                     == comparison ==   b mod 2**f              the carry c
+      top bit of a                   == transfers ==    top bit of b            the wrap w, and c as a number
+
 For x = a + b - w 2**64 with 0 <= x < 2**63 the wrap w is the OR of the shares' top bits: were both 0, a + b
 could not wrap; were both 1, it would have to; and with one of them a sum without wrap would be too large.
 
@@ -12,6 +16,8 @@ Integers that can be negative are moved up by a multiple of the divisor first. N
 is guessed: no result is off with some probability or by one. A result without the carry would be cheaper,
 but once opened it would tell something of the discarded bits to those who know their own share.
 
+Inputs: shares modulo 2**64 of n integers within public bounds; 2**f or d, public.
+Outputs: shares modulo 2**64 of the quotients, rounded down.
 Learns: neither party anything.
 Assumes: `smc.oblivious`, `smc.secret.msb`.
 Cost: `cost_shift`, `cost_divide`.
@@ -21,6 +27,8 @@ exact truncation and division: Rathee et al., CrypTFlow2, CCS 2020, section 4 an
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +36,8 @@ from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import comparison
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret import msb, mux
 from smc.secret.bounds import WORD_BITS, Bounds
 from smc.secret.products import word
@@ -151,3 +159,31 @@ def cost_divide(count: int, divisor: int) -> Cost:
         + msb.cost_nonnegative(2 * count, _rest_bounds(divisor))
         + mux.cost_to_words(2 * count)
     )
+
+
+SPEC_SHIFT: Final = Procedure(
+    name="truncation",
+    module=__name__,
+    inputs="shares modulo 2^64 of integers within public bounds, and a public f",
+    outputs="shares of floor(x / 2^f), exact",
+    cost=cost_shift,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="HLHD22 (Cheetah), section 4; RRK+20, section 4.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "bits": 16},
+)
+
+
+SPEC_DIVIDE: Final = Procedure(
+    name="division-by-public",
+    module=__name__,
+    inputs="shares modulo 2^64 of integers within public bounds, and a public d",
+    outputs="shares of floor(x / d), exact",
+    cost=cost_divide,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="RRK+20, section 4 and appendix.",
+    setups=(TRANSFERS,),
+    example={"count": 1000, "divisor": 7},
+)

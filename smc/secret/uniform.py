@@ -1,5 +1,9 @@
 """Integers that neither party knows, uniform in [0, 2**bits): each party's random bits, added over bits.
 
+    Alice (random bits)      == XOR shares of bits to shares modulo 2**64 ==      Bob (random bits)
+
+Inputs: nothing.
+Outputs: shares modulo 2**64 of the integers.
 Learns: neither party anything.
 Assumes: semi-honest parties, `smc.oblivious`.
 Cost: `cost`.
@@ -8,12 +12,14 @@ Reference: folklore.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.protocols.transfer_costs import cost_of
+from smc.protocols.spec import Cost, Procedure
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
@@ -41,3 +47,17 @@ def uniform(session: Session, bits: int, count: int) -> SecretInts:
 def cost(bits: int, count: int) -> Cost:
     """The exact cost of `uniform`: flights and bytes, without the set-up of oblivious transfer."""
     return cost_of(oblivious.bits_to_arithmetic(bits * count))
+
+
+SPEC: Final = Procedure(
+    name="joint-uniform",
+    module=__name__,
+    inputs="nothing",
+    outputs="shares of independent integers, uniform in [0, 2^bits)",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="folklore",
+    setups=(TRANSFERS,),
+    example={"bits": 16, "count": 100},
+)

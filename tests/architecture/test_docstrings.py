@@ -8,11 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from smc.registry import RECORDS
 from tests.architecture.source import Module, modules
 
-PROTOCOL_ROOMS = tuple(f"smc.protocols.{room}." for room in ("comparison", "conversion", "baselines"))
+RECORDED = frozenset(record.module for record in RECORDS)
+"""The modules whose text a record of the registry names."""
+
 SECTIONS = ("Inputs", "Outputs", "Learns", "Assumes", "Cost", "Reference")
-FIGURE = re.compile(r"^[ \t]+.*\b(Alice|Bob)\b", re.MULTILINE)
+FIGURE = re.compile(r"^[ \t]+.*\b(Alice|Bob|owner|sender|receiver|chooser)\b", re.MULTILINE)
 """An indented line that names a party, above the sections."""
 
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -44,9 +47,9 @@ def undocumented(tree: ast.Module) -> list[str]:
 
 
 def is_protocol(module: Module) -> bool:
-    """Whether a module defines a protocol: a record of it, or the code of a role."""
-    if not module.name.startswith(PROTOCOL_ROOMS):
-        return False
+    """Whether a module defines a protocol: a record of it, or the code of a role; in whatever room."""
+    if module.name in RECORDED:
+        return True
     defined = {node.name for node in module.tree.body if isinstance(node, ast.FunctionDef)}
     for node in module.tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -109,7 +112,8 @@ def test_a_missing_figure_is_found() -> None:
         ("smc.protocols.comparison.local", "SPEC_BOTH = 1", True),
         ("smc.protocols.baselines.product", "def alice(): ...", True),
         ("smc.protocols.comparison.labels", "def label(): ...", False),
-        ("smc.protocols.spec", "SPEC = 1", False),
+        ("smc.secret.mux", "def label(): ...", True),
+        ("smc.protocols.spec", "RECORD = 1", False),
     ],
 )
 def test_what_counts_as_a_protocol(name: str, code: str, expected: bool) -> None:

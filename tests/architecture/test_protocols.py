@@ -1,12 +1,15 @@
-"""Protocols know each other through records only: a file with a record is imported by the registry."""
+"""Protocols that the planner routes know each other through records only: the registry alone imports them.
+
+Protocols without forms are called by whoever needs them, from above: `test_imports` has their floors.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from smc.planning.registry import COMPARISONS, CONVERSIONS
 from tests.architecture.source import Module, imports, modules, within
-from tests.architecture.test_docstrings import is_protocol
 
 MAY_IMPORT = ("smc.planning.registry",)
 
@@ -25,7 +28,7 @@ def acquaintances(module: Module, protocols: frozenset[str]) -> Iterator[str]:
 
 
 def protocols() -> frozenset[str]:
-    return frozenset(module.name for module in modules("smc") if is_protocol(module))
+    return frozenset(record.module for record in (*COMPARISONS, *CONVERSIONS))
 
 
 def test_nobody_but_the_registry_knows_a_protocol() -> None:

@@ -35,6 +35,7 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, flattened
+from smc.protocols.engines import baseline
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
@@ -167,5 +168,5 @@ SPEC = Spec(
     learns="Nobody learns anything: Alice opens uniform shares.",
     security="semi-honest; DCR",
     reference="[BO07], rebuilt after the thesis, 2.3.3 and 8.2; erratum 3",
-    engine="bo07",
+    engine=baseline("bo07"),
 )

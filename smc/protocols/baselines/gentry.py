@@ -45,6 +45,7 @@ from smc.protocols.baselines.bit_planes import (
     flattened,
     total,
 )
+from smc.protocols.engines import baseline
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
@@ -201,5 +202,5 @@ SPEC = Spec(
     learns="Nobody learns anything: Alice opens sums that are statistically uniform.",
     security="semi-honest; DCR, statistical masking (distance below 3 bits / N)",
     reference="[GHJR15], rebuilt after the thesis, 2.3.3 (type 8) and 8.2; errata 3, 7",
-    engine="ghjr15",
+    engine=baseline("ghjr15"),
 )

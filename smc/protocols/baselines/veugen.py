@@ -33,6 +33,7 @@ from smc.ciphers.paillier import Ciphertexts, Fresh
 from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.protocols.baselines.bit_planes import bit_planes, first_differences, flattened
+from smc.protocols.engines import baseline
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
@@ -109,5 +110,5 @@ SPEC = Spec(
     learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
     security="semi-honest; DCR",
     reference="[VBdHE15], rebuilt after the thesis, 8.2 and 3.2; errata 3, 5",
-    engine="vbdhe15",
+    engine=baseline("vbdhe15"),
 )

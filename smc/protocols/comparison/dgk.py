@@ -38,6 +38,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.numeric.random import Randomness
 from smc.protocols.cipher_context import KeyedCipherContext
+from smc.protocols.engines import DGK
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
@@ -190,7 +191,7 @@ SPEC: Final = Spec(
     learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
     security="semi-honest; DGK subgroup assumption, 112-bit",
     reference="Damgard, Geisler, Kroigaard 2007/2009; Veugen's shared result, after the thesis; erratum 3",
-    engine="dgk",
+    engine=DGK,
     gives=Sharing.XOR,
     setups=(KEYS,),
     applies=applies,

@@ -26,6 +26,7 @@ from smc.ciphers.elgamal import CIPHERTEXT_BYTES
 from smc.forms import Form, Role
 from smc.protocols.comparison import tree
 from smc.protocols.comparison.dyadic import pack
+from smc.protocols.engines import ELGAMAL
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
 from smc.values import Nothing, Plain, Share
@@ -101,7 +102,7 @@ SPEC: Final = Spec(
     learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
     security=_SECURITY,
     reference=_REFERENCE,
-    engine="elgamal",
+    engine=ELGAMAL,
     setups=(KEYS,),
     applies=applies,
 )
@@ -117,7 +118,7 @@ SPEC_ALICE_LEARNS: Final = Spec(
     security=_SECURITY,
     reference=_REFERENCE,
     opens=frozenset({Role.ALICE}),
-    engine="elgamal",
+    engine=ELGAMAL,
     setups=(KEYS,),
     applies=applies,
 )
@@ -133,7 +134,7 @@ SPEC_BOB_LEARNS: Final = Spec(
     security=_SECURITY,
     reference=_REFERENCE,
     opens=frozenset({Role.BOB}),
-    engine="elgamal",
+    engine=ELGAMAL,
     setups=(KEYS,),
     applies=applies,
 )

@@ -24,9 +24,10 @@ from typing import Final
 from smc.errors import UsageError
 from smc.forms import Form
 from smc.oblivious.cost import comparison, comparison_transfers
+from smc.protocols.engines import OBLIVIOUS
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
-from smc.protocols.transfer_costs import TRANSFERS, cost_of
+from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.values import Nothing, Plain, Share, of_array
 
 
@@ -75,10 +76,9 @@ SPEC: Final = Spec(
     bob=bob,
     cost=cost,
     learns="Neither party learns anything.",
-    security="Semi-honest; 128-bit oblivious transfer: CDH on secp256k1 in the random oracle model, "
-    "AES as an ideal cipher.",
+    security=TRANSFER_SECURITY,
     reference="Roy22 extension, RRK+20 digits, GMW87 circuits, GSV07 section 4 tree; base transfers NP01.",
-    engine="oblivious",
+    engine=OBLIVIOUS,
     gives=Sharing.XOR,
     setups=(TRANSFERS,),
     arrays=True,

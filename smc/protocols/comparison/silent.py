@@ -29,6 +29,7 @@ from typing import Final
 from smc.errors import UsageError
 from smc.forms import Form
 from smc.oblivious.silent_circuits import comparison, rows_made
+from smc.protocols.engines import SILENT
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Sharing, Spec
 from smc.protocols.transfer_costs import SILENT_TRANSFERS, TRANSFERS, cost_of
@@ -85,7 +86,7 @@ SPEC: Final = Spec(
     security="Semi-honest; about 128-bit regular-noise LPN with a 10-local code, 127-bit offsets; CDH on "
     "secp256k1 in the random oracle model, AES as an ideal cipher.",
     reference="YWL+20 silent extension, GYW+23 trees, Roy22 first reserve, NP99 digits, GMW87, GSV07 tree.",
-    engine="silent",
+    engine=SILENT,
     gives=Sharing.XOR,
     setups=(TRANSFERS, SILENT_TRANSFERS),
     arrays=True,

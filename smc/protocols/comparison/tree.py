@@ -41,6 +41,7 @@ from smc.errors import ProtocolViolation
 from smc.forms import Form, Role
 from smc.protocols.cipher_context import CipherContext
 from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
+from smc.protocols.engines import PAILLIER
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Nothing, Plain, Share
 
@@ -228,7 +229,7 @@ SPEC = Spec(
     learns="Nobody learns delta: Alice gets delta xor a uniform bit of Bob's.",
     security=_SECURITY,
     reference="thesis, 8.1.3, Protocol 2 steps 1-3 and Improvement; errata 1, 3, 4, 5, 8, 9",
-    engine="paillier",
+    engine=PAILLIER,
 )
 
 SPEC_ALICE_LEARNS = Spec(
@@ -242,7 +243,7 @@ SPEC_ALICE_LEARNS = Spec(
     security=_SECURITY,
     reference="thesis, 8.1.3, Protocol 1 and Improvement; errata 1, 3, 4, 5, 9",
     opens=frozenset({Role.ALICE}),
-    engine="paillier",
+    engine=PAILLIER,
 )
 
 SPEC_BOB_LEARNS = Spec(
@@ -256,5 +257,5 @@ SPEC_BOB_LEARNS = Spec(
     security=_SECURITY,
     reference="thesis, 8.1.3, Protocol 1, point and range exchanged for its type 5; errata 1, 3, 4, 5, 9",
     opens=frozenset({Role.BOB}),
-    engine="paillier",
+    engine=PAILLIER,
 )

@@ -23,7 +23,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 MAX_SCALE: Final = 18
 """More digits after the point would leave no room for a whole number."""
@@ -90,3 +90,16 @@ def _decoded(row: bytes) -> Declared:
 def declarations_cost(alice: int, bob: int) -> Cost:
     """The exact cost of exchanging declarations of so many columns of Alice and of Bob."""
     return Cost((Flight.BOTH,), alice * _BYTES, bob * _BYTES)
+
+
+SPEC: Final = Procedure(
+    name="declared-bounds",
+    module=__name__,
+    inputs="bounds and scales of columns at each party",
+    outputs="those of the other, at both",
+    cost=declarations_cost,
+    learns="Each party learns the declarations of the other.",
+    security="None needed: what is sent is public.",
+    reference="none",
+    example={"alice": 2, "bob": 3},
+)

@@ -24,7 +24,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedResidues, Residues, residues_bytes
 from smc.errors import DomainError, ProtocolViolation
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 MAX_ROWS: Final = 1 << 27
 """More rows than one side brings to a run: 134 million, some gigabytes of keys and masks."""
@@ -91,3 +91,16 @@ def counts_cost(numbers: int) -> Cost:
     """The exact cost of exchanging so many row counts."""
     size = residues_bytes(_BOUND, numbers)
     return Cost((Flight.BOTH,), size, size)
+
+
+SPEC: Final = Procedure(
+    name="row-counts",
+    module=__name__,
+    inputs="numbers of rows at each party",
+    outputs="those of the other, at both",
+    cost=counts_cost,
+    learns="Each party learns the row counts of the other.",
+    security="None needed: what is sent is public.",
+    reference="none",
+    example={"numbers": 3},
+)

@@ -22,7 +22,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import DomainError, ProtocolViolation
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
 
 MAX_BYTES: Final = 1 << 20
 """Longer texts are neither sent nor taken."""
@@ -62,3 +62,16 @@ def exchange_texts(session: Session, own: bytes, length: int) -> str:
 def texts_cost(alice: int, bob: int) -> Cost:
     """The exact cost of exchanging texts of so many bytes of Alice and of Bob."""
     return Cost((Flight.BOTH,), alice, bob)
+
+
+SPEC: Final = Procedure(
+    name="public-texts",
+    module=__name__,
+    inputs="a text at each party, whose length the other knows",
+    outputs="that of the other, at both",
+    cost=texts_cost,
+    learns="Each party learns the text of the other.",
+    security="None needed: what is sent is public.",
+    reference="none",
+    example={"alice": 20, "bob": 30},
+)

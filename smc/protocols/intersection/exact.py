@@ -45,9 +45,9 @@ from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
 from smc.protocols.intersection.mask_rows import locate, mask_bytes
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
 from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
-from smc.protocols.transfer_costs import cost_of
 
 Word = NDArray[np.uint64]
 Found = NDArray[np.bool_]
@@ -178,3 +178,20 @@ def cost(
 def _pieces(count: int, row_bytes: int) -> Iterator[slice]:
     size = max(1, _PIECE_BYTES // row_bytes)
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+SPEC: Final = Procedure(
+    name="intersection",
+    module=__name__,
+    inputs="distinct keys of 128 bits at each party, hashed under a fresh salt",
+    outputs="Alice a bit per key of hers: whether Bob has it; on demand Bob the same of his",
+    cost=cost,
+    learns="Alice learns which of her keys Bob has; Bob nothing, or which of his keys she has.",
+    security="Semi-honest; as the OPRF; a false match with probability below 2**-40.",
+    reference="KKRT16, section 5, without a stash.",
+    setups=(
+        TRANSFERS,
+        FUNCTIONS,
+    ),
+    example={"receiver_count": 1000, "sender_count": 1000},
+)

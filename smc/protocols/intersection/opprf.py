@@ -41,9 +41,9 @@ from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, okvs
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Flight
+from smc.protocols.spec import Cost, Flight, Procedure
+from smc.protocols.transfer_costs import FUNCTIONS, TRANSFERS, cost_of
 from smc.protocols.transfer_costs import SETUP_COST as TRANSFER_COST
-from smc.protocols.transfer_costs import cost_of
 
 Word = NDArray[np.uint64]
 
@@ -171,3 +171,20 @@ def _inputs(keys: Word, hashes: NDArray[np.uint8]) -> Word:
 def _pieces(rows: int, words: int) -> Iterator[slice]:
     size = max(1, _PIECE_WORDS // max(1, words))
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+SPEC: Final = Procedure(
+    name="opprf",
+    module=__name__,
+    inputs="distinct keys of 128 bits at each party, and w words for each key of Bob's",
+    outputs="v at Alice and r at Bob per bin: v + r is the payload of her key if Bob has it, else uniform",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security="Semi-honest; as the OPRF; a store that cannot be made with probability below 2**-39.",
+    reference="KMPRT17; PSTY19 (one target per bin); RS21 (a key-value store).",
+    setups=(
+        TRANSFERS,
+        FUNCTIONS,
+    ),
+    example={"receiver_count": 1000, "sender_count": 1000, "words": 2},
+)

@@ -26,7 +26,7 @@ from tests.support.keys import paper, toy
 
 MODULES = (bunn_ostrovsky, gentry, veugen)
 SPECS = tuple(module.SPEC for module in MODULES)
-ENGINE_NAMES = [spec.engine for spec in SPECS]
+ENGINE_NAMES = [spec.engine.name for spec in SPECS]
 KEYS = (toy(Role.ALICE), toy(Role.BOB))
 
 
@@ -120,7 +120,7 @@ def test_different_keys(engine: str) -> None:
 def test_type_1_follows_the_thesis() -> None:
     given = Parameters(1, 32, 1024, 1024)
     for spec, delta in zip(SPECS, ("", "", "; delta: bit-to-encrypted"), strict=True):
-        plan = plan_comparison(ComparisonType.parse("type 1"), given, engine=spec.engine)
+        plan = plan_comparison(ComparisonType.parse("type 1"), given, engine=spec.engine.name)
         assert plan.route == (
             f"x: shared-to-encrypted; y: shared-to-encrypted; encrypted [{spec.name}{delta}]; "
             "delta: encrypted-to-shared"

@@ -1,0 +1,312 @@
+"""The registry holds every record, and every protocol that is called costs what its record declares."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smc import registry
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.pair import run_pair
+from smc.planning.cost import OPERATIONS
+from smc.protocols import agreement, coins, correlated, pools
+from smc.protocols.exchange import bounds, row_counts, texts
+from smc.protocols.intersection import exact, opprf
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Parameters, Procedure, Spec
+from smc.secret import (
+    argmin,
+    argmin_one_hot,
+    circuit_psi,
+    common_ones,
+    division,
+    grouped,
+    majority,
+    msb,
+    mux,
+    noise,
+    opening,
+    pairing,
+    permutation,
+    products,
+    repeated,
+    truncation,
+    uniform,
+)
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import SHARED, Bounds
+from smc.secret.ints import SecretInts
+from tests.architecture.source import modules
+
+SEED = b"records"
+Sizes = Mapping[str, Any]
+
+
+def words(session: Session, *shape: int) -> np.ndarray:
+    """Shares of anything: what is sent does not depend on it."""
+    return session.random.words(int(np.prod(shape))).reshape(shape)
+
+
+def bits(session: Session, *shape: int) -> np.ndarray:
+    return session.random.bits(int(np.prod(shape))).reshape(shape)
+
+
+def zeros(session: Session, bound: Bounds, *shape: int) -> SecretInts:
+    """Shares of zeros, where a protocol relies on the bounds of what it is given."""
+    mask = Randomness.from_seed(SEED, str(shape)).words(int(np.prod(shape))).reshape(shape)
+    return SecretInts.from_shares(
+        session, mask if session.role is Role.ALICE else np.negative(mask), bound, 0
+    )
+
+
+def sides(session: Session, alice: Callable[[], object], bob: Callable[[], object]) -> object:
+    return (alice if session.role is Role.ALICE else bob)()
+
+
+def keys(role: Role, count: int) -> np.ndarray:
+    """Distinct keys, of which the parties have half in common."""
+    source = Randomness.from_seed(SEED, "common").words(count)
+    rest = Randomness.from_seed(SEED, role.value).words(count)
+    return np.stack([np.where(np.arange(count) % 2 == 0, source, rest), source], axis=1)
+
+
+def _intersection(session: Session, sizes: Sizes) -> object:
+    mine, theirs = sizes["receiver_count"], sizes["sender_count"]
+    return sides(
+        session,
+        lambda: exact.receive(session, keys(Role.ALICE, mine), row_counts.RowCount(theirs)),
+        lambda: exact.send(session, keys(Role.BOB, theirs), row_counts.RowCount(mine)),
+    )
+
+
+def _opprf(session: Session, sizes: Sizes) -> object:
+    mine, theirs, length = sizes["receiver_count"], sizes["sender_count"], sizes["words"]
+    return sides(
+        session,
+        lambda: opprf.receive(session, keys(Role.ALICE, mine), row_counts.RowCount(theirs), length),
+        lambda: opprf.send(
+            session, keys(Role.BOB, theirs), words(session, theirs, length), row_counts.RowCount(mine)
+        ),
+    )
+
+
+def _circuit_psi(session: Session, sizes: Sizes) -> object:
+    counts = {Role.ALICE: sizes["alice_count"], Role.BOB: sizes["bob_count"]}
+    columns = {Role.ALICE: sizes["alice_columns"], Role.BOB: sizes["bob_columns"]}
+    count = counts[session.role]
+    return circuit_psi.align(
+        session,
+        keys(session.role, count),
+        row_counts.RowCount(counts[session.role.other]),
+        np.ones((count, columns[session.role]), dtype=np.int64),
+        *([Bounds(0, 1)] * columns[role] for role in Role),
+    )
+
+
+def _products(left: tuple[int, ...], right: tuple[int, ...], name: str) -> Callable[[Session], object]:
+    def run(session: Session) -> object:
+        return getattr(products, name)(session, words(session, *left), words(session, *right), SHARED, SHARED)
+
+    return run
+
+
+def _grouped(session: Session, sizes: Sizes) -> object:
+    mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
+    return grouped.sums(
+        session,
+        np.ones((mine.rows, mine.length), dtype=np.uint64),
+        bits(session, mine.rows, mine.groups),
+        theirs,
+        bits(session, theirs.rows, theirs.groups),
+        sizes["width"],
+    )
+
+
+def _repeated(session: Session, sizes: Sizes) -> object:
+    mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
+    lengths = dict(zip(Role, sizes["lengths"], strict=True))
+    own = np.ones((mine.rows, len(mine.bits)), dtype=np.uint64)
+    return repeated.RepeatedFactors(session, own, mine, theirs).times(
+        words(session, len(mine.bits), lengths[session.role]),
+        words(session, len(theirs.bits), lengths[session.role.other]),
+        sizes["width"],
+    )
+
+
+def _majority(session: Session, sizes: Sizes) -> object:
+    slots = sizes["slots"]
+    return majority.differing(
+        SecretBits(session, np.zeros(slots, dtype=np.uint8)),
+        zeros(session, Bounds(0, sizes["most"]), 1),
+        [[zeros(session, Bounds(0, 1), slots) for _ in range(width)] for width in sizes["widths"]],
+    )
+
+
+def _correlated(session: Session, sizes: Sizes) -> object:
+    modulus, count = sizes["modulus"], sizes["count"]
+    return sides(
+        session,
+        lambda: correlated.send(session, correlated.numbers([1] * count, modulus), modulus),
+        lambda: correlated.choose(session, bits(session, count), modulus),
+    )
+
+
+def _pool(session: Session, sizes: Sizes) -> object:
+    holds_x = session.role is Role.ALICE
+    return session.oblivious.fill_pool(sizes["count"], sizes["bits"], holds_x=holds_x)
+
+
+RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
+    "base-transfers": lambda s, _: s.oblivious.setup(),
+    "random-transfers": lambda s, z: sides(
+        s,
+        lambda: s.oblivious.receive_blocks(bits(s, z["count"])),
+        lambda: s.oblivious.send_blocks(z["count"]),
+    ),
+    "correlated-transfers": lambda s, z: sides(
+        s,
+        lambda: s.oblivious.correlate(words(s, z["count"])),
+        lambda: s.oblivious.receive(bits(s, z["count"])),
+    ),
+    "correlated-transfers-modulo": _correlated,
+    "silent-transfers": lambda s, _: s.oblivious.setup_silent(),
+    "pool": _pool,
+    "pool-agreement": lambda s, _: pools.take_pool(s, 64, 8, holds_x=s.role is Role.ALICE),
+    "oprf": lambda s, z: sides(
+        s,
+        lambda: s.oblivious.prf_receive(words(s, z["count"], 2)),
+        lambda: s.oblivious.prf_send(z["count"]),
+    ),
+    "coins": lambda s, _: coins.toss(s),
+    "agreement": lambda s, _: agreement.agree(s, answer=True),
+    "row-counts": lambda s, z: row_counts.exchange_counts(s, [5] * z["numbers"]),
+    "declared-bounds": lambda s, z: bounds.exchange_declarations(
+        s, [bounds.Declared(0, 1, 0)] * z[s.role.value], z[s.role.other.value]
+    ),
+    "public-texts": lambda s, z: texts.exchange_texts(s, b"x" * z[s.role.value], z[s.role.other.value]),
+    "intersection": _intersection,
+    "opprf": _opprf,
+    "circuit-psi": _circuit_psi,
+    "bits-to-arithmetic": lambda s, z: s.oblivious.bits_to_arithmetic(bits(s, z["count"])),
+    "and": lambda s, z: s.oblivious.and_bits(bits(s, z["count"]), bits(s, z["count"])),
+    "equality": lambda s, z: s.oblivious.equal(
+        np.zeros(z["count"], dtype=np.uint64), z["bits"], holds_x=s.role is Role.ALICE
+    ),
+    "below": lambda s, z: s.oblivious.below(words(s, z["count"]), np.full(z["count"], 9, dtype=np.uint64)),
+    "mux": lambda s, z: mux.gate(s, bits(s, z["count"]), words(s, z["count"])),
+    "nonnegative": lambda s, z: msb.nonnegative(s, words(s, z["count"]), z["bounds"]),
+    "zero": lambda s, z: msb.zero(s, words(s, z["count"]), z["bounds"]),
+    "product": lambda s, z: _products((z["count"],), (z["count"],), "multiply")(s),
+    "square": lambda s, z: products.square(s, words(s, z["count"])),
+    "matrix-product": lambda s, z: _products((z["rows"], z["inner"]), (z["inner"], z["columns"]), "matmul")(
+        s
+    ),
+    "repeated-products": _repeated,
+    "grouped-sums": _grouped,
+    "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
+    "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),
+    "division-by-public": lambda s, z: truncation.divide(
+        s, words(s, z["count"]), Bounds(-9, 9), z["divisor"]
+    ),
+    "division": lambda s, z: division.divide(
+        s, words(s, z["count"]), words(s, z["count"]), division.digits(z["numerator"], z["divisor"])
+    ),
+    "argmin": lambda s, z: argmin.least(s, words(s, z["rows"], z["columns"]), z["bounds"]),
+    "argmin-one-hot": lambda s, z: argmin_one_hot.one_hot(
+        s, words(s, z["rows"], z["columns"]), z["differences"]
+    ),
+    "best-pairs": lambda s, z: pairing.best(
+        s,
+        bits(s, z["blocks"], z["side"], z["side"]),
+        words(s, z["blocks"], z["side"], z["side"]),
+        z["most"],
+    ),
+    "differing-members": _majority,
+    "permutation": lambda s, z: permutation.permute(
+        s, words(s, z["count"]), z["owner"], np.arange(z["count"]) if s.role is z["owner"] else None
+    ),
+    "joint-noise": lambda s, z: noise.draw(s, z["laws"]),
+    "joint-uniform": lambda s, z: uniform.uniform(s, z["bits"], z["count"]),
+    "opened-words": lambda s, z: opening.open_words(s, words(s, z["count"]), z["recipients"]),
+    "opened-bits": lambda s, z: opening.open_bits(s, bits(s, z["count"]), z["recipients"]),
+}
+"""How each procedure is run at the sizes of its example, by both sides."""
+
+
+def example_cost(record: Procedure | Spec) -> Any:
+    """The cost that a record declares for its example."""
+    if isinstance(record, Procedure):
+        return record.cost(**record.example)
+    given = Parameters(
+        1, 32, 2048, 2048, record.takes and _modulus(record.takes), record.gives and _modulus(record.gives)
+    )
+    return record.cost(given)
+
+
+def _modulus(sharing: Any) -> Any:
+    return next(each for each in (1 << 64, Role.ALICE, 2) if sharing.allows(each))
+
+
+def test_every_procedure_has_a_run() -> None:
+    assert set(RUNS) == {record.name for record in registry.PROCEDURES}
+
+
+@pytest.mark.parametrize("record", registry.PROCEDURES, ids=lambda record: record.name)
+def test_a_procedure_costs_what_it_declares(record: Procedure) -> None:
+    """Rounds are those of the whole: a first message may go along with the last one of the set-up."""
+    declared = record.cost(**record.example)
+    whole = sum((setup.cost for setup in record.setups), Cost()) + declared
+
+    def side(session: Session) -> tuple[int, int, int]:
+        for setup in record.setups:
+            before = session.channel.traffic
+            setup.run(session)
+            made = session.channel.traffic.since(before)
+            sent = {Role.ALICE: setup.cost.alice_bytes, Role.BOB: setup.cost.bob_bytes}
+            assert (made.sent, made.received) == (sent[session.role], sent[session.role.other])
+            setup.run(session)
+            assert session.channel.traffic.since(before).messages == made.messages, "made twice"
+        before = session.channel.traffic
+        RUNS[record.name](session, record.example)
+        made = session.channel.traffic.since(before)
+        return made.sent, made.received, session.channel.traffic.rounds
+
+    sources = tuple(Randomness.from_seed(SEED, f"{record.name} {role.value}") for role in Role)
+    alice, bob = run_pair(side, side, randomness=(sources[0], sources[1]))
+    assert alice[:2] == bob[1::-1] == (declared.alice_bytes, declared.bob_bytes)
+    assert max(alice[2], bob[2]) == whole.rounds
+
+
+def test_names_are_unique() -> None:
+    names = [record.name for record in registry.RECORDS]
+    assert len(set(names)) == len(names)
+
+
+def test_every_record_is_in_the_registry() -> None:
+    made = {
+        keyword.value.value
+        for module in modules("smc")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"Spec", "Procedure"}
+        for keyword in node.keywords
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
+    }
+    assert len(made) > 60
+    assert made <= {record.name for record in registry.RECORDS}
+
+
+def test_every_operation_that_a_record_counts_has_a_price() -> None:
+    counted = {
+        name
+        for record in registry.RECORDS
+        for cost in (example_cost(record), *(setup.cost for setup in record.setups))
+        for name in (*cost.alice_operations, *cost.bob_operations)
+    }
+    assert {"power", "ot", "ec_power", "dgk_power"} <= counted <= set(OPERATIONS)
