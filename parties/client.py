@@ -1,10 +1,10 @@
 """Jobs from Python: scripts and notebooks talk to the party's running daemon.
 
-from parties.client import Party
+import duetto
 
-party = Party()
+party = duetto.Party()
 job = party.submit("statistics.toml")
-print(job.wait().result().frame())
+print(job.wait().result().frames())
 """
 
 from __future__ import annotations

@@ -50,17 +50,40 @@ class Result:
 
         Raises:
             ConfigError: pandas is not installed.
-            JobError: there is no such table.
+            JobError: there is no such table, or no name and not exactly one table.
         """
+        return self._framed(self._chosen(name))
+
+    def frames(self) -> dict[str, Any]:
+        """All tables as pandas DataFrames, by name; none for a party that is not a recipient.
+
+        Raises:
+            ConfigError: pandas is not installed.
+        """
+        return {name: self._framed(name) for name in self.tables}
+
+    def _chosen(self, name: str | None) -> str:
+        known = ", ".join(map(repr, self.tables))
+        if not known:
+            raise JobError(
+                "The result has no table for this party.", "Only recipients of the job get tables."
+            )
+        if name is None and len(self.tables) > 1:
+            raise JobError(
+                f"The result has {len(self.tables)} tables: {known}.",
+                "Name one of them, or use frames(), which gives all.",
+            )
+        if name is None:
+            return next(iter(self.tables))
+        if name not in self.tables:
+            raise JobError(f"The result has no table {name!r}.", f"It has {known}.")
+        return name
+
+    def _framed(self, name: str) -> Any:
         try:
             import pandas as pd
         except ImportError:
             raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
-        if name is None and len(self.tables) == 1:
-            name = next(iter(self.tables))
-        if name not in self.tables:
-            known = ", ".join(self.tables) or "none; this party is no recipient"
-            raise JobError(f"There is no table {name!r}.", f"Tables: {known}.")
         return pd.DataFrame(self.tables[name])
 
     def _repr_html_(self) -> str:

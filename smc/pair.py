@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
@@ -18,20 +18,45 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+@overload
+def run_pair(
+    alice: Callable[[Session], A],
+    bob: None = None,
+    *,
+    keys: tuple[PrivateKey | None, PrivateKey | None] = ...,
+    timeout: float = ...,
+    workers: int = ...,
+    randomness: tuple[Randomness, Randomness] | None = ...,
+) -> tuple[A, A]: ...
+
+
+@overload
 def run_pair(
     alice: Callable[[Session], A],
     bob: Callable[[Session], B],
+    *,
+    keys: tuple[PrivateKey | None, PrivateKey | None] = ...,
+    timeout: float = ...,
+    workers: int = ...,
+    randomness: tuple[Randomness, Randomness] | None = ...,
+) -> tuple[A, B]: ...
+
+
+def run_pair(
+    alice: Callable[[Session], Any],
+    bob: Callable[[Session], Any] | None = None,
     *,
     keys: tuple[PrivateKey | None, PrivateKey | None] = (None, None),
     timeout: float = 60.0,
     workers: int = 2,
     randomness: tuple[Randomness, Randomness] | None = None,
-) -> tuple[A, B]:
+) -> tuple[Any, Any]:
     """Run two role functions against each other in threads of this process.
 
     Args:
         alice: called with Alice's session.
-        bob: called with Bob's session.
+        bob: called with Bob's session; None stands for the same function, which looks at `session.role`
+            where the two differ.
         keys: Alice's and Bob's private Paillier keys; each session gets its own and the other's public one.
         timeout: seconds that a party waits for a message.
         workers: threads for the arithmetic of both.
@@ -53,8 +78,8 @@ def run_pair(
                 Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
             )
         ]
-        first: Future[A] = parties.submit(_finish, alice, sessions[0])
-        second: Future[B] = parties.submit(_finish, bob, sessions[1])
+        first: Future[Any] = parties.submit(_finish, alice, sessions[0])
+        second: Future[Any] = parties.submit(_finish, bob or alice, sessions[1])
         both: list[Future[Any]] = [first, second]
         done, _ = wait(both, return_when=FIRST_COMPLETED)
         if any(future.exception() for future in done):

@@ -7,7 +7,9 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-import parties  # noqa: F401 - before gRPC is imported by a test: see its docstring
+from parties.rpc import process
+
+process.set_up()  # before a test imports gRPC
 
 # Deadlines and slowness say something about the machine, not about the code.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -20,6 +20,7 @@ import parties
 from parties.bench.case import Case, modulus_name
 from parties.bench.dealer import Dealer, make_pairs, pack, plain_results, unpack
 from parties.pki import certificate
+from parties.rpc.process import CIPHER_SUITES
 from smc.ciphers.keys import PrivateKey, generate
 from smc.ciphers.phe_format import write_private_key
 from smc.errors import DuettoError, PeerAborted, PeerLost
@@ -252,9 +253,10 @@ def _figures(case: Case, found: Mapping[Role, Mapping[str, Any]]) -> dict[str, A
 
 
 def _environment() -> dict[str, str]:
-    """The local environment, in which the child finds the same package."""
+    """The local environment, in which the child finds the same package and speaks TLS 1.3 only."""
     root = str(Path(parties.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **CIPHER_SUITES, "PYTHONPATH": path}
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import parties
 import smc
 from parties.ports.terms import NEWEST
 from parties.ports.wire import WIRE
-from parties.rpc.greeting import release
+from parties.release import release
 
 _DOMAIN: Final = b"duetto code v1\0"
 _PACKAGES: Final = {"parties": parties, "smc": smc}

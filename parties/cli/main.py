@@ -4,58 +4,128 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Final
+from typing import Final, NamedTuple, NoReturn
 
 import click
 
-from parties.cli import output
 from parties.errors import OK, USAGE
-from parties.rpc.greeting import release
+from parties.rpc import process
 
-MODULES: Final = {
-    "init": "parties.cli.party",
-    "pair": "parties.cli.party",
-    "party": "parties.cli.party",
-    "doctor": "parties.cli.party",
-    "keys": "parties.cli.party",
-    "data": "parties.cli.jobs",
-    "policy": "parties.cli.policy",
-    "job": "parties.cli.jobs",
-    "ledger": "parties.cli.ledger",
-    "pool": "parties.cli.pools",
-    "types": "parties.cli.types",
-    "bench": "parties.cli.bench",
-    "anonymize": "anonymizer.cli.anonymize",
-    "risk": "anonymizer.cli.risk",
-    "search": "anonymizer.cli.search",
-    "query": "anonymizer.cli.query",
-    "epsilon": "anonymizer.cli.epsilon",
-    "series": "anonymizer.cli.series",
-    "audit": "anonymizer.cli.audit",
-    "sanitize": "anonymizer.cli.sanitize",
-    "recognizer": "anonymizer.cli.recognizer",
+
+class Entry(NamedTuple):
+    """A subcommand.
+
+    Attributes:
+        module: whose `COMMANDS` holds the command of that name.
+        summary: the first sentence of the command's own help.
+    """
+
+    module: str
+    summary: str
+
+
+ENTRIES: Final = {
+    "init": Entry(
+        "parties.cli.party",
+        "Make a party: keys, certificate, configuration, and the pairing file for its peer.",
+    ),
+    "pair": Entry(
+        "parties.cli.party", "Accept a peer by its pairing FILE, after comparing the fingerprint by phone."
+    ),
+    "party": Entry("parties.cli.party", "The daemon of this party."),
+    "doctor": Entry(
+        "parties.cli.party",
+        "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
+    ),
+    "keys": Entry("parties.cli.party", "This party's keys."),
+    "data": Entry("parties.cli.jobs", "The data sets of the catalog."),
+    "policy": Entry("parties.cli.policy", "What this party allows."),
+    "job": Entry("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
+    "ledger": Entry("parties.cli.ledger", "What was spent, released, run and decided."),
+    "pool": Entry("parties.cli.pools", "What jobs `preparation` have prepared for later comparisons."),
+    "types": Entry(
+        "parties.cli.types",
+        "Print the table of comparison types: route, rounds, bytes and operations per comparison.",
+    ),
+    "bench": Entry(
+        "parties.cli.bench", "Measure protocols on this machine, on made-up inputs; no daemon takes part."
+    ),
+    "anonymize": Entry(
+        "anonymizer.cli.anonymize", "Make a release of DATA (.csv, .csv.gz or .parquet) by a specification."
+    ),
+    "risk": Entry(
+        "anonymizer.cli.risk",
+        "Measure the risk and the information loss of RELEASE, which was made of ORIGINAL.",
+    ),
+    "search": Entry(
+        "anonymizer.cli.search",
+        "Search the parameters of a specification for DATA that keep most utility within a limit of risk.",
+    ),
+    "query": Entry(
+        "anonymizer.cli.query",
+        "Estimate how many rows of the original fulfil conditions, from a RELEASE that splu-gen has made.",
+    ),
+    "epsilon": Entry(
+        "anonymizer.cli.epsilon", "Choose epsilon for a release of DATA by trials at several values."
+    ),
+    "series": Entry(
+        "anonymizer.cli.series",
+        "Release LOG (.csv, .csv.gz or .parquet) as a matrix of users and items for each window.",
+    ),
+    "audit": Entry(
+        "anonymizer.cli.audit",
+        "Run the release of DATA on neighbouring tables, and bound its real epsilon from below.",
+    ),
+    "sanitize": Entry(
+        "anonymizer.cli.sanitize",
+        "Release the texts of a folder DOCUMENTS so that a searcher does not find the persons in them.",
+    ),
+    "recognizer": Entry(
+        "anonymizer.cli.recognizer",
+        "Train and measure the recognizer of direct identifiers in English documents.",
+    ),
 }
-"""The module of each subcommand; its `COMMANDS` holds the command of that name."""
+"""The subcommands by name, in the order of the help."""
 
 
 class _Commands(click.Group):
-    """A group that imports a command's module when the command is asked for."""
+    """A group that imports a command's module when the command is asked for, and not to list it."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return list(MODULES)
+        return list(ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in MODULES:
+        if cmd_name not in ENTRIES:
             return None
-        module = importlib.import_module(MODULES[cmd_name])
+        module = importlib.import_module(ENTRIES[cmd_name].module)
         commands: tuple[click.Command, ...] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in ENTRIES.items()])
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from parties.release import release
+
+        click.echo(f"duetto, version {release()}")
+        ctx.exit()
+
 
 @click.command(cls=_Commands)
-@click.version_option(release(), prog_name="duetto")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def duetto() -> None:
     """Compute together with another institution on data that neither shows the other."""
 
@@ -67,19 +137,25 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: the words after `duetto`; those of the process unless given.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in words
     try:
+        process.set_up()
         duetto.main(words, prog_name="duetto", standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
-    except click.Abort:
-        output.fail(KeyboardInterrupt(), as_json=as_json)
-    except click.ClickException as error:
-        if as_json:
-            output.report_error("usage", error.format_message(), "See --help.", as_json=True)
-        else:
-            error.show()
-        sys.exit(USAGE)
     except (Exception, KeyboardInterrupt) as error:
-        output.fail(error, as_json=as_json)
+        _fail(error, as_json="--json" in words)
     sys.exit(OK)
+
+
+def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
+    from parties.cli import output
+
+    if isinstance(error, click.Abort):
+        output.fail(KeyboardInterrupt(), as_json=as_json)
+    if not isinstance(error, click.ClickException):
+        output.fail(error, as_json=as_json)
+    if as_json:
+        output.report_error("usage", error.format_message(), "See --help.", as_json=True)
+    else:
+        error.show()
+    sys.exit(USAGE)

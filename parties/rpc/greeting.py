@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import time
 
 from parties.errors import PairingError
 from parties.pki import Identity
 from parties.ports.terms import Terms
+from parties.release import release
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from smc.errors import ProtocolViolation
 
 _DIGEST_BYTES = 32
 _RELEASE_CHARACTERS = 32
-
-
-def release() -> str:
-    """The installed release, or `source` where the package is not installed."""
-    try:
-        return importlib.metadata.version("duetto")
-    except importlib.metadata.PackageNotFoundError:
-        return "source"
 
 
 def make_greeting(identity: Identity, terms: Terms) -> pb.Greeting:

@@ -1,7 +1,7 @@
 """TLS between paired parties: both show their certificate, each trusts exactly the other's.
 
-Why no TLS 1.2 handshake succeeds: see `parties`, where gRPC's cipher suites are set. `speaks_old_tls` asks a
-port, so that a daemon can refuse to serve where the setting came too late.
+Why no TLS 1.2 handshake succeeds: see `parties.rpc.process`, which sets gRPC's cipher suites.
+`speaks_old_tls` asks a port, so that a daemon can refuse to serve where the setting had no effect.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import grpc
 
 from parties.config import Address, Keepalive
 from parties.pki import Identity, PeerIdentity, certificate
+from parties.rpc import process
 from smc.channel.message import FRAME_BYTES
 
 MESSAGE_LIMIT = 2 * FRAME_BYTES
@@ -37,7 +38,12 @@ _HANDSHAKE: Final = b"\x16"
 
 
 def server_credentials(identity: Identity, peers: Iterable[PeerIdentity]) -> grpc.ServerCredentials:
-    """Credentials of a server that lets in the given peers only, each by its own certificate."""
+    """Credentials of a server that lets in the given peers only, each by its own certificate.
+
+    Raises:
+        ConfigError: this process was not set up for TLS 1.3 only.
+    """
+    process.check()
     roots = b"\n".join(peer.certificate.strip() for peer in peers) or identity.certificate
     return grpc.ssl_server_credentials(
         [(identity.tls_key, identity.certificate)], root_certificates=roots, require_client_auth=True
@@ -45,7 +51,12 @@ def server_credentials(identity: Identity, peers: Iterable[PeerIdentity]) -> grp
 
 
 def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Keepalive) -> grpc.Channel:
-    """A channel to a peer that trusts the peer's certificate only; it connects when first used."""
+    """A channel to a peer that trusts the peer's certificate only; it connects when first used.
+
+    Raises:
+        ConfigError: this process was not set up for TLS 1.3 only.
+    """
+    process.check()
     credentials = grpc.ssl_channel_credentials(peer.certificate, identity.tls_key, identity.certificate)
     options = (
         *_shared_options(keepalive),

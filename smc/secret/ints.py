@@ -36,7 +36,7 @@ class SecretInts(SharedWords):
     comparisons have the same scale; products add their scales. Both parties call the same operations in the
     same order.
 
-    Make them with `from_plain`, `from_shares` or `from_bits`.
+    Make them with `from_both`, `from_plain`, `from_shares` or `from_bits`.
     """
 
     __hash__ = None  # type: ignore[assignment]

@@ -82,6 +82,32 @@ class SharedWords:
         return cls(session, held.view(np.uint64), bounds, scale, owner)
 
     @classmethod
+    def from_both(
+        cls, session: Session, values: PublicInts, bounds: Bounds, scale: int = 0
+    ) -> tuple[Self, Self]:
+        """The inputs of both parties, which are of one shape and within the same bounds; nothing is sent.
+
+        Args:
+            session: this side of the run.
+            values: the held integers of this party, one or two dimensions; the peer's have the same shape.
+            bounds: public; of the held integers of both.
+            scale: fractional bits.
+
+        Returns:
+            Alice's integers and Bob's.
+
+        Raises:
+            UsageError: the values are not integers, or have no dimension or more than two.
+            DomainError: a value lies outside the bounds, or the bounds do not fit a word.
+        """
+        held = held_integers(values)
+        alice, bob = (
+            cls.from_plain(session, held if owner is session.role else None, owner, bounds, held.shape, scale)
+            for owner in Role
+        )
+        return alice, bob
+
+    @classmethod
     def from_shares(cls, session: Session, shares: Word, bounds: Bounds, scale: int = 0) -> Self:
         """Shares that another protocol made.
 

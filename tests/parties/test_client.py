@@ -22,6 +22,7 @@ from parties.errors import (
 )
 from parties.jobs.faults import _CLASSES, from_code, pack, unpack
 from parties.ledger.entries import LedgerError
+from parties.result import Result
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file
@@ -52,9 +53,25 @@ def test_frames(party, file, monkeypatch):
     assert result.frame("sum").shape == (1, 1)
     with pytest.raises(JobError, match="'total'"):
         result.frame("total")
+    assert {name: frame.shape for name, frame in result.frames().items()} == {"sum": (1, 1)}
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ConfigError, match="duetto\\[frames\\]"):
         result.frame()
+
+
+def test_frames_of_several_tables_and_of_none():
+    pytest.importorskip("pandas")
+    tables = {"results": {"query": ["mean"], "value": [3]}, "ages": {"age": [1, 2]}}
+    result = Result("1", tables, (), {}, {}, {})
+    with pytest.raises(JobError, match=r"2 tables: 'results', 'ages'\. Name one .* frames\(\)"):
+        result.frame()
+    assert list(result.frames()) == ["results", "ages"]
+    assert result.frame("ages").to_dict("list") == result.frames()["ages"].to_dict("list") == tables["ages"]
+    none = Result("1", {}, (), {}, {}, {})
+    assert none.frames() == {}
+    for name in (None, "ages"):
+        with pytest.raises(JobError, match="no table for this party"):
+            none.frame(name)
 
 
 def test_a_job_as_path_text_or_mapping(file):

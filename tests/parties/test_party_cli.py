@@ -17,7 +17,7 @@ import click
 import pytest
 
 from parties.cli import output
-from parties.cli.main import MODULES, main
+from parties.cli.main import ENTRIES, main
 from parties.config import load
 from parties.errors import (
     BAD_DATA,
@@ -321,10 +321,11 @@ def test_every_listed_command_exists():
     from parties.cli.main import duetto as group
 
     context = click.Context(group)
-    for name in MODULES:
+    for name, entry in ENTRIES.items():
         command = group.get_command(context, name)
         assert command is not None
         assert command.name == name
+        assert command.get_short_help_str(limit=1000) == entry.summary
     assert group.get_command(context, "nothing") is None
 
 
@@ -379,7 +380,7 @@ def run_failing(capsys, *words: str) -> tuple[int, str, str]:
 
 def test_errors_have_one_form(capsys, monkeypatch):
     monkeypatch.delenv("DUETTO_DEBUG", raising=False)
-    assert run_failing(capsys, "known") == (BAD_DATA, "", "error: What.\nmend:  Mend.\n")
+    assert run_failing(capsys, "known") == (BAD_DATA, "", "error: What.\nhint:  Mend.\n")
     status, out, err = run_failing(capsys, "known", "--json")
     assert (status, err) == (BAD_DATA, "")
     assert json.loads(out) == {

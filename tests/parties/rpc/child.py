@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable
 
-import parties  # noqa: F401 - sets gRPC up before it is imported
 from parties.config import Address, Keepalive
 from parties.pki import Identity, PeerIdentity
 from parties.ports.terms import Terms
