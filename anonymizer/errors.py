@@ -9,7 +9,7 @@
       FileError         a file that cannot be read or written
       GateError         a release that would let something out that it should not
 
-Each carries what happened, naming column and value where that helps, and a `mend`: what to do about it. The
+Each carries what happened, naming column and value where that helps, and a `hint`: what to do about it. The
 values named are those of the steward's own table, on the steward's own machine.
 """
 
@@ -29,18 +29,18 @@ class AnonymizerError(Exception):
 
     Args:
         what: what happened and where, one sentence.
-        mend: what the reader can do about it, one sentence; may be empty.
+        hint: what the reader can do about it, one sentence; may be empty.
     """
 
     code: ClassVar[str] = "anonymizer"
 
-    def __init__(self, what: str, mend: str = "") -> None:
+    def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what)
         self.what = what
-        self.mend = mend
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.what} {self.mend}".strip()
+        return f"{self.what} {self.hint}".strip()
 
 
 class RoleError(AnonymizerError):
@@ -80,16 +80,16 @@ class FileError(AnonymizerError):
 
 
 class GateError(AnonymizerError):
-    """A release would let something out that it should not; nothing was written. Each finding has a mend.
+    """A release would let something out that it should not; nothing was written. Each finding has a hint.
 
     Args:
-        findings: as plain values, with `rule`, `column`, `what` and `mend`.
+        findings: as plain values, with `rule`, `column`, `what` and `hint`.
     """
 
     code = "gate"
 
     def __init__(self, findings: Sequence[Mapping[str, str | None]]) -> None:
-        told = "\n".join(f"- [{one['rule']}] {one['what']} {one['mend']}".rstrip() for one in findings)
+        told = "\n".join(f"- [{one['rule']}] {one['what']} {one['hint']}".rstrip() for one in findings)
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
             f"Nothing was written: the gate has {count}.\n{told}",
@@ -99,7 +99,7 @@ class GateError(AnonymizerError):
 
 
 def near(name: str, known: Sequence[str]) -> str:
-    """The mend for a name that does not exist."""
+    """The hint for a name that does not exist."""
     close = get_close_matches(name, known, n=1)
     return f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(map(repr, known)) or 'none'}."
 

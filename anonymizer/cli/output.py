@@ -1,7 +1,7 @@
 """How the commands speak: data on stdout, talk on stderr, one form for errors and their exit status.
 
 With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
-`{"success": false, "error": {"code", "what", "mend"}}`. The exit status follows sysexits: 2 for wrong usage,
+`{"success": false, "error": {"code", "what", "hint"}}`. The exit status follows sysexits: 2 for wrong usage,
 65 for data that do not fit, 78 for a specification, roles or hierarchies that are wrong, 69 where a library
 is missing, 70 for a defect, 130 for an interrupt.
 """
@@ -124,32 +124,32 @@ def places(*paths: Path | None) -> None:
 
 
 def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
-    """End the command: an `AnonymizerError` with its mend, a defect by its type only."""
+    """End the command: an `AnonymizerError` with its hint, a defect by its type only."""
     if isinstance(error, AnonymizerError):
         wrong_text = isinstance(error, SpecError | RoleError | HierarchyError)
-        status, code, what, mend = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.mend
+        status, code, what, hint = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.hint
     elif isinstance(error, KeyboardInterrupt):
         status, code, what = INTERRUPTED, "interrupted", "Interrupted."
-        mend = "Run it again: a file is written whole or not at all."
+        hint = "Run it again: a file is written whole or not at all."
     elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("anonymizer"):
         status, code = UNAVAILABLE, "not-installed"
         what = f"The library {error.name} is not installed."
         running = click.get_current_context(silent=True)
         of_command = _OF_COMMANDS.get(str(running and running.info_name), "anonymizer")
         extra = _EXTRAS.get(str(error.name).split(".")[0], of_command)
-        mend = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
+        hint = f"Install duetto with its extra: pip install 'duetto[{extra}]'."
     else:
         status, code = INTERNAL, "internal"
         what = f"The program has a defect ({type(error).__name__})."
-        mend = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
+        hint = f"Run again with {DEBUG_VARIABLE}=1 and report the traceback."
     if os.environ.get(DEBUG_VARIABLE) == "1":
         traceback.print_exception(error, file=sys.stderr)
     if as_json:
-        told: dict[str, Any] = {"code": code, "what": what, "mend": mend}
+        told: dict[str, Any] = {"code": code, "what": what, "hint": hint}
         if isinstance(error, GateError):
             told["findings"] = list(error.findings)
         report = {"success": False, "error": told}
         click.echo(json.dumps(report, ensure_ascii=False))
     else:
-        click.echo(f"error: {what}" + (f"\nmend:  {mend}" if mend else ""), err=True)
+        click.echo(f"error: {what}" + (f"\nhint:  {hint}" if hint else ""), err=True)
     sys.exit(status)

@@ -146,7 +146,7 @@ class Sanitizer:
         try:
             tagger = tagger_of(document.text, language)
         except TableError as problem:
-            raise TableError(f"{document.name}: {problem.what}", problem.mend) from None
+            raise TableError(f"{document.name}: {problem.what}", problem.hint) from None
         words = tagger.words(document.text)
         decided = self.decisions[document.name]
         kept = [one.span for one in decided if one.decision.keeps]
@@ -168,7 +168,7 @@ class Sanitizer:
         try:
             tagger = tagger_of(document.text)
         except TableError as problem:
-            raise TableError(f"{document.name} of the corpus: {problem.what}", problem.mend) from None
+            raise TableError(f"{document.name} of the corpus: {problem.what}", problem.hint) from None
         return _Read(document, tagger, (), tagger.words(document.text))
 
     def _counted(self, corpus: Sequence[_Read]) -> dict[Language, Preprocessing]:

@@ -294,7 +294,7 @@ def _interest(given: Mapping[str, Any], other: int, place: str) -> Interest:
     try:
         return Interest({label: _number(sizes, label, place) for label in sizes}, other)
     except TableError as problem:
-        raise SpecError(f"{place}: {problem.what}", problem.mend) from None
+        raise SpecError(f"{place}: {problem.what}", problem.hint) from None
 
 
 def _number(given: Mapping[str, Any], key: str, place: str) -> int:

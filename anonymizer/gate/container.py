@@ -16,7 +16,7 @@ MANIFEST_KEY: Final = "duetto"
 _OURS: Final = frozenset({MANIFEST_KEY.encode(), b"ARROW:schema"})
 _FLAGS: Final = 0b11100  # extra field, name, comment: RFC 1952, section 2.3.1
 _BLOCK: Final = 1 << 20
-_MEND: Final = "Write it anew with duetto anonymize, or convert it to CSV."
+_HINT: Final = "Write it anew with duetto anonymize, or convert it to CSV."
 
 
 def contained(path: Path) -> Iterator[Finding]:
@@ -33,14 +33,14 @@ def _gzip(path: Path) -> Iterator[Finding]:
         head = file.read(10)
         if len(head) == 10 and (head[3] & _FLAGS or any(head[4:8])):
             yield Finding(
-                "container", None, "The compressed file names its source or the time of its making.", _MEND
+                "container", None, "The compressed file names its source or the time of its making.", _HINT
             )
         file.seek(0)
         stream = zlib.decompressobj(wbits=31)
         while block := file.read(_BLOCK):
             stream.decompress(block)
             if stream.unused_data:
-                yield Finding("container", None, "The compressed file holds more than one part.", _MEND)
+                yield Finding("container", None, "The compressed file holds more than one part.", _HINT)
                 return
 
 
@@ -54,20 +54,20 @@ def _parquet(path: Path) -> Iterator[Finding]:
     index, more = _of_pandas(notes.pop(b"pandas", b"{}"))
     keys = ", ".join(sorted([*more, *(key.decode("utf-8", "replace")[:40] for key in set(notes) - _OURS)]))
     if keys:
-        yield Finding("container", None, f"The Parquet file has notes of its own ({keys}).", _MEND)
+        yield Finding("container", None, f"The Parquet file has notes of its own ({keys}).", _HINT)
     for field in schema:
         if set(field.metadata or {}) - {b"PARQUET:field_id"}:
-            yield Finding("container", field.name, f"Column {field.name} has notes of its own.", _MEND)
+            yield Finding("container", field.name, f"Column {field.name} has notes of its own.", _HINT)
         if field.name in index:
             yield Finding(
-                "container", field.name, "The Parquet file holds an index beside the columns.", _MEND
+                "container", field.name, "The Parquet file holds an index beside the columns.", _HINT
             )
         if pa.types.is_dictionary(field.type) and _unused(pq.read_table(path, columns=[field.name])):
             yield Finding(
                 "container",
                 field.name,
                 f"Column {field.name} has categories that no row has: they tell of rows that were left out.",
-                _MEND,
+                _HINT,
             )
 
 

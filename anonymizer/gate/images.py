@@ -76,7 +76,7 @@ def images(
                     "image",
                     column.name,
                     f"{whole[0].upper()}{whole[1:]} {relation} {secret.words}.",
-                    _mend(column.name, secret),
+                    _hint(column.name, secret),
                 )
         others = [one for one in columns if one.name not in found and _counts(one, secret, roles, fresh)]
         yield from _pairs([read[one.name][0] for one in others], secret)
@@ -103,7 +103,7 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
                 view.column,
                 f"Column {view.column} is decided by {secret.words}: who knows {secret.name} of a person "
                 f"knows {view.column} too, and finds the person among fewer rows than k says.",
-                _mend(view.column, secret),
+                _hint(view.column, secret),
             )
 
 
@@ -190,7 +190,7 @@ def _of_pair(one: View, other: View, relation: str, secret: Withheld) -> Finding
     )
 
 
-def _mend(column: str, secret: Withheld) -> str:
+def _hint(column: str, secret: Withheld) -> str:
     if secret.identifying:
         return f"Name {column} among the identifiers, which takes it out."
     return (

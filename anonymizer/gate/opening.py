@@ -17,7 +17,7 @@ from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
-_MEND: Final = "Take the release and its manifest as they were written, both."
+_HINT: Final = "Take the release and its manifest as they were written, both."
 
 
 def opened(path: Path) -> tuple[Table, Manifest]:
@@ -38,20 +38,20 @@ def opened(path: Path) -> tuple[Table, Manifest]:
     inside = _inside(path)
     if not place.exists():
         if inside is None:
-            raise FileError(f"{path} has no manifest; {place.name} is missing beside it.", _MEND)
+            raise FileError(f"{path} has no manifest; {place.name} is missing beside it.", _HINT)
         manifest = inside
     else:
         try:
             manifest = Manifest.from_json(place.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as problem:
-            raise FileError(f"{place} cannot be read: {type(problem).__name__}.", _MEND) from None
+            raise FileError(f"{place} cannot be read: {type(problem).__name__}.", _HINT) from None
         if digest(path) not in manifest.files.values():
-            raise FileError(f"{place} is the manifest of another release than {path.name}.", _MEND)
+            raise FileError(f"{place} is the manifest of another release than {path.name}.", _HINT)
         if inside is not None and replace(manifest, files={}) != replace(inside, files={}):
-            raise FileError(f"{place} was edited: the copy in {path.name} says otherwise.", _MEND)
+            raise FileError(f"{place} was edited: the copy in {path.name} says otherwise.", _HINT)
     if manifest.rows != len(table):
         raise FileError(
-            f"The manifest speaks of {manifest.rows:,} rows, and {path.name} has {len(table):,}.", _MEND
+            f"The manifest speaks of {manifest.rows:,} rows, and {path.name} has {len(table):,}.", _HINT
         )
     return table.declared(Roles(), schema=manifest.columns), manifest
 

@@ -111,7 +111,7 @@ def staging() -> Iterator[Staging]:
     try:
         yield staged
     except FileError as problem:
-        raise FileError(staged.wanted(problem.what), problem.mend) from None
+        raise FileError(staged.wanted(problem.what), problem.hint) from None
     except OSError as problem:
         reason = problem.strerror or type(problem).__name__
         raise FileError(f"The files cannot be written: {reason}.", "Check folder and disk.") from None

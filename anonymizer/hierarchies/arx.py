@@ -40,7 +40,7 @@ def read(path: str | Path) -> ValueHierarchy:
     try:
         return ValueHierarchy(rows)
     except HierarchyError as problem:
-        raise HierarchyError(f"{place.name}: {problem.what}", problem.mend) from None
+        raise HierarchyError(f"{place.name}: {problem.what}", problem.hint) from None
 
 
 def write(hierarchy: ValueHierarchy, path: str | Path) -> None:

@@ -84,7 +84,7 @@ def built(column: str, given: Mapping[str, Any], place: str, date_format: str = 
     try:
         return entries.build(given, date_format)
     except HierarchyError as problem:
-        raise HierarchyError(f"{where}: {problem.what}", problem.mend) from None
+        raise HierarchyError(f"{where}: {problem.what}", problem.hint) from None
 
 
 @dataclass(frozen=True, slots=True)

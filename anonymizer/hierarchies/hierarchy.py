@@ -73,7 +73,7 @@ class Hierarchy(ABC):
             column: its name, for errors.
 
         Raises:
-            HierarchyError: a value is not covered; names column and value and says how to mend it.
+            HierarchyError: a value is not covered; names column and value and says how to fix it.
         """
 
     def fitted(self, column: str, cells: Callable[[str], tuple[NDArray[Any], Int]]) -> Hierarchy:

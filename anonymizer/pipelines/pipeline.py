@@ -178,7 +178,7 @@ class Pipeline(Method):
                 if repr(column) in problem.what:
                     raise type(problem)(
                         f"{problem.what} The step {step!r} before has changed this column.",
-                        f"Leave the column to one of the two steps by their parameters. {problem.mend}",
+                        f"Leave the column to one of the two steps by their parameters. {problem.hint}",
                     ) from None
             raise
 

@@ -248,7 +248,7 @@ def made(step: Any, place: str) -> Method:
     try:
         method.check()
     except AnonymizerError as problem:
-        raise SpecError(f"{place} ({word}): {problem.what}", problem.mend) from None
+        raise SpecError(f"{place} ({word}): {problem.what}", problem.hint) from None
     return method
 
 

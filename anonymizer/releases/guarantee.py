@@ -128,7 +128,7 @@ class Guarantee:
         try:
             return cls(**{**document, "columns": tuple(columns), "known": tuple(aware)})
         except SpecError as problem:
-            raise FileError(f"The manifest is wrong: {problem.what}", problem.mend) from None
+            raise FileError(f"The manifest is wrong: {problem.what}", problem.hint) from None
 
 
 _MADE: Final = "Take the manifest as the program wrote it."

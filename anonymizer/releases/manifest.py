@@ -113,7 +113,7 @@ class Manifest:
             )
             given["columns"] = Schema.from_mapping(given["columns"], "manifest, columns")
         except SpecError as problem:
-            raise FileError(problem.what, problem.mend) from None
+            raise FileError(problem.what, problem.hint) from None
         given["guarantees"] = tuple(map(Guarantee.from_document, given["guarantees"]))
         return cls(**given)
 

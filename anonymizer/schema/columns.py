@@ -146,7 +146,7 @@ class Column:
         try:
             return cls(kind=document.get("type"), lower=bounds[0], upper=bounds[1], **entries)
         except SpecError as problem:
-            raise SpecError(f"{place}: {problem.what}", problem.mend) from None
+            raise SpecError(f"{place}: {problem.what}", problem.hint) from None
 
     def to_mapping(self) -> dict[str, Any]:
         """The same as plain values, as `from_mapping` reads it."""

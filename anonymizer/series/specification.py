@@ -227,5 +227,5 @@ def _recombined(given: Mapping[str, Any], place: str) -> Recombined:
     try:
         method.check()
     except AnonymizerError as problem:
-        raise SpecError(f"{place}: {problem.what}", problem.mend) from None
+        raise SpecError(f"{place}: {problem.what}", problem.hint) from None
     return method

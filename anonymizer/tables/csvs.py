@@ -243,7 +243,7 @@ def _located(path: Path, names: list[str], dialect: Dialect) -> Iterator[None]:
 
 @contextmanager
 def _explained(path: Path, dialect: Dialect) -> Iterator[None]:
-    """What readers raise, as an error with a mend."""
+    """What readers raise, as an error with a hint."""
     try:
         yield
     except UnicodeError:

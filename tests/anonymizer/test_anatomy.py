@@ -78,4 +78,4 @@ def test_which_row_has_which_value_is_a_fair_coin():
 def test_refusals_name_what_is_wrong(method, roles, frame, word):
     with pytest.raises(TableError, match=word) as caught:
         method.fit(frame, roles=roles)
-    assert caught.value.mend
+    assert caught.value.hint

@@ -296,7 +296,7 @@ def test_what_cannot_be_audited_says_why():
     spec = spec_of({"method": "noise", "epsilon": 1.0, "random_state": 3})
     with pytest.raises(SpecError, match="draws from a seed") as caught:
         audited(spec, Plan(runs=8, search=8))
-    assert "random_state" in caught.value.mend
+    assert "random_state" in caught.value.hint
     with pytest.raises(SpecError, match="promises no differential privacy"):
         audited(spec_of({"method": "noise", "epsilon": 1.0}), Plan(runs=8, search=8))
     with pytest.raises(SpecError, match="too few to learn"):

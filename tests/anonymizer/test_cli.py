@@ -322,7 +322,7 @@ def test_bad_input(run, words, status, part):
     assert not any(Path(name).exists() for name in ("o.csv", "o.txt", "r.html"))
     told = json.loads(run(words, "--json", status=status)[0])
     assert told["success"] is False
-    assert set(told["error"]) == {"code", "what", "mend"}
+    assert set(told["error"]) == {"code", "what", "hint"}
 
 
 def test_a_defect_and_an_interrupt(folder, capsys, monkeypatch):

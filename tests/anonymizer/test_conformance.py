@@ -56,11 +56,11 @@ def people(rows: int = 40) -> pd.DataFrame:
 
 
 def attempted(call) -> tuple[int, str]:
-    """The rows of a release, or 0 and the words of a refusal that says how to mend it."""
+    """The rows of a release, or 0 and the words of a refusal that says how to fix it."""
     try:
         return len(call()), ""
     except AnonymizerError as error:
-        return 0, error.what if error.mend else ""
+        return 0, error.what if error.hint else ""
 
 
 METHOD = pytest.mark.parametrize("word", sorted(METHODS))

@@ -98,7 +98,7 @@ def test_an_audit_finds_no_more_than_the_claim_and_most_of_it():
 def test_impossible_arguments(call):
     with pytest.raises(SpecError) as caught:
         call()
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 GRID = (0.0, 1.0, 2.0, 3.0, 4.0)

@@ -121,7 +121,7 @@ def test_refusals_name_what_is_wrong(changes, word):
     schema = Schema({**SCHEMA, "free": Column("float"), "wide": Column("float", 0, 1e15)})
     with pytest.raises(AnonymizerError, match=word) as caught:
         DpNoise(**changes).fit(frame, roles=Roles(quasi_identifiers=("age",)), schema=schema)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_gaps_are_refused_since_they_would_be_released():

@@ -268,7 +268,7 @@ def test_impossible_mechanisms(fields):
 def test_records_that_do_not_fit_are_refused(method, a, b, says):
     with pytest.raises(SpecError, match=says) as problem:
         getattr(MECHANISMS[0], method)(np.array(a), np.array(b))
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_a_group_may_be_empty_as_who_is_in_it_is_protected():

@@ -253,7 +253,7 @@ def test_findings_hold_no_cell():
     told = Table.of(frame, ROLES)
     for one in look(ORIGINAL, told):
         assert not any(cell in str(one) for cell in (*PEOPLE["name"], *PEOPLE["zip"], *digest("sha256")))
-        assert set(one.to_json()) == {"rule", "column", "what", "mend"}
+        assert set(one.to_json()) == {"rule", "column", "what", "hint"}
 
 
 def test_polars_nested_cells_and_missing_cells():

@@ -204,7 +204,7 @@ def test_ordered_categories_are_ranked_and_common_ones_stay():
 def test_categories_without_an_order_need_whole_records():
     with pytest.raises(AnonymizerError, match="'town' have no order") as caught:
         DpUm(columns=("town",)).release(table_of(people()))
-    assert "records" in caught.value.mend
+    assert "records" in caught.value.hint
     assert "town" not in DpUm().columns_of(table_of(people()))
     assert "town" in DpUm(clusters="records").columns_of(table_of(people()))
 
@@ -415,14 +415,14 @@ def test_refusals_name_what_is_wrong(method, changes, word):
     schema = Schema({**SCHEMA, "free": Column("float"), "gap": Column("float", 0, 1)})
     with pytest.raises(AnonymizerError, match=word) as caught:
         made(method, **changes).release(Table.of(frame, ROLES, schema=schema))
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_clusters_that_would_have_no_noise_are_refused_with_the_reason():
     constant = table_of(pd.DataFrame({"age": [40] * 30}))
     with pytest.raises(AnonymizerError, match="6 of 6 clusters of equal values") as caught:
         IdpCbls(k=5).release(constant)
-    assert "least = 0.01" in caught.value.mend
+    assert "least = 0.01" in caught.value.hint
     exact = IdpCbls(k=5, least=0.0)
     assert (exact.release(constant).native["age"] == 40).all()
     assert "6 clusters of equal values were released without noise" in exact.notes[0]

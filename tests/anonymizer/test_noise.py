@@ -186,7 +186,7 @@ def test_refusals_name_what_is_wrong(method, word):
         return
     with pytest.raises(TableError, match=word) as caught:
         method.fit(numbers())
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_whole_numbers_stay_whole():

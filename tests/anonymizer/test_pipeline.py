@@ -201,7 +201,7 @@ def test_a_column_that_two_steps_recode_is_told_with_the_first(method):
         Pipeline(steps=steps, roles=ROLES, hierarchies=HIERARCHIES).fit_transform(people())
     assert "'age'" in error.value.what
     assert "The step 'first' before has changed this column." in error.value.what
-    assert "one of the two steps" in error.value.mend
+    assert "one of the two steps" in error.value.hint
 
 
 def test_a_column_that_one_step_cannot_read_is_told_without_another():

@@ -54,7 +54,7 @@ def test_columns_are_read_and_written_again():
 def test_what_is_impossible_is_named_with_its_column(entry, words):
     with pytest.raises(SpecError) as caught:
         Schema.from_mapping({"age": entry}, "columns")
-    assert caught.value.mend
+    assert caught.value.hint
     for word in ("'age'", *words):
         assert word in str(caught.value)
 

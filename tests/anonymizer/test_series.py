@@ -108,7 +108,7 @@ def test_places_become_squares():
     far = Table.of(frame.assign(x=[0.0, 1e300, 2.0]))
     with pytest.raises(TableError, match=r"'x' has 1 places too far away .* in row 2") as problem:
         Log.of_places(far, user="ID", time="Date", place=("x", "y"), cell=0.1)
-    assert problem.value.mend
+    assert problem.value.hint
     with pytest.raises(TableError, match="side of a grid cell"):
         Log.of_places(Table.of(frame), user="ID", time="Date", place=("x", "y"), cell=0.0)
 
@@ -145,7 +145,7 @@ def test_pseudonyms_change_with_the_window():
 def test_bad_logs_and_windows_are_refused(change, windows, says):
     with pytest.raises(TableError, match=says) as problem:
         matrices(log_of(TABLE_5_1.assign(**change)), windows)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_an_empty_log_is_refused():
@@ -231,7 +231,7 @@ def test_the_error_falls_with_iterations_and_rank():
 def test_bad_parameters_are_refused(given, says):
     with pytest.raises(TableError, match=says) as problem:
         factorized(behaviour(20, 30), **given)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_nmf_takes_no_negative_cell_and_sgd_does():

@@ -153,7 +153,7 @@ def test_an_interrupted_run_leaves_whole_files_or_none(folder, capsys, monkeypat
     assert run("series log.csv --spec spec.toml -o out.csv --report r.html --json") == 130
     error = json.loads(capsys.readouterr().out)["error"]
     assert (error["code"], error["what"]) == ("interrupted", "Interrupted.")
-    assert "Run it again" in error["mend"]
+    assert "Run it again" in error["hint"]
     left = sorted(path.name for path in folder.iterdir() if path.name not in ("log.csv", "spec.toml"))
     assert left == (["out-1.csv", "out-1.csv.manifest.json"] if stage == "written" else [])
     for name in left[:1]:
@@ -189,7 +189,7 @@ def test_bad_specifications_are_told_in_words(folder, capsys, rest, says):
     assert run("series log.csv --spec spec.toml -o out.csv --json") in (65, 78)
     error = json.loads(capsys.readouterr().out)["error"]
     assert says in error["what"]
-    assert error["mend"]
+    assert error["hint"]
     assert not list(folder.glob("out*"))
 
 
@@ -207,7 +207,7 @@ def test_bad_amounts_are_told_in_words(folder, capsys):
         assert run("series log.csv --spec spec.toml -o out.csv --json") == 65
         error = json.loads(capsys.readouterr().out)["error"]
         assert says in error["what"]
-        assert error["mend"]
+        assert error["hint"]
         assert not list(folder.glob("out*"))
 
 
@@ -227,7 +227,7 @@ def test_bad_logs_are_told_in_words(folder, capsys, log, says):
     assert run("series log.csv --spec spec.toml -o out.csv --json") == 65
     error = json.loads(capsys.readouterr().out)["error"]
     assert any(word in error["what"] for word in says.split("|")), error
-    assert error["mend"]
+    assert error["hint"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_impossible_entries_are_refused(change):
     assert parse_series(good).windows[0].end == 2
     with pytest.raises(SpecError) as problem:
         parse_series(good | change)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_trajectories_by_the_same_command(folder, capsys):

@@ -95,7 +95,7 @@ def test_an_ineligible_column_is_refused_by_column_and_value():
     frame = pd.DataFrame({"job": ["a", "b", "c", "d"] * 5, "illness": ["flu"] * 6 + list("abcdefghijklmn")})
     with pytest.raises(UnreachableError, match=r"'flu' in column 'illness', more than 5") as problem:
         SpluGen(gamma=4).release(Table.of(frame, Roles(sensitive=("job", "illness"))))
-    assert "Lower gamma" in problem.value.mend
+    assert "Lower gamma" in problem.value.hint
     frame["illness"] = ["flu"] * 5 + list("abcdefghijklmno")
     assert len(SpluGen(gamma=4).release(Table.of(frame, Roles(sensitive=("job", "illness"))))) == 20
 
@@ -106,7 +106,7 @@ def test_an_ineligible_column_is_refused_by_column_and_value():
 def test_parameters_out_of_range_are_refused(wrong):
     with pytest.raises(AnonymizerError) as problem:
         SpluGen(**wrong).check()
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_quasi_identifiers_and_gaps_are_refused():
@@ -253,7 +253,7 @@ def test_numbers_of_a_sensitive_column_stay_numbers():
 def test_questions_that_are_none_are_refused(text, said):
     with pytest.raises(SpecError, match=said) as problem:
         parse(text)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_quotes_take_what_words_cannot():
@@ -277,7 +277,7 @@ def test_questions_that_do_not_fit_the_release_are_refused(question, said):
     frame = pd.DataFrame({"age": [1, 2] * 4, "city": ["Roma", "Bari"] * 4, "job": list("pqrs") * 2})
     with pytest.raises(SpecError, match=said) as problem:
         SpluAnswers(Table.of(frame), ("job",), 2).ask(question)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 def test_declared_categories_are_the_domain_and_their_order_compares():

@@ -76,7 +76,7 @@ def test_what_no_gamma_can_do_is_said():
         promised.gamma_for_privacy(0.3, 0.9, 50)
     with pytest.raises(UnreachableError, match="gamma = 2 needs") as problem:
         promised.gamma_for_utility(0.01, 0.05, 100)
-    assert problem.value.mend
+    assert problem.value.hint
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_what_no_gamma_can_do_is_said():
 def test_parameters_out_of_range_are_refused(call):
     with pytest.raises(SpecError) as problem:
         call()
-    assert problem.value.mend
+    assert problem.value.hint

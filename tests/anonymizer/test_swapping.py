@@ -157,4 +157,4 @@ def test_an_attacker_expects_what_swapping_keeps(rate):
 def test_refusals_name_what_is_wrong(method, word):
     with pytest.raises(TableError, match=word) as caught:
         method.fit(table(), roles=ROLES)
-    assert caught.value.mend
+    assert caught.value.hint

@@ -169,7 +169,7 @@ def test_an_absurd_epsilon_is_refused(word, epsilon):
 def refused(word, frame, schema=SCHEMA, **parameters) -> str:
     with pytest.raises(AnonymizerError) as error:
         METHODS[word](**parameters).fit_transform_table(Table.of(frame, ROLES, {}, schema))
-    assert error.value.mend
+    assert error.value.hint
     return str(error.value)
 
 

@@ -102,7 +102,7 @@ def test_a_stated_matrix_is_used():
 def test_impossible_matrices_are_named(changes, word):
     with pytest.raises(TableError, match=word) as caught:
         PRAM(**changes).fit(cities(), roles=ROLES)
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_numbers_can_be_categories():

@@ -250,7 +250,7 @@ def test_test_rows_are_generalized_but_get_no_noise():
     assert found.ratio > 0.8
 
 
-def test_learning_errors_name_the_mend():
+def test_learning_errors_name_the_hint():
     train, test = holdout(table(60), random_state=1)
     with pytest.raises(TableError, match="'svm'"):
         learning_utility(train, train, test, target="ill", model="smv")

@@ -138,4 +138,4 @@ def _server(given: Mapping[str, Any], kind: str, place: str) -> Server:
             authorities=Path(given["authorities"]) if "authorities" in given else None,
         )
     except SpecError as problem:
-        raise SpecError(f"{place}: {problem.what}", problem.mend) from None
+        raise SpecError(f"{place}: {problem.what}", problem.hint) from None

@@ -192,13 +192,13 @@ class Server:
             return answer
         if answer.status == 429:
             what = f"{self.shown} was asked too often (status 429)"
-            mend = "Ask it fewer times in a second, or later."
+            hint = "Ask it fewer times in a second, or later."
         else:
             what = f"{self.shown} failed (status {answer.status})"
-            mend = "Look into its log, or try later."
+            hint = "Look into its log, or try later."
         if wait > self.manners.patience:
-            return EngineError(f"{what}, and asks to wait {wait:,.0f} s.", f"{mend} Or allow more patience.")
-        return EngineError(f"{what}, {self.manners.attempts} times.", mend)
+            return EngineError(f"{what}, and asks to wait {wait:,.0f} s.", f"{hint} Or allow more patience.")
+        return EngineError(f"{what}, {self.manners.attempts} times.", hint)
 
     def _read(self, answer: Answer) -> Any:
         status = answer.status
@@ -254,21 +254,21 @@ class Authorization:
 
 def _address(url: str, *, plain: bool) -> tuple[str, str, bool, str]:
     """The scheme and host of an address, whether it is this machine, and the address as it is used."""
-    mend = 'Write such as "https://search.example.org".'
+    hint = 'Write such as "https://search.example.org".'
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise SpecError("The address of the server is not valid.", mend) from None
+        raise SpecError("The address of the server is not valid.", hint) from None
     if "@" in parts.netloc:
         raise SpecError(
             f"The address of the server {host} holds credentials.",
             "Leave them out, and name the environment variable or the file that holds the key.",
         )
     if parts.scheme not in {"http", "https"} or not re.fullmatch(r"[A-Za-z0-9.:_-]+", host):
-        raise SpecError("The address of the server is not one of the web.", mend)
+        raise SpecError("The address of the server is not one of the web.", hint)
     if parts.query or parts.fragment or not re.fullmatch(r"[!-~]*", parts.path):
-        raise SpecError(f"The address of the server {host} goes beyond a path.", mend)
+        raise SpecError(f"The address of the server {host} goes beyond a path.", hint)
     try:
         loopback = ip_address(host).is_loopback
     except ValueError:

@@ -245,7 +245,7 @@ def checked_release(folder: Path) -> Manifest:
     Raises:
         FileError: it is missing or not a manifest, or a file is missing, too many, or was changed.
     """
-    mend = "Take the folder as it was written, whole."
+    hint = "Take the folder as it was written, whole."
     try:
         manifest = Manifest.from_json((folder / MANIFEST).read_text(encoding="utf-8"))
         there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
@@ -253,7 +253,7 @@ def checked_release(folder: Path) -> Manifest:
             name for name, digest in manifest.files.items() if _digest((folder / name).read_bytes()) != digest
         }
     except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(f"{folder} cannot be read as a release: {type(problem).__name__}.", mend) from None
+        raise FileError(f"{folder} cannot be read as a release: {type(problem).__name__}.", hint) from None
     if wrong:
-        raise FileError(f"{min(wrong)} in {folder} is not as the manifest says.", mend)
+        raise FileError(f"{min(wrong)} in {folder} is not as the manifest says.", hint)
     return manifest

@@ -42,5 +42,5 @@ def test_places_are_by_document_and_in_their_order():
 def test_decisions_that_cannot_be_are_refused(decisions, words):
     with pytest.raises(TableError, match=words) as found:
         places(decisions, DOCUMENTS)
-    assert found.value.mend
+    assert found.value.hint
     assert "baker" not in str(found.value)

@@ -164,7 +164,7 @@ def test_a_search_that_fails_releases_nothing(home, run, monkeypatch):
 
     monkeypatch.setattr(FolderIndex, "search", search)
     said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
-    assert said["error"] == {"code": "engine", "what": "The index is broken.", "mend": "Build it again."}
+    assert said["error"] == {"code": "engine", "what": "The index is broken.", "hint": "Build it again."}
     assert not (home / "out").exists()
 
 
@@ -209,7 +209,7 @@ def test_a_document_that_cannot_be_read_stops_all(home, run, name, data, words):
     (home / "reports" / name).write_bytes(data)
     said = run("reports", "--spec", "sanitize.toml", "-o", "out", status=65)
     assert words in said["error"]["what"]
-    assert said["error"]["mend"]
+    assert said["error"]["hint"]
     assert not (home / "out").exists()
 
 
@@ -232,7 +232,7 @@ def test_an_engine_over_http_is_asked_by_name_only(home, run):
     (home / "web.toml").write_text("[web]\nkind = 'searxng'\nurl = 'http://127.0.0.1:1/'\n")
     said = run("reports", "--spec", "web.toml", "-o", "out", status=78)
     assert "sends words of confidential texts" in said["error"]["what"]
-    assert "searxng" in said["error"]["mend"]
+    assert "searxng" in said["error"]["hint"]
 
 
 def test_a_known_name_leaves_by_no_reason_and_the_report_stays_to_explain_it(home, run):
@@ -313,7 +313,7 @@ def test_wrong_tables_of_labels_are_said(labelled, run, text, words):
     done = CliRunner().invoke(sanitize, ["reports", "--spec", "sanitize.toml", "-o", "out", "--json"])
     error = json.loads(done.stdout)["error"]
     assert words in error["what"]
-    assert error["mend"]
+    assert error["hint"]
 
 
 def test_the_output_may_not_lie_in_the_input(home, run):
@@ -362,4 +362,4 @@ def test_a_missing_library_is_said_with_the_extra_that_brings_it(home, library):
     said = json.loads(done.stdout)
     assert said["success"] is False
     assert library.casefold() in said["error"]["what"].casefold()
-    assert "pip install 'duetto[documents]'" in said["error"]["mend"]
+    assert "pip install 'duetto[documents]'" in said["error"]["hint"]

@@ -73,6 +73,6 @@ def test_nothing_is_released_by_a_server_that_fails(home, fault):
         done, said = run(home, web)
     assert done.exit_code not in {0, 1}
     assert said["error"]["code"] == "engine"
-    assert said["error"]["mend"]
+    assert said["error"]["hint"]
     assert KEY not in done.output
     assert not (home / "out").exists()

@@ -84,7 +84,7 @@ KEEP = "[[keep]]\ndocument = 'a.txt'\nstart = 3\nend = 5\nwhy = 'known'\n"
 def test_wrong_entries_are_named(text, words):
     with pytest.raises(SpecError, match=re.escape(words)) as found:
         parsed(text)
-    assert found.value.mend
+    assert found.value.hint
     assert "s.toml" in found.value.what
 
 

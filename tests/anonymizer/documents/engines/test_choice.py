@@ -104,7 +104,7 @@ def test_a_searxng_with_a_key_of_a_file(tmp_path):
 def test_what_a_specification_must_not_say(given, message):
     with pytest.raises(SpecError, match=message) as raised:
         made(given)
-    assert raised.value.mend
+    assert raised.value.hint
     assert "secret" not in str(raised.value)
 
 

@@ -146,7 +146,7 @@ def test_what_is_not_an_answer_is_an_error_and_not_a_search_without_hits(kind, f
     manners = Manners(seconds=5, attempts=1, per_second=1000, size=100_000)
     with SearchServer(WEB, [fault]) as web, pytest.raises(EngineError, match=message) as raised:
         engine(kind, web, manners).search(("Larnaca",))
-    assert raised.value.mend
+    assert raised.value.hint
     assert "Larnaca" not in str(raised.value)
     assert "secret" not in str(raised.value)
 
