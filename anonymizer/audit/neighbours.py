@@ -29,7 +29,7 @@ _CATEGORIES: Final = 6
 """So many categories are tried, the first and the last ones."""
 _UNKNOWN: Final = "unknown"
 
-_LEAST: Final = "the least"
+_SMALLEST: Final = "the smallest"
 _LARGEST: Final = "the largest"
 _OWN: Final = "as in the data"
 _AS_IN_DATA: Final = "the others as in the data"
@@ -111,16 +111,16 @@ class Neighbours:
         kinds = {column: self._kinds(column) for column in columns}
         labels = dict.fromkeys(label for kind in kinds.values() for label in kind)
         cells = {label: self._cells(kinds, label) for label in labels}
-        alike = self._with(self.base, cells[_LEAST], None)
+        alike = self._with(self.base, cells[_SMALLEST], None)
         bases = ((self.base, _AS_IN_DATA), (alike, "all others alike"))
         middle = self._places(columns[0])[1]
         if removes:
             yield from self._removed(bases, cells, middle)
             return
-        yield from (self._pair(base, cells, (_LEAST, _LARGEST), middle, others) for base, others in bases)
+        yield from (self._pair(base, cells, (_SMALLEST, _LARGEST), middle, others) for base, others in bases)
         for base, others in bases:
             for label in list(labels)[2:]:
-                for end in (_LEAST, _LARGEST):
+                for end in (_SMALLEST, _LARGEST):
                     yield self._pair(base, cells, (end, label), middle, others)
         if len(columns) > 1:
             yield self._crossed(kinds, middle)
@@ -138,7 +138,7 @@ class Neighbours:
 
     def _crossed(self, kinds: Mapping[str, Cells], row: int) -> Frames:
         """The ends in turn, column by column."""
-        ends = (_LEAST, _LARGEST)
+        ends = (_SMALLEST, _LARGEST)
         labels = ("the least and the largest in turn", "the largest and the least in turn")
         cells = {
             label: {c: kind[ends[(place + turn) % 2]] for place, (c, kind) in enumerate(kinds.items())}
@@ -154,7 +154,7 @@ class Neighbours:
                 _OWN: own,
                 "as the record before it": self._beside(columns, row, -1),
                 "as the record after it": self._beside(columns, row, 1),
-                **{label: cells[label] for label in (_LEAST, _LARGEST)},
+                **{label: cells[label] for label in (_SMALLEST, _LARGEST)},
             }
             yield from (
                 self._pair(self.base, aims, (_OWN, label), row, _AS_IN_DATA) for label in list(aims)[1:]
@@ -197,7 +197,7 @@ class Neighbours:
         known = declared.categories or tuple(sorted(filter(None, map(_text, self.base[column].unique()))))
         known = known or (_UNKNOWN,)
         shown = dict.fromkeys((*known[: _CATEGORIES // 2], *known[-_CATEGORIES // 2 :]))
-        found = {_LEAST: known[0], _LARGEST: known[-1]}
+        found = {_SMALLEST: known[0], _LARGEST: known[-1]}
         found |= {f"category {number + 1}": one for number, one in enumerate(shown)}
         return found | {"a category that is not declared": _UNKNOWN, "nothing": None}
 
@@ -206,7 +206,7 @@ class Neighbours:
         low = declared.lower if declared.lower is not None else min(there, default=0.0)
         high = declared.upper if declared.upper is not None else max(there, default=low + 1.0)
         width = (high - low) or 1.0
-        yield _LEAST, low
+        yield _SMALLEST, low
         yield _LARGEST, high
         yield "between the steps", low + (declared.grid or width / 3) / 2
         yield "beyond the bounds", high + width

@@ -30,7 +30,7 @@ from anonymizer.errors import TableError
 Float = NDArray[np.float64]
 Direction = Literal["falling", "rising"]
 
-LEAST_POINTS: Final = 6
+MIN_POINTS: Final = 6
 """So many different epsilons a curve is chosen by."""
 _DEGREE: Final = 3
 _RATES: Final = (-3.0, 3.0)
@@ -162,7 +162,7 @@ def chosen(
     that of the others' curve against the mean there. The ends stay, since no choice is made beyond them.
 
     Args:
-        epsilons: at least `LEAST_POINTS` different ones, shape (n,).
+        epsilons: at least `MIN_POINTS` different ones, shape (n,).
         values: as `fitted`.
         direction: as `fitted`.
         relative: whether errors count by the mean at their epsilon, where all values are above 0: figures
@@ -175,9 +175,9 @@ def chosen(
         TableError: there are too few epsilons; or as `fitted`.
     """
     places = np.unique(epsilons)
-    if len(places) < LEAST_POINTS:
+    if len(places) < MIN_POINTS:
         raise TableError(
-            f"A curve needs {LEAST_POINTS} different epsilons; there are {len(places)}.", "Try more."
+            f"A curve needs {MIN_POINTS} different epsilons; there are {len(places)}.", "Try more."
         )
     ends = (float(places[0]), float(places[-1]))
     weights = mean_weights(epsilons, values) if relative else np.ones(len(values))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from anonymizer.choosing.curves import LEAST_POINTS
+from anonymizer.choosing.curves import MIN_POINTS
 from anonymizer.choosing.figures import Figure
 from anonymizer.errors import AnonymizerError, SpecError, TableError, UnreachableError, near
 from anonymizer.measures.contract.measure import Case, Scale
@@ -20,7 +20,7 @@ from anonymizer.tables.table import Table
 Float = NDArray[np.float64]
 
 EPSILONS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-LEAST_REPEATS: Final = 2
+MIN_REPEATS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def tried(
         risk: the figure of risk.
         utility: the figure of utility.
         step: see `stepped`.
-        epsilons: at least `LEAST_POINTS` different ones.
-        repeats: releases at each, at least `LEAST_REPEATS`.
+        epsilons: at least `MIN_POINTS` different ones.
+        repeats: releases at each, at least `MIN_REPEATS`.
         control: rows that are not in the table, for figures that need them.
         scale: as `Case.scale`.
         seed: of the measures' draws; None is the operating system's randomness.
@@ -133,10 +133,10 @@ def tried(
     places = sorted(set(map(float, epsilons)))
     for epsilon in places:
         checked_budget(epsilon)
-    if len(places) < LEAST_POINTS or repeats < LEAST_REPEATS:
+    if len(places) < MIN_POINTS or repeats < MIN_REPEATS:
         raise SpecError(
             f"There are {len(places)} different epsilons and {repeats} releases at each; a curve needs "
-            f"{LEAST_POINTS} and {LEAST_REPEATS} at the least.",
+            f"{MIN_POINTS} and {MIN_REPEATS} at the least.",
             "Give more.",
         )
     if not len(table):
@@ -164,11 +164,11 @@ def tried(
             made = [one for one in made if one.epsilon != epsilon]
             continue
         promised = release.guarantees
-    if len(places) - len(failed) < LEAST_POINTS:
+    if len(places) - len(failed) < MIN_POINTS:
         first = next(iter(failed.values()))
         raise UnreachableError(
             f"At {len(failed)} of {len(places)} epsilons no release could be made and measured; the first "
             f"said: {first}",
-            f"Choose epsilons or a figure for which {LEAST_POINTS} of them can be.",
+            f"Choose epsilons or a figure for which {MIN_POINTS} of them can be.",
         )
     return Trials(risk, utility, tuple(made), promised, failed)

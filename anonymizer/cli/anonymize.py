@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE = click.Path(path_type=Path)
 
-LEAST_CHUNK = 100
+MIN_CHUNK = 100
 """Rows of a chunk below which shuffling within chunks hides little."""
 
 
@@ -95,10 +95,10 @@ def anonymize(
             raise click.UsageError(
                 "By chunks nothing is drawn and no report is made: leave --seed and --report out."
             )
-        if chunk_rows < LEAST_CHUNK and not keep_order:
+        if chunk_rows < MIN_CHUNK and not keep_order:
             raise click.UsageError(
                 f"Rows are shuffled within chunks only, and chunks of {chunk_rows} leave them nearly in the "
-                f"order of the original: take {LEAST_CHUNK} or more, or add --keep-order if it may be known."
+                f"order of the original: take {MIN_CHUNK} or more, or add --keep-order if it may be known."
             )
         _by_chunks(data, spec_path, output_path, chunk_rows, keep_order=keep_order, as_json=as_json)
         return

@@ -133,7 +133,7 @@ def search(
 
 
 def _cautions(spec: Spec, limit: float, rows: int) -> tuple[str, ...]:
-    from anonymizer.measures.risk.simulator import LEAST, PAIRS
+    from anonymizer.measures.risk.simulator import MIN_RECORDS, PAIRS
 
     told = []
     if spec.pipeline().is_random:
@@ -141,7 +141,7 @@ def _cautions(spec: Spec, limit: float, rows: int) -> tuple[str, ...]:
             f"These steps draw at random: a release by the same parameters may have a risk above "
             f"{limit:.4g}. Look at its report; more --repetitions make the figures steadier."
         )
-    most = max(LEAST, PAIRS // max(1, rows))
+    most = max(MIN_RECORDS, PAIRS // max(1, rows))
     if most < rows:
         told.append(
             f"The attack simulator looked for about {most:,} of {rows:,} records at each trial, drawn at "

@@ -77,9 +77,9 @@ _SECTIONS: Final = (
     "accept",
 )  # fmt: skip
 _REMOVED: Final = "[...]"
-_MOST_KEYWORDS: Final = 5
-_MOST_WORDS: Final = 1000
-_MOST_RESULTS: Final = 1000
+_MAX_KEYWORDS: Final = 5
+_MAX_WORDS: Final = 1000
+_MAX_RESULTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class AttackOptions:
         only(given, tuple(cls.__slots__), place)
         found = cls(**{key: _number(given, key, place) for key in given})
         most = {
-            "keywords": _MOST_KEYWORDS,
-            "words": _MOST_WORDS,
-            "results": _MOST_RESULTS,
+            "keywords": _MAX_KEYWORDS,
+            "words": _MAX_WORDS,
+            "results": _MAX_RESULTS,
             "threshold": found.informative,
         }
         for key, limit in most.items():

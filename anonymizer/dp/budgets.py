@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from anonymizer.errors import SpecError, near
-from anonymizer.releases.guarantee import LEAST_EPSILON
+from anonymizer.releases.guarantee import MIN_EPSILON
 
 
 def shares(columns: Sequence[str], weights: Mapping[str, float] | None) -> dict[str, float]:
@@ -43,13 +43,13 @@ def budgets(
         weights: as in `shares`.
 
     Raises:
-        SpecError: as `shares`; or a column gets less than `LEAST_EPSILON`.
+        SpecError: as `shares`; or a column gets less than `MIN_EPSILON`.
     """
     found = {column: epsilon * share for column, share in shares(columns, weights).items()}
     least = min(found, key=lambda column: found[column])
-    if found[least] < LEAST_EPSILON:
+    if found[least] < MIN_EPSILON:
         raise SpecError(
-            f"Of epsilon {epsilon:g} column {least!r} gets {found[least]:.3g}, less than {LEAST_EPSILON:g}.",
+            f"Of epsilon {epsilon:g} column {least!r} gets {found[least]:.3g}, less than {MIN_EPSILON:g}.",
             "Raise epsilon, name fewer columns, or weight them more evenly.",
         )
     return found

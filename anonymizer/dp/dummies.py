@@ -27,7 +27,7 @@ from anonymizer.errors import SpecError
 Query = Callable[[Sequence[float]], float]
 Records = tuple[float, ...]
 
-_MOST: Final = 200_000
+_MAX_TABLES: Final = 200_000
 """Tables that are tried at the most."""
 
 
@@ -97,10 +97,10 @@ class WithDummies:
 
     def _tables(self, size: int) -> Iterator[Records]:
         tables = comb(size + len(self.domain) - 1, size)
-        if size < 1 or tables > _MOST:
+        if size < 1 or tables > _MAX_TABLES:
             raise SpecError(
                 f"There are {tables:,} tables of {size} records.",
-                f"Take from one record to so few that they have {_MOST:,} tables, or a coarser domain.",
+                f"Take from one record to so few that they have {_MAX_TABLES:,} tables, or a coarser domain.",
             )
         return combinations_with_replacement(sorted(set(self.domain)), size)
 

@@ -25,7 +25,7 @@ from anonymizer.tables.roles import Roles
 Int = NDArray[np.int64]
 
 PLACE: Final = "the row number"
-MOST_PAIRS: Final = 400
+MAX_PAIRS: Final = 400
 """Pairs of columns that are looked at for one withheld column."""
 
 _SAME: Final = "is a renaming of"
@@ -150,7 +150,7 @@ def _pairs(plain: Sequence[View], secret: Withheld) -> Iterator[Finding]:
         view for view in plain if view.ordered and any(rises(view.codes, s.codes) for s in secret.views)
     ]
     tried = ((one, other) for one in leading for other in plain if other is not one)
-    for one, other in islice(tried, MOST_PAIRS):
+    for one, other in islice(tried, MAX_PAIRS):
         both = joined(one.codes, other.codes)
         view = View(one.column, "", both)
         if secret.name == PLACE and not _narrow(view):
@@ -161,7 +161,7 @@ def _pairs(plain: Sequence[View], secret: Withheld) -> Iterator[Finding]:
     if secret.name == PLACE:
         return
     unordered = ((one, other) for place, one in enumerate(plain) for other in plain[place + 1 :])
-    for one, other in islice(unordered, MOST_PAIRS):
+    for one, other in islice(unordered, MAX_PAIRS):
         if _may_join(one.codes, other.codes, goal.codes) and same(joined(one.codes, other.codes), goal.codes):
             yield _of_pair(one, other, _SAME, secret)
             return

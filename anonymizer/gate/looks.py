@@ -24,7 +24,7 @@ from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
-MOST_ROWS: Final = 50_000
+MAX_ROWS: Final = 50_000
 """Rows that are drawn of a larger table to look for relations; equality is looked at in all rows."""
 
 _GROUPS: Final = 100
@@ -105,8 +105,8 @@ class _Pair:
     def of(cls, original: Table, released: Table, origin: Int | None) -> _Pair:
         whole = aligned(original, released) if origin is None else origin
         rows = np.arange(len(released), dtype=np.int64)
-        if len(rows) > MOST_ROWS:
-            rows = Randomness(None).sample(len(rows), MOST_ROWS)
+        if len(rows) > MAX_ROWS:
+            rows = Randomness(None).sample(len(rows), MAX_ROWS)
         part = released.taken(rows) if len(rows) < len(released) else released
         stood = whole[rows]
         known = np.flatnonzero(stood >= 0)

@@ -18,7 +18,7 @@ from anonymizer.gate.relations import correlation
 Int = NDArray[np.int64]
 
 _FAR: Final = 6.0
-_LEAST: Final = 20
+_MIN_ROWS: Final = 20
 
 
 def tells(origin: Int, groups: dict[str, Int]) -> str | None:
@@ -32,7 +32,7 @@ def tells(origin: Int, groups: dict[str, Int]) -> str | None:
         How the order shows, as the end of a sentence; None if it does not.
     """
     known = np.flatnonzero(origin >= 0)
-    if len(known) < _LEAST:
+    if len(known) < _MIN_ROWS:
         return None
     places = np.empty(len(known), dtype=np.int64)
     places[np.argsort(origin[known], kind="stable")] = np.arange(len(known))
@@ -59,4 +59,4 @@ def _rises(places: Int, groups: Int) -> tuple[int, int, int]:
 def _far(rising: int, steps: int, groups: int) -> bool:
     """In a random order of m rows the number of rises has mean (m - 1) / 2 and variance (m + 1) / 12."""
     variance = (steps + 2 * groups) / 12
-    return steps >= _LEAST and abs(rising - steps / 2) > _FAR * np.sqrt(variance)
+    return steps >= _MIN_ROWS and abs(rising - steps / 2) > _FAR * np.sqrt(variance)

@@ -32,8 +32,8 @@ EXACTLY: Final = 0.99
 RANKED: Final = 0.99
 """The rank correlation from which on one column is taken for an image of the other in order."""
 
-_LEAST_RANKED: Final = 20
-_LEAST_VALUES: Final = 8
+_MIN_RANKED: Final = 20
+_MIN_VALUES: Final = 8
 _LINED: Final = 5_000
 
 
@@ -102,10 +102,10 @@ def decides(one: Int, other: Int) -> bool:
 def follows(one: Int, other: Int) -> bool:
     """Whether the first column has nearly the order of the second, or the reverse, in comparable detail."""
     one, other = paired(one, other)
-    if len(one) < _LEAST_RANKED:
+    if len(one) < _MIN_RANKED:
         return False
     kinds, others = int(one.max()) + 1, int(other.max()) + 1
-    if min(kinds, others) < _LEAST_VALUES or 2 * kinds < others:
+    if min(kinds, others) < _MIN_VALUES or 2 * kinds < others:
         return False
     if abs(correlation(one, other)) >= RANKED:
         return True
@@ -120,7 +120,7 @@ def correlation(one: Int, other: Int) -> float:
     return float((first * second).sum() / scale) if scale else 0.0
 
 
-def in_line(one: Int, other: Int, least: int = _LEAST_VALUES) -> bool:
+def in_line(one: Int, other: Int, least: int = _MIN_VALUES) -> bool:
     """Whether nearly all rows increase in both columns: pairs of rows that were exchanged do not hide it.
 
     Rows with the commonest value of the second column do not count: they are in line with everything.
@@ -134,7 +134,7 @@ def in_line(one: Int, other: Int, least: int = _LEAST_VALUES) -> bool:
     one, other = one[::step], other[::step]
     free = other != np.bincount(other).argmax()
     one, other = one[free], other[free]
-    if len(one) < _LEAST_RANKED or len(np.unique(one)) < least or len(np.unique(other)) < _LEAST_VALUES - 1:
+    if len(one) < _MIN_RANKED or len(np.unique(one)) < least or len(np.unique(other)) < _MIN_VALUES - 1:
         return False
     if _commonest(one) > len(one) // 2:
         return False
@@ -148,7 +148,7 @@ def in_line(one: Int, other: Int, least: int = _LEAST_VALUES) -> bool:
 def rises(one: Int, other: Int) -> bool:
     """Whether a coarse column cuts the order of another one into stretches: its leading part, or more."""
     one, other = paired(one, other)
-    if len(one) < _LEAST_RANKED or one.max() < 2 or other.max() < _LEAST_VALUES - 1:
+    if len(one) < _MIN_RANKED or one.max() < 2 or other.max() < _MIN_VALUES - 1:
         return False
     return in_line(one, other, 3) or in_line(one, int(other.max()) - other, 3)
 

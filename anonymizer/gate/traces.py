@@ -19,7 +19,7 @@ from anonymizer.gate.views import Column
 
 Int = NDArray[np.int64]
 
-LEAST: Final = 20
+MIN_VALUES: Final = 20
 """Values below which nothing is said of their look."""
 
 NEARLY_ALL: Final = 0.9
@@ -68,7 +68,7 @@ def looks_like_an_identifier(column: Column) -> str | None:
     most exp(-n (n - 1) / 2m).
     """
     texts = [value for value in column.values if isinstance(value, str)]
-    if len(texts) == len(column.values) >= LEAST:
+    if len(texts) == len(column.values) >= MIN_VALUES:
         if sum(map(bool, map(_UUID.fullmatch, texts))) > NEARLY_ALL * len(texts):
             return "look like UUIDs"
         if _is_hex(texts):
@@ -77,11 +77,11 @@ def looks_like_an_identifier(column: Column) -> str | None:
             return "look like digests or keys in base64"
     rows = int((column.codes >= 0).sum())
     whole = column.whole
-    if whole is not None and len(whole) == rows >= LEAST:
+    if whole is not None and len(whole) == rows >= MIN_VALUES:
         span = int(whole.max()) - int(whole.min()) + 1
         if rows * (rows - 1) / 2 / span > -np.log(CHANCE):
             return "are whole numbers that are all different and lie close together, as numbers given out do"
-    if column.is_text and rows >= LEAST and len(column.values) > NEARLY_ALL * rows:
+    if column.is_text and rows >= MIN_VALUES and len(column.values) > NEARLY_ALL * rows:
         return "are texts that differ in nearly every row"
     return None
 

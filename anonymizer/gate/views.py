@@ -23,7 +23,7 @@ from anonymizer.tables.table import Table
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-_MOST: Final = 0.99
+_MIN_READABLE: Final = 0.99
 """The part of the different values that must be readable as numbers or dates."""
 
 _FORMS: Final = (
@@ -141,7 +141,7 @@ class Column:
             return
         if self.is_text:
             read = np.array([_inner(text) for text in texts])
-            if (~np.isnan(read)).mean() >= _MOST:
+            if (~np.isnan(read)).mean() >= _MIN_READABLE:
                 yield from self._varied("the number in", read)
         for words, mark in _MARKS.items():
             yield from self._varied(words, np.array([mark(text) for text in texts]), ordered=False)
@@ -194,7 +194,7 @@ def _numbers(values: Sequence[Any]) -> Float | None:
                 read[place] = float(value.replace(",", ".") if isinstance(value, str) else value)
             except (TypeError, ValueError, OverflowError):
                 continue
-    return read if (~np.isnan(read)).mean() >= _MOST else None
+    return read if (~np.isnan(read)).mean() >= _MIN_READABLE else None
 
 
 def _days(values: Sequence[Any]) -> Float | None:
@@ -213,7 +213,7 @@ def _days(values: Sequence[Any]) -> Float | None:
                 read[place] = _day(datetime.strptime(text.strip(), form))
             except ValueError:
                 wrong += 1
-                if wrong > (1 - _MOST) * len(values):
+                if wrong > (1 - _MIN_READABLE) * len(values):
                     break
         else:
             return read

@@ -15,7 +15,7 @@ from anonymizer.hierarchies.hierarchy import ANY, Hierarchy, Level, text_of
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-_MOST: Final = 1_000_000
+_MAX_INTERVALS: Final = 1_000_000
 """Intervals of one level."""
 
 
@@ -87,9 +87,10 @@ class IntervalHierarchy(Hierarchy):
                 "Intervals need positive widths and an upper bound above the lower, all of them finite.",
                 "Correct them; values beyond the bounds are for levels = [...] with open_ends = true.",
             )
-        if (upper - lower) / min(widths) > _MOST:
+        if (upper - lower) / min(widths) > _MAX_INTERVALS:
             raise HierarchyError(
-                f"Intervals of width {min(widths):g} from {lower:g} to {upper:g} are more than {_MOST:,}.",
+                f"Intervals of width {min(widths):g} from {lower:g} to {upper:g} "
+                f"are more than {_MAX_INTERVALS:,}.",
                 "Write larger widths, or nearer bounds.",
             )
         span = np.ceil((upper - lower) / widths[-1]) * widths[-1]
@@ -235,7 +236,7 @@ def _inner(numbers: Float, places: Int, counts: Sequence[int]) -> IntervalHierar
 
 
 def _checked(counts: Sequence[int]) -> None:
-    whole = all(isinstance(count, int) and 0 < count <= _MOST for count in counts)
+    whole = all(isinstance(count, int) and 0 < count <= _MAX_INTERVALS for count in counts)
     if not counts or not whole or any(a % b or a == b for a, b in pairwise(counts)):
         raise HierarchyError(
             "Equal-frequency intervals need decreasing numbers of intervals that divide each other.",

@@ -14,7 +14,7 @@ from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.correlation import CorrelationHierarchy
 from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.hierarchies.intervals import equal_frequency
-from anonymizer.proposals.profiles import MOST_CATEGORIES, Profile
+from anonymizer.proposals.profiles import MAX_CATEGORIES, Profile
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -50,7 +50,7 @@ def suggested(table: Table, profile: Profile, target: str | None) -> Suggestion:
         return _dates(profile)
     if profile.look == "number" and len(profile.values) > _FEW:
         return _numbers(profile)
-    if profile.look == "category" and 0 < len(profile.values) <= MOST_CATEGORIES:
+    if profile.look == "category" and 0 < len(profile.values) <= MAX_CATEGORIES:
         return _categories(table, profile, target)
     texts = profile.texts
     longest = max(map(len, texts), default=1)

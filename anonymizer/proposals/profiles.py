@@ -19,7 +19,7 @@ Int = NDArray[np.int64]
 
 Look = Literal["number", "date", "code", "category", "text", "nested"]
 
-MOST_CATEGORIES: Final = 60
+MAX_CATEGORIES: Final = 60
 _CODE: Final = re.compile(r"[A-Za-z]{0,4}[-./ ]?\d[\w./ -]{0,14}")
 _AMBIGUOUS: Final = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})")
 _FORMS: Final = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y")
@@ -118,7 +118,7 @@ def _look(table: Table, name: str, values: NDArray[Any], counts: Int) -> tuple[L
     dtype = table.series(name).dtype
     some = values[:: max(1, len(values) // _LOOKED)].tolist()
     texts = [text_of(value).strip() for value in some]
-    few = len(values) <= max(MOST_CATEGORIES, int(counts.sum()) // 20)
+    few = len(values) <= max(MAX_CATEGORIES, int(counts.sum()) // 20)
     look: Look = "category" if few else "text"
     formats: tuple[str, ...] = ()
     if dtype.is_nested() or str(dtype) in ("Binary", "Object", "Unknown"):

@@ -28,9 +28,9 @@ SECRET: Final = re.compile(
     r"orientation|hiv|medication\w*|drug\w*|crime\w*|health\w*|outcome|readmitted|credit|debt|balance|vote\w*|party|"
     r"result|quality|agi|taxinc)(_|$|\d)"
 )
-MOST: Final = 12
+MAX_QUASI_IDENTIFIERS: Final = 12
 """Quasi-identifiers up to which columns are added whose names say nothing: of more, little is left."""
-LEAST: Final = 2
+MIN_QUASI_IDENTIFIERS: Final = 2
 _DISTINCT: Final = 0.05
 _FEW: Final = 60
 
@@ -56,8 +56,8 @@ def proposed(profiles: Sequence[Profile]) -> list[Proposed]:
     count = sum(one.role == "quasi_identifiers" for one in found.values())
     left = [one for one in found.values() if not one.role and not one.why]
     left.sort(key=lambda one: -one.profile.separation)
-    for place, one in enumerate(left[: max(0, MOST - count)]):
-        if place < LEAST - count or one.profile.distinction > _DISTINCT:
+    for place, one in enumerate(left[: max(0, MAX_QUASI_IDENTIFIERS - count)]):
+        if place < MIN_QUASI_IDENTIFIERS - count or one.profile.distinction > _DISTINCT:
             found[one.profile.name] = replace(
                 one, role="quasi_identifiers", why="tells rows apart better than others"
             )

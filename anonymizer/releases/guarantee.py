@@ -13,11 +13,11 @@ Unit = Literal["cell", "record", "table"]
 Neighbours = Literal["replace", "add-remove"]
 Parameter = float | int | str
 
-LEAST_EPSILON: Final = 1e-6
-MOST_EPSILON: Final = 100.0
+MIN_EPSILON: Final = 1e-6
+MAX_EPSILON: Final = 100.0
 """Beyond this a probability may grow by more than 10**43: nothing is protected."""
-LEAST_DELTA: Final = 1e-30
-MOST_DELTA: Final = 0.1
+MIN_DELTA: Final = 1e-30
+MAX_DELTA: Final = 0.1
 
 OF_CLASSES: Final = frozenset(
     {
@@ -182,19 +182,19 @@ def checked_budget(epsilon: float, delta: float = 0.0) -> None:
     """Check a privacy budget where it is given.
 
     Args:
-        epsilon: from `LEAST_EPSILON` to `MOST_EPSILON`.
-        delta: 0, or from `LEAST_DELTA` to `MOST_DELTA`.
+        epsilon: from `MIN_EPSILON` to `MAX_EPSILON`.
+        delta: 0, or from `MIN_DELTA` to `MAX_DELTA`.
 
     Raises:
         SpecError: one lies outside, or is not a number.
     """
-    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+    if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
         raise SpecError(
-            f"epsilon is {epsilon}, outside [{LEAST_EPSILON:g}, {MOST_EPSILON:g}].",
+            f"epsilon is {epsilon}, outside [{MIN_EPSILON:g}, {MAX_EPSILON:g}].",
             "Choose such as 1.0; smaller protects more.",
         )
-    if delta != 0 and not LEAST_DELTA <= delta <= MOST_DELTA:
+    if delta != 0 and not MIN_DELTA <= delta <= MAX_DELTA:
         raise SpecError(
-            f"delta is {delta}, outside [{LEAST_DELTA:g}, {MOST_DELTA:g}].",
+            f"delta is {delta}, outside [{MIN_DELTA:g}, {MAX_DELTA:g}].",
             "Choose one well below 1 / records, such as 1e-6.",
         )

@@ -32,7 +32,7 @@ from anonymizer.utility.marginals import Marginal
 Facts = Sequence[tuple[str, str]]
 """Names and values, in the order in which a page lists them."""
 
-LEAST_ROWS: Final = 5
+MIN_ROWS: Final = 5
 """No label of fewer rows than this is in a report."""
 _SHOWN: Final = 300
 _HEADED: Final = (Classes.word, InformationLoss.word, LearningUtility.word)
@@ -112,7 +112,7 @@ def _drawn(assessment: Assessment) -> Mapping[str, Marginal]:
     roles = assessment.roles
     shown = (*roles.quasi_identifiers, *roles.sensitive)
     marginals = assessment.of(Marginals) or {}
-    return {name: marginals[name].without_rare(LEAST_ROWS) for name in shown if name in marginals}
+    return {name: marginals[name].without_rare(MIN_ROWS) for name in shown if name in marginals}
 
 
 def search_page(story: SearchStory, result: SearchResult) -> str:

@@ -34,7 +34,7 @@ Packed = NDArray[np.uint64]
 
 _BLOCK_BYTES: Final = 1 << 24
 _WORD: Final = 64
-MOST_PAIRS: Final = 500_000_000
+MAX_PAIRS: Final = 500_000_000
 """Of original and released values of a column; each takes some bytes."""
 
 
@@ -257,10 +257,10 @@ class _Matched:
         before, after = original.codes(column), release.codes(column)
         numeric = original.is_numeric(column)
         pairs = len(before.values) * max(len(after.values), 0 if numeric else len(before.values))
-        if pairs > MOST_PAIRS:
+        if pairs > MAX_PAIRS:
             raise TableError(
                 f"Column {column!r} has {len(before.values):,} different values, and {len(after.values):,} "
-                f"when released; the attack simulator compares {MOST_PAIRS:,} pairs of them at most.",
+                f"when released; the attack simulator compares {MAX_PAIRS:,} pairs of them at most.",
                 "Generalize it before, or have fewer records attacked.",
             )
         sets = method.spread(column, exactly(before.values, numeric=numeric))

@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from anonymizer.errors import TableError
 from anonymizer.risk.attacks.outcome import Attack, Rate
-from anonymizer.risk.distance.matching import CANDIDATES, MOST_EXACT, Assigned, assigned
+from anonymizer.risk.distance.matching import CANDIDATES, MAX_EXACT, Assigned, assigned
 from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
@@ -66,7 +66,7 @@ def linked(
     *,
     name: str = "linkage",
     seed: int | None = None,
-    most_exact: int = MOST_EXACT,
+    most_exact: int = MAX_EXACT,
     candidates: int = CANDIDATES,
 ) -> Linked:
     """Attack the users of a known matrix by their likeness to released rows.

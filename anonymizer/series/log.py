@@ -24,7 +24,7 @@ Moment = date | datetime | int | float | str
 """A point in time as people write it: a date, a date with a time, or the number of a log that has numbers."""
 
 _MICROSECONDS: Final = 1e6
-_MOST_SQUARES: Final = 2.0**52
+_MAX_SQUARES: Final = 2.0**52
 """Squares of a grid on either side of 0; beyond, their numbers are not exact."""
 
 
@@ -94,7 +94,7 @@ class Log:
             table.complete((column,))
             with np.errstate(over="ignore"):
                 squares_from_0 = np.floor(table.numbers(column) / cell)
-            far = np.flatnonzero(~(np.abs(squares_from_0) < _MOST_SQUARES))
+            far = np.flatnonzero(~(np.abs(squares_from_0) < _MAX_SQUARES))
             if len(far):
                 raise TableError(
                     f"Column {column!r} has {len(far)} places too far away for squares of {cell:g}, "

@@ -34,7 +34,7 @@ Cells = Literal["binary", "sum"]
 
 _LARGEST: Final = 2.0**53
 
-LEAST_USERS: Final = 5
+MIN_USERS: Final = 5
 """Users that an item has in every window unless said otherwise. Its name and factor speak of these alone."""
 
 
@@ -114,7 +114,7 @@ def matrices(
     windows: Sequence[Window],
     *,
     cells: Cells = "binary",
-    least_users: int = LEAST_USERS,
+    least_users: int = MIN_USERS,
 ) -> tuple[Matrix, ...]:
     """The matrices of several windows, all over the same items.
 

@@ -32,7 +32,7 @@ from anonymizer.pipelines.spec import dialect_of, digest_of, made
 from anonymizer.releases.acceptance import Acceptance
 from anonymizer.schema.documents import document_of, listed, only, section
 from anonymizer.series.log import Log
-from anonymizer.series.matrix import LEAST_USERS, Cells, Matrix, Window, matrices
+from anonymizer.series.matrix import MIN_USERS, Cells, Matrix, Window, matrices
 from anonymizer.series.recombined import Recombined
 from anonymizer.tables.dialect import Dialect
 from anonymizer.tables.table import Table
@@ -152,7 +152,7 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
         raise SpecError(f"{place} has no windows.", "Write start and end of each below [[windows]].")
     matrix = section(document, "matrix", place)
     only(matrix, ("cells", "least_users"), f"{place}, matrix")
-    cells, least = matrix.get("cells", "binary"), matrix.get("least_users", LEAST_USERS)
+    cells, least = matrix.get("cells", "binary"), matrix.get("least_users", MIN_USERS)
     if cells not in get_args(Cells) or not isinstance(least, int) or isinstance(least, bool) or least < 1:
         raise SpecError(
             f"{place}: cells = {cells!r} and least_users = {least!r} do not fit.",

@@ -28,7 +28,7 @@ Float = NDArray[np.float64]
 ITEMS: Final = 50
 """Items that are predicted, as in the thesis."""
 
-LEAST: Final = 5
+MIN_USERS: Final = 5
 """Users with and without an item among those to learn from, below which it is not predicted."""
 
 
@@ -82,7 +82,7 @@ def predictable(
         TableError: there is none.
     """
     with_item = (cells > 0).sum(axis=0)
-    least = max(LEAST, share * len(cells))
+    least = max(MIN_USERS, share * len(cells))
     some = (rest > 0).any(axis=0) & ~(rest > 0).all(axis=0)
     fit = np.flatnonzero((with_item >= least) & (len(cells) - with_item >= least) & some)
     if not len(fit):

@@ -18,7 +18,7 @@ from anonymizer.errors import FileError, SpecError, TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.releases.manifest import Manifest
-from anonymizer.splu.generation import LEAST_GAMMA, check_gamma
+from anonymizer.splu.generation import MIN_GAMMA, check_gamma
 from anonymizer.splu.query import Condition, parse
 from anonymizer.splu.reconstruction import NORMAL_95, Blur, Estimate, estimated, printed
 from anonymizer.tables.randomness import Randomness
@@ -27,7 +27,7 @@ from anonymizer.tables.table import Table
 Bool = NDArray[np.bool_]
 Int = NDArray[np.int64]
 
-MOST_SENSITIVE: Final = 10
+MAX_SENSITIVE: Final = 10
 """Sensitive columns in a question; the states of rows double with each."""
 
 
@@ -161,10 +161,10 @@ class SpluAnswers(Answers):
     def answer(self, conditions: Sequence[Condition]) -> Estimate:
         """As `Answers.answer`; the interval has 95 %."""
         split = _Split.of(conditions, self._sensitive)
-        if len(split.sensitive) > MOST_SENSITIVE:
+        if len(split.sensitive) > MAX_SENSITIVE:
             raise SpecError(
                 f"The question is about {len(split.sensitive)} sensitive columns.",
-                f"Ask about {MOST_SENSITIVE} at most.",
+                f"Ask about {MAX_SENSITIVE} at most.",
             )
         state = self._cells.all_rows(split.plain).astype(np.int64)
         blurs = []
@@ -202,7 +202,7 @@ def published(table: Table, manifest: Manifest) -> tuple[SpluAnswers, Guarantee]
         )
     gamma = int(manifest.gamma)
     missing = [name for name in promise.columns if name not in table.names]
-    if gamma < LEAST_GAMMA or gamma != manifest.gamma or promise.parameters.get("gamma") != gamma or missing:
+    if gamma < MIN_GAMMA or gamma != manifest.gamma or promise.parameters.get("gamma") != gamma or missing:
         raise FileError(
             f"The manifest does not fit the release: gamma is {manifest.gamma:g}, its columns are "
             f"{', '.join(promise.columns)}.",

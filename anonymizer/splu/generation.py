@@ -19,7 +19,7 @@ from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
 
-LEAST_GAMMA: Final = 2
+MIN_GAMMA: Final = 2
 _VALUE: Final = np.uint64((1 << 32) - 1)
 _KEY: Final = ~_VALUE
 _TRADES: Final = 8
@@ -45,7 +45,7 @@ def check_gamma(gamma: int) -> None:
     Raises:
         TableError: it is below 2.
     """
-    if gamma < LEAST_GAMMA:
+    if gamma < MIN_GAMMA:
         raise TableError(f"gamma is {gamma}.", "Choose 2 or more; the literature advises 5 to 10.")
 
 

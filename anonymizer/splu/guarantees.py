@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from anonymizer.errors import SpecError, UnreachableError
-from anonymizer.splu.generation import LEAST_GAMMA
+from anonymizer.splu.generation import MIN_GAMMA
 
 Float = NDArray[np.float64]
 
-MOST_GAMMA: Final = 1000
-_GAMMAS: Final = np.arange(LEAST_GAMMA, MOST_GAMMA + 1)
+MAX_GAMMA: Final = 1000
+_GAMMAS: Final = np.arange(MIN_GAMMA, MAX_GAMMA + 1)
 _LONGEST: Final = 5_000_000
 _ROUNDED: Final = 1e-9
 """Keeps 0.3 * 10 from being a little more than 3."""
@@ -155,13 +155,13 @@ def gamma_for_utility(e: float, error: float, count: int, *, exact: bool = True)
     Raises:
         UnreachableError: not even gamma = 2 does; says from which count on it would.
     """
-    least = large_sum(LEAST_GAMMA, e, error, exact=exact)
+    least = large_sum(MIN_GAMMA, e, error, exact=exact)
     if least > count:
         raise UnreachableError(
             f"Counts from {count} on cannot be within {e:g} but for {error:g}: gamma = 2 needs {least}.",
             "Raise T_f, T_E or e.",
         )
-    low, high = LEAST_GAMMA, MOST_GAMMA
+    low, high = MIN_GAMMA, MAX_GAMMA
     while low < high:
         middle = (low + high + 1) // 2
         if large_sum(middle, e, error, exact=exact) <= count:
@@ -172,7 +172,7 @@ def gamma_for_utility(e: float, error: float, count: int, *, exact: bool = True)
 
 
 def _check(gamma: Any, e: float) -> None:
-    if np.min(gamma) < LEAST_GAMMA:
+    if np.min(gamma) < MIN_GAMMA:
         raise SpecError(f"gamma is {gamma}.", "Choose 2 or more.")
     if not 0 < e <= 1:
         raise SpecError(f"The relative error e is {e}.", "Choose one in (0, 1], such as 0.3.")

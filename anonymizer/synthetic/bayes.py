@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Budget
-from anonymizer.synthetic.counting import MOST_CELLS, Coded, near_counts
+from anonymizer.synthetic.counting import MAX_CELLS, Coded, near_counts
 from anonymizer.synthetic.network import Chain, Conditional
 from anonymizer.tables.randomness import Randomness
 
@@ -47,7 +47,7 @@ def bayesian(data: Coded, budget: Budget, randomness: Randomness, *, degree: int
     total = max(1.0, float(budget.counts(np.array([len(data)]), _TOTAL * budget.total).values[0]))
     share = (1 - _TOTAL - (_NETWORK if count > 1 else 0.0)) * budget.total / count
     deviation = budget.noise(share)[2]
-    limit = min(MOST_CELLS, max(1.0, total / (_USEFUL * deviation)))
+    limit = min(MAX_CELLS, max(1.0, total / (_USEFUL * deviation)))
     first = int(randomness.integers(count, 1)[0])
     chosen: list[tuple[int, Columns]] = [(first, ())]
     for _ in range(count - 1):

@@ -15,7 +15,7 @@ from anonymizer.errors import TableError
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-MOST_CELLS: Final = 2_000_000
+MAX_CELLS: Final = 2_000_000
 """Cells of one table of counts; each takes noise of its own."""
 
 
@@ -44,7 +44,7 @@ class Coded:
         """The rows in each cell of some columns together, shape (sizes...).
 
         Raises:
-            TableError: they are more cells than `MOST_CELLS`.
+            TableError: they are more cells than `MAX_CELLS`.
         """
         shape = tuple(self.sizes[column] for column in columns)
         self.check(columns)
@@ -55,15 +55,15 @@ class Coded:
         """Check that a table of counts can be held.
 
         Raises:
-            TableError: it has more cells than `MOST_CELLS`; names the largest columns.
+            TableError: it has more cells than `MAX_CELLS`; names the largest columns.
         """
-        if self.cells(columns) <= MOST_CELLS:
+        if self.cells(columns) <= MAX_CELLS:
             return
         largest = sorted(columns, key=lambda column: -self.sizes[column])[:3]
         named = ", ".join(f"{self.names[column]} ({self.sizes[column]:,})" for column in largest)
         raise TableError(
             f"The domains of {len(columns)} columns have {self.cells(columns):.3g} cells together, above "
-            f"{MOST_CELLS:,}; the largest are {named}.",
+            f"{MAX_CELLS:,}; the largest are {named}.",
             "Lower bins, declare fewer categories, or choose fewer columns or another method.",
         )
 

@@ -26,7 +26,7 @@ from anonymizer.tables.table import Table
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-MOST_BINS: Final = 10_000
+MAX_BINS: Final = 10_000
 _DIGITS: Final = 10
 """Below the first digit of the grid: enough for its multiples, fewer than rounding spoils."""
 

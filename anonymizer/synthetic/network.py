@@ -14,7 +14,7 @@ from anonymizer.tables.randomness import Randomness
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
 
-_LEAST: Final = 1e-300
+_MIN_SUM: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def _chances(table: Float, kinds: Int) -> Float:
     """Distributions of the rows of a table; a row without weight has that of the whole column."""
     chosen = table[kinds]
     whole = table.sum(axis=0)
-    whole = whole if whole.sum() > _LEAST else np.ones_like(whole)
+    whole = whole if whole.sum() > _MIN_SUM else np.ones_like(whole)
     sums = chosen.sum(axis=1, keepdims=True)
-    chosen = np.where(sums > _LEAST, chosen, whole)
+    chosen = np.where(sums > _MIN_SUM, chosen, whole)
     normalized: Float = chosen / chosen.sum(axis=1, keepdims=True)
     return normalized
 

@@ -30,7 +30,7 @@ from anonymizer.synthetic.network import Chain, Conditional
 
 Float = NDArray[np.float64]
 
-MOST_TREE_CELLS: Final = 200_000
+MAX_TREE_CELLS: Final = 200_000
 """Cells of all tables of a fitted distribution together, in AIM."""
 
 _MEASURING: Final = 0.9
@@ -166,7 +166,7 @@ def _tree(scores: Mapping[Columns, float], count: int, budget: Budget, cost: flo
 def _workload(data: Coded) -> list[Columns]:
     """All columns and pairs whose counts can be held."""
     columns = range(len(data.sizes))
-    pairs = [pair for pair in combinations(columns, 2) if data.cells(pair) <= MOST_TREE_CELLS]
+    pairs = [pair for pair in combinations(columns, 2) if data.cells(pair) <= MAX_TREE_CELLS]
     return [*((column,) for column in columns), *pairs]
 
 
@@ -179,7 +179,7 @@ def _affordable(
 ) -> list[Columns]:
     """Marginals that leave the model small enough; it may grow as the budget is spent."""
     known = list(dict.fromkeys(one.columns for one in measured))
-    limit = max(MOST_TREE_CELLS * part, tree_cells(data.sizes, known))
+    limit = max(MAX_TREE_CELLS * part, tree_cells(data.sizes, known))
     return [
         columns
         for columns in true

@@ -20,7 +20,7 @@ Int = NDArray[np.int64]
 
 _PAIRS: Final = 2000
 _CELLS: Final = 200_000_000
-_LEAST: Final = 100
+_MIN_PAIRS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def correlations(
         for column in columns:
             table.require(column)
     rows = max(1, len(original), len(release))
-    pairs = _drawn(len(columns), min(_PAIRS, max(_LEAST, _CELLS // rows)), random_state)
+    pairs = _drawn(len(columns), min(_PAIRS, max(_MIN_PAIRS, _CELLS // rows)), random_state)
     prepared: dict[int, tuple[Float | Int, Float | Int]] = {}
     for place in np.unique(pairs).tolist():
         column = columns[place]

@@ -19,8 +19,8 @@ from anonymizer.tables.table import Table
 Float = NDArray[np.float64]
 
 _FEATURES: Final = 300
-_MOST_VALUES: Final = 50
-_LEAST_VALUES: Final = 3
+_MAX_VALUES: Final = 50
+_MIN_VALUES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def propensity(
             table.taken(randomness.sample(len(table), max(1, len(table) * rows // total)))
             for table in (original, release)
         )
-    values = int(np.clip(_FEATURES // max(1, len(columns)), _LEAST_VALUES, _MOST_VALUES))
+    values = int(np.clip(_FEATURES // max(1, len(columns)), _MIN_VALUES, _MAX_VALUES))
     chosen = randomness.sample(len(columns), _FEATURES // values).tolist()
     parts = [_features(original, release, columns[place], values) for place in chosen]
     design = np.hstack(parts) if parts else np.zeros((len(original) + len(release), 0))

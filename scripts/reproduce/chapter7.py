@@ -53,7 +53,7 @@ Errors of type I of the noisy t are exact for each data set, with Student's law 
 tests. Where jobs refuse an epsilon, or a test could not be computed, there is a dash or its part. The thesis
 prints no figures of its Figure 7.1.
 """
-MOST: Final = 200.0
+MAX_VALUE: Final = 200.0
 EPSILON: Final = 5.0
 LEVEL: Final = 0.05
 DELTAS: Final = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -83,7 +83,7 @@ class Study:
 
     def values(self, size: int, variance: float) -> Floats:
         """Values of a group."""
-        return np.clip(100 + sqrt(variance) * normals(size, self.random), 0, MOST)
+        return np.clip(100 + sqrt(variance) * normals(size, self.random), 0, MAX_VALUE)
 
     def groups(self, n: int, variance: float) -> tuple[Floats, Floats]:
         """Two groups with equal means."""
@@ -91,7 +91,7 @@ class Study:
 
     def dummies(self, kind: str, variance: float) -> tuple[float, float]:
         """The two dummy records."""
-        drawn = self.values(2, variance) if kind == DUMMIES[0] else MOST * uniforms(2, self.random)
+        drawn = self.values(2, variance) if kind == DUMMIES[0] else MAX_VALUE * uniforms(2, self.random)
         return float(drawn[0]), float(drawn[1])
 
     def data(self, n: int, variance: float, kind: str) -> list[Data]:
@@ -109,7 +109,7 @@ class Study:
         """
         chances = []
         for dummies, a, b in self.data(n, variance, kind):
-            test = SmoothTTest(epsilon, delta, MOST, dummies)
+            test = SmoothTTest(epsilon, delta, MAX_VALUE, dummies)
             exact = test.exact(a, b)
             limit = critical(LEVEL, exact.freedom)
             scales = (test.algorithm_8(a, b) / test.alpha, test.smooth(a, b) / test.alpha)
@@ -137,7 +137,7 @@ class Study:
             {"epsilon": str(epsilon), "queries": [{"kind": "t-test", "column": "x", "by": "group"}]}
         )
         schemas = {
-            "x": Schema("decimal", 1, 0, int(10 * MOST)),
+            "x": Schema("decimal", 1, 0, int(10 * MAX_VALUE)),
             "group": Schema("category", lower=0, upper=1, categories=("a", "b")),
         }
         try:
@@ -206,9 +206,9 @@ def noise_of(drawn: Sequence[Data], deltas: Sequence[float]) -> dict[float, floa
     """The median of S / alpha by Algorithm 8 for each delta, of the same data."""
     found: dict[float, list[float]] = {delta: [] for delta in deltas}
     for dummies, a, b in drawn:
-        path = SmoothTTest(EPSILON, deltas[0], MOST, dummies).path(a, b)
+        path = SmoothTTest(EPSILON, deltas[0], MAX_VALUE, dummies).path(a, b)
         for delta in deltas:
-            test = SmoothTTest(EPSILON, delta, MOST, dummies)
+            test = SmoothTTest(EPSILON, delta, MAX_VALUE, dummies)
             value = (np.exp(-test.beta * np.arange(len(path))) * path).max()
             found[delta].append(float(value) / test.alpha)
     return {delta: median(values) for delta, values in found.items()}
@@ -216,7 +216,7 @@ def noise_of(drawn: Sequence[Data], deltas: Sequence[float]) -> dict[float, floa
 
 def smooth_of(drawn: Sequence[Data], delta: float) -> float:
     """The median of S / alpha by the bound that is smooth."""
-    tests = ((SmoothTTest(EPSILON, delta, MOST, dummies), a, b) for dummies, a, b in drawn)
+    tests = ((SmoothTTest(EPSILON, delta, MAX_VALUE, dummies), a, b) for dummies, a, b in drawn)
     return median(test.smooth(a, b) / test.alpha for test, a, b in tests)
 
 

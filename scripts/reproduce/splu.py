@@ -37,7 +37,7 @@ BIRTH: Final = "birth"
 PLAIN: Final = ("qob", "nonwhite", "vet_wwko", "home_ownership", "qob_minus_kw")
 BANDS: Final = ((0.005, 0.01), (0.01, 0.02), (0.02, 0.03), (0.03, 0.04), (0.04, 0.05))
 FIGURE_12: Final = ((0.001, 0.003), (0.003, 0.005), (0.005, 0.007))
-LEAST: Final = 5
+MIN_QUERIES: Final = 5
 NOTES: Final = f"""\
 `scripts/reproduce/splu` rebuilds figures 4, 5, 7, 8, 9 and 12 of Fu et al., *Small sum privacy and large sum
 utility in data publishing* (2014); `--write docs` wrote this section and its plots, `--quick` takes two sizes
@@ -147,7 +147,7 @@ class Study:
 
 def error(answers: Answers, queries: Mapping[Query, int]) -> float | str:
     """The mean relative error, if there are five queries or more."""
-    if len(queries) < LEAST:
+    if len(queries) < MIN_QUERIES:
         return "-"
     return float(np.mean([abs(answers.answer(query).count - true) / true for query, true in queries.items()]))
 

@@ -254,7 +254,7 @@ def test_records_are_drawn_apart_from_the_released_ones(monkeypatch):
     from anonymizer.measures.risk import simulator
 
     monkeypatch.setattr(simulator, "PAIRS", 1)
-    monkeypatch.setattr(simulator, "LEAST", 120)
+    monkeypatch.setattr(simulator, "MIN_RECORDS", 120)
     original, release, pipeline = made(Sampling(rate=0.5, random_state=7), table=people(240))
     released = looked_for(original, release, pipeline, 7).simulation.released
     assert 0.3 < released.mean() < 0.7
@@ -365,7 +365,7 @@ def test_a_search_takes_no_more_records_than_a_report(monkeypatch):
 
     simulate = simulator.simulate
     monkeypatch.setattr(simulator, "PAIRS", 1)
-    monkeypatch.setattr(simulator, "LEAST", 50)
+    monkeypatch.setattr(simulator, "MIN_RECORDS", 50)
     monkeypatch.setattr(simulator, "simulate", counted)
     space = Space.of(tomllib.loads(SPACE), Path(), "s.toml")
     measure = ReleaseMeasure(space, Table.of(people().native[["age"]]), fidelity, random_state=1)

@@ -17,11 +17,11 @@ from anonymizer.errors import SpecError
 from anonymizer.tables.randomness import Randomness
 
 VALUES = (0.0, 1.0, 2.0, 4.0)
-MOST = 4.0
+MAX_VALUE = 4.0
 RECORDS = 4
 CHOICES = tuple(product((0, 1), VALUES))
 """What a record can be: its group and its value."""
-MECHANISMS = [SmoothTTest(5.0, 1e-2, MOST, (0.0, 4.0)), SmoothTTest(20.0, 1e-1, MOST, (1.0, 2.0))]
+MECHANISMS = [SmoothTTest(5.0, 1e-2, MAX_VALUE, (0.0, 4.0)), SmoothTTest(20.0, 1e-1, MAX_VALUE, (1.0, 2.0))]
 
 
 def groups(table):

@@ -152,7 +152,7 @@ def test_figures_are_those_of_the_measures():
 def test_a_part_of_the_records_is_attacked_where_all_take_too_long(monkeypatch):
     table, release, pipeline = made(Generalization(levels={EVIL: 1}))
     monkeypatch.setattr(simulator, "PAIRS", 1)
-    monkeypatch.setattr(simulator, "LEAST", 20)
+    monkeypatch.setattr(simulator, "MIN_RECORDS", 20)
     found = assess(table, release, pipeline, Question(seed=4))
     looked = found.of(AttackSimulator)
     assert looked.records == len(looked.simulation.found) == 20

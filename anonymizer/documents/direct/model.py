@@ -23,7 +23,7 @@ SHIPPED: Final = "english.crfsuite"
 SHIPPED_SHA256: Final = "41cd99ae2bfc80148fe3d134d8994645d5c2be66d797c7b634a00b65ef71abe4"
 
 _FORMAT: Final = 1
-_MOST: Final = 64 << 20
+_MAX_BYTES: Final = 64 << 20
 _MAGIC: Final = b"lCRF"
 
 
@@ -55,11 +55,11 @@ def model(path: Path, sha256: str | None = None) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            content = file.read(_MOST + 1)
+            content = file.read(_MAX_BYTES + 1)
     except OSError as problem:
         raise FileError(f"{path} cannot be read: {problem.strerror}.", "Check the path.") from None
-    if len(content) > _MOST:
-        raise FileError(f"{path} is larger than {_MOST >> 20} MiB.", "Give a model of CRFsuite.")
+    if len(content) > _MAX_BYTES:
+        raise FileError(f"{path} is larger than {_MAX_BYTES >> 20} MiB.", "Give a model of CRFsuite.")
     return _vouched(content, _said(path) if sha256 is None else sha256.lower(), str(path))
 
 

@@ -13,7 +13,7 @@ from anonymizer.documents.direct.found import Found, Kind
 from anonymizer.documents.texts.text import Document, Language, Word
 from anonymizer.errors import SpecError
 
-_LEAST: Final = 0.4
+_MIN_SCORE: Final = 0.4
 """Of Presidio's scores. Below it are patterns such as "any nine digits", which need other words to count."""
 
 _KINDS: Final[dict[str, Kind]] = {"DATE_TIME": "DATETIME", "PERSON": "PERSON", "LOCATION": "LOC"}
@@ -31,11 +31,11 @@ class Presidio:
     """
 
     recognizers: tuple[Any, ...] = field(repr=False)
-    least: float = _LEAST
+    least: float = _MIN_SCORE
     name: str = "presidio"
 
     @classmethod
-    def of(cls, language: Language, least: float = _LEAST) -> Self:
+    def of(cls, language: Language, least: float = _MIN_SCORE) -> Self:
         """All recognizers by pattern that know a language.
 
         Raises:

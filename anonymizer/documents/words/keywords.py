@@ -15,7 +15,7 @@ from anonymizer.errors import TableError
 
 KEYWORDS: Final = 3
 """|KW| of the thesis: people seldom search with more words."""
-MOST: Final = 5
+MAX_KEYWORDS: Final = 5
 """|KW| at most: five words make 31 searches."""
 
 
@@ -36,8 +36,10 @@ def set_keywords(
     Raises:
         TableError: `size` is out of its range.
     """
-    if not 0 <= size <= MOST:
-        raise TableError(f"|KW| = {size} is out of range.", f"Take 0 to {MOST}; the thesis has {KEYWORDS}.")
+    if not 0 <= size <= MAX_KEYWORDS:
+        raise TableError(
+            f"|KW| = {size} is out of range.", f"Take 0 to {MAX_KEYWORDS}; the thesis has {KEYWORDS}."
+        )
     left, chosen = list(informative), list[Informative]()
     shares = {one.lemma: 0.0 for one in left}
     while left and len(chosen) < size:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from anonymizer.documents.texts.text import Word
-from anonymizer.documents.words.keywords import KEYWORDS, MOST
+from anonymizer.documents.words.keywords import KEYWORDS, MAX_KEYWORDS
 from anonymizer.errors import TableError
 from anonymizer.tables.table import Table
 
@@ -119,9 +119,9 @@ class Interest:
 
     def __post_init__(self) -> None:
         for label, size in {**self.sizes, "other": self.other}.items():
-            if not 0 <= size <= MOST:
+            if not 0 <= size <= MAX_KEYWORDS:
                 raise TableError(
-                    f"|KW| = {size} of the label {label!r} is out of range.", f"Take 0 to {MOST}."
+                    f"|KW| = {size} of the label {label!r} is out of range.", f"Take 0 to {MAX_KEYWORDS}."
                 )
 
     def size(self, label: str | None) -> int:

@@ -17,7 +17,7 @@ from anonymizer.documents.texts.text import Word
 
 _WINDOW: Final = 3
 """Words to each side, symbols left out."""
-_LEAST: Final = 3
+_MIN_OCCURRENCES: Final = 3
 """A word that occurs less often has no neighbours that say what it means."""
 _N: Final = 3
 
@@ -67,7 +67,7 @@ def _informative(rows: list[Any], columns: list[Any], size: int) -> Any:
     sums = np.asarray(pairs.sum(axis=1)).ravel()
     row, column = pairs.coords
     bits = np.log2(pairs.data * sums.sum() / (sums[row] * sums[column]))
-    kept = (bits > 0) & (sums[row] >= 2 * _WINDOW * _LEAST)
+    kept = (bits > 0) & (sums[row] >= 2 * _WINDOW * _MIN_OCCURRENCES)
     matrix = sparse.coo_array((bits[kept], (row[kept], column[kept])), shape=(size, size)).tocsr()
     lengths = np.sqrt(np.asarray(matrix.power(2).sum(axis=1)).ravel())
     return sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ matrix

@@ -18,7 +18,7 @@ from anonymizer.risk.distance.coverage import Coverage, coverages
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import EXACT_ROWS, REPEATS, SAMPLE_ROWS
 from anonymizer.risk.distance.p_privacy import PPrivacy, p_privacy
-from anonymizer.risk.distance.space import MOST_TREE, codes_of_both
+from anonymizer.risk.distance.space import MAX_TREE, codes_of_both
 from anonymizer.risk.distance.voronoi import VoronoiPrivacy, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import YPrivacy, y_privacy
 
@@ -31,7 +31,7 @@ def searching(rows: int, columns: int) -> float:
 
     By a tree the boxes that are looked at grow with the columns, up to all rows.
     """
-    seen = rows if columns > MOST_TREE else min(float(rows), 20.0 * 1.6**columns * log2(rows + 2))
+    seen = rows if columns > MAX_TREE else min(float(rows), 20.0 * 1.6**columns * log2(rows + 2))
     return rows * seen * columns / 100 + 100.0 * rows * columns
 
 

@@ -17,7 +17,7 @@ from anonymizer.tables.table import Table
 
 PAIRS: Final = 2_000_000_000
 """So many pairs of an original and a released row are compared before a part of the records is looked for."""
-LEAST: Final = 1000
+MIN_RECORDS: Final = 1000
 """So many records are looked for however many rows there are."""
 
 
@@ -54,7 +54,7 @@ def looked_for(original: Table, release: Table, method: Method, seed: int | None
         TableError: a step has no simulator, or the rows stem from nobody.
     """
     total = len(original)
-    most = max(LEAST, PAIRS // max(1, len(release)))
+    most = max(MIN_RECORDS, PAIRS // max(1, len(release)))
     some = Randomness(seed, "records of the simulator").sample(total, most) if most < total else None
     found = simulate(original, release, method, rate=method.sampling_rate, records=some)
     return Looked(found, total if some is None else len(some), total)
@@ -74,7 +74,7 @@ class AttackSimulator(Measure[Looked]):
 
     def cost(self, rows: int, columns: int) -> float:
         """Pairs of rows, 64 of them at a time."""
-        return min(float(rows) ** 2, max(float(PAIRS), LEAST * float(rows))) / 64 * columns
+        return min(float(rows) ** 2, max(float(PAIRS), MIN_RECORDS * float(rows))) / 64 * columns
 
     def measure(self, case: Case) -> Looked:
         """As `looked_for`."""

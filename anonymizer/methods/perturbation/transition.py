@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
-from anonymizer.releases.guarantee import MOST_EPSILON, Guarantee
+from anonymizer.releases.guarantee import MAX_EPSILON, Guarantee
 from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -19,7 +19,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _ROUNDING: Final = 1e-12
-MOST_VALUES: Final = 5_000
+MAX_VALUES: Final = 5_000
 """Of a column: a matrix has the square of so many entries, 200 MB, and a few are held at once."""
 
 
@@ -69,7 +69,7 @@ def of_one_cell(column: str, law: Float, method: str) -> tuple[Guarantee, ...]:
         One guarantee; none if the loss is infinite or too large to protect anything.
     """
     epsilon = loss(law)
-    if not epsilon <= MOST_EPSILON:
+    if not epsilon <= MAX_EPSILON:
         return ()
     said = "The drawing is in double precision, so that probabilities are right to about 2**-53."
     return (
@@ -81,12 +81,12 @@ def checked_size(column: str, values: int) -> None:
     """Check that a matrix of all pairs of values fits into memory.
 
     Raises:
-        TableError: there are more than `MOST_VALUES`.
+        TableError: there are more than `MAX_VALUES`.
     """
-    if values > MOST_VALUES:
+    if values > MAX_VALUES:
         raise TableError(
             f"Column {column!r} has {values:,} different values; the matrix of all pairs is made of "
-            f"{MOST_VALUES:,} at most.",
+            f"{MAX_VALUES:,} at most.",
             "Generalize it before, or name other columns.",
         )
 

@@ -35,13 +35,13 @@ from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
 
-MOST_SCHEMES: Final = 20_000
+MAX_SCHEMES: Final = 20_000
 """Of a larger lattice so many schemes are tried, evenly in the order of loss."""
 LARGEST_LATTICE: Final = 1 << 24
 """Choices of levels that are put in order of loss; 16 bytes each."""
 FEW_SCHEMES: Final = 1_600
 """The same with constraints, where many rows stay left for long; fewer of them in large tables."""
-MOST_JOINS: Final = 30_000_000
+MAX_JOINS: Final = 30_000_000
 """Classes times those that are not allowed, up to which joining these is tried."""
 _LARGEST: Final = 2.0**62
 _LEVEL: Final = np.int16
@@ -94,7 +94,7 @@ class LocalRecoding(Recoding):
         whole = len(allowed.released)
         levels: Int = np.empty((whole, len(columns)), dtype=_LEVEL)
         for rows, some, judge in parts(columns, allowed):
-            most = max(FEW_SCHEMES, MOST_SCHEMES * len(rows) // whole)
+            most = max(FEW_SCHEMES, MAX_SCHEMES * len(rows) // whole)
             levels[rows] = self._levels(some, judge, most)
         rows = np.arange(whole)
         return by_levels(columns, levels, rows), rows
@@ -113,7 +113,7 @@ def _constrained(columns: list[Labelled], allowed: Allowed, levels: Int) -> Iter
     yield levels_cut(columns, allowed, rows)
     yield swept(columns, allowed, min(FEW_SCHEMES, max(50, 100_000_000 // len(rows))))
     classes, count = grouped(_labels(columns, levels, rows))
-    if count * int((~allowed(rows, classes, count)).sum()) <= MOST_JOINS:
+    if count * int((~allowed(rows, classes, count)).sum()) <= MAX_JOINS:
         yield levels_of(columns, joined([*columns], classes, allowed))
 
 

@@ -20,12 +20,12 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import Coded
-from anonymizer.synthetic.domains import MOST_BINS, domains_of
+from anonymizer.synthetic.domains import MAX_BINS, domains_of
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
-LEAST_ROWS: Final = 10
-MOST_ROWS: Final = 10_000_000
+MIN_ROWS: Final = 10
+MAX_ROWS: Final = 10_000_000
 
 Cuts = Mapping[str, tuple[float, ...]]
 
@@ -81,10 +81,10 @@ class Synthesis(Method):
             raise TableError(
                 f"delta is 0, and {self.word} needs one.", "Choose one well below 1 / records, such as 1e-6."
             )
-        if not 1 <= self.bins <= MOST_BINS:
-            raise TableError(f"bins is {self.bins}, outside [1, {MOST_BINS:,}].", "Choose such as 32.")
-        if self.rows is not None and not 1 <= self.rows <= MOST_ROWS:
-            raise TableError(f"rows is {self.rows}, outside [1, {MOST_ROWS:,}].", "Leave it out.")
+        if not 1 <= self.bins <= MAX_BINS:
+            raise TableError(f"bins is {self.bins}, outside [1, {MAX_BINS:,}].", "Choose such as 32.")
+        if self.rows is not None and not 1 <= self.rows <= MAX_ROWS:
+            raise TableError(f"rows is {self.rows}, outside [1, {MAX_ROWS:,}].", "Leave it out.")
 
     def _usual(self, table: Table) -> tuple[str, ...]:
         """All but the identifiers."""
@@ -121,7 +121,7 @@ class Synthesis(Method):
         epsilon, delta = self.spent_
         condition = (
             "A person has one row. Whether there is a release tells that no cell is missing or outside of "
-            f"its declared categories, and that there are {LEAST_ROWS} rows."
+            f"its declared categories, and that there are {MIN_ROWS} rows."
         )
         if self.rows is not None:
             condition += " The number of rows was given, and is not covered."
@@ -145,10 +145,10 @@ class Synthesis(Method):
             if columns.count(name) > 1:
                 raise TableError(f"Column {name!r} is named twice.", "Name it once.")
         self.domains_ = domains_of(table, columns, bins=self.bins, cuts=self.cuts)
-        if len(table) < LEAST_ROWS:
+        if len(table) < MIN_ROWS:
             raise TableError(
                 f"The table has {len(table)} rows, too few to be told from noise.",
-                f"Give at least {LEAST_ROWS}; thousands for a release of use.",
+                f"Give at least {MIN_ROWS}; thousands for a release of use.",
             )
         codes = np.stack([one.codes(table) for one in self.domains_], axis=1)
         data = Coded(codes, tuple(one.size for one in self.domains_), columns)
@@ -162,7 +162,7 @@ class Synthesis(Method):
         """Rows from what was learned; of the table only its kind of frame is used."""
         rows = max(1, round(self.learned_.total)) if self.rows is None else self.rows
         randomness = Randomness(self.random_state, f"{self.word} rows")
-        codes = self.learned_.draw(min(rows, MOST_ROWS), randomness)
+        codes = self.learned_.draw(min(rows, MAX_ROWS), randomness)
         space = table.frame.implementation
         names = [one.name for one in self.domains_]
         series = [

@@ -8,7 +8,7 @@ from typing import Final
 
 from scipy.special import ndtri
 
-MOST_CONTROL: Final = 0.5
+MAX_CONTROL: Final = 0.5
 """An attack that succeeds in more than this part against people who are not released says nothing."""
 WIDEST: Final = 0.5
 """So wide may the interval of a risk be that still says something."""
@@ -104,7 +104,7 @@ class Attack:
         """Why the attack says nothing about the release, as the end of a sentence; empty if it does."""
         if self.main.interval(self.level)[1] <= self.naive.value:
             return "does no better than guessing"
-        if self.control is not None and self.control.value > MOST_CONTROL:
+        if self.control is not None and self.control.value > MAX_CONTROL:
             return f"succeeds against {self.control.value:.0%} of the people who are not in the release"
         low, high = self.interval
         if high - low > WIDEST:

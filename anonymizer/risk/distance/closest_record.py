@@ -29,7 +29,7 @@ from anonymizer.risk.distance.space import Float, nearest
 from anonymizer.tables.randomness import Randomness
 
 FALSE_ALARM: Final = 0.01
-LEAST_CONTROL: Final = 100
+MIN_CONTROL: Final = 100
 """Fewer held-out records have no 1 % to speak of."""
 
 
@@ -112,9 +112,9 @@ def membership(original: Float, release: Float, held_out: Float) -> Membership:
     Raises:
         TableError: the original or the release has no rows, or fewer than 100 are held out.
     """
-    if not len(original) or len(held_out) < LEAST_CONTROL:
+    if not len(original) or len(held_out) < MIN_CONTROL:
         raise TableError(
-            f"Membership inference needs members and {LEAST_CONTROL} records held out; there are "
+            f"Membership inference needs members and {MIN_CONTROL} records held out; there are "
             f"{len(original)} and {len(held_out)}.",
             "Hold more rows out.",
         )

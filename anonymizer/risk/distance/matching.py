@@ -5,7 +5,7 @@ pairs are of samples of so many rows of either table, drawn `REPEATS` times. Rec
 others around them than those of the whole, so that its pairs lie further apart than they would: the distances
 are an upper bound in expectation, those to the nearest neighbour a lower bound of every pair.
 
-Attacks need the pairs themselves: `assigned` is exact to `MOST_EXACT` rows, and beyond takes the nearest
+Attacks need the pairs themselves: `assigned` is exact to `MAX_EXACT` rows, and beyond takes the nearest
 candidates of each row, with a bound on how far the pairing is from the cheapest.
 """
 
@@ -29,7 +29,7 @@ from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
 
-MOST_EXACT: Final = 10_000
+MAX_EXACT: Final = 10_000
 """Rows to which an assignment is exact unless said otherwise: about a minute and a gigabyte."""
 
 CANDIDATES: Final = 20
@@ -108,7 +108,7 @@ class Assigned:
 
 
 def assigned(
-    points: Float, others: Float, *, most_exact: int = MOST_EXACT, candidates: int = CANDIDATES
+    points: Float, others: Float, *, most_exact: int = MAX_EXACT, candidates: int = CANDIDATES
 ) -> Assigned:
     """Assign points to others so that the sum of the Euclidean distances is least (Hungarian method).
 

@@ -29,7 +29,7 @@ Int = NDArray[np.int64]
 MAX_CATEGORIES: Final = 100
 """A column with more has one coordinate for each, and the nearest neighbour takes as long as all pairs."""
 
-MOST_TREE: Final = 15
+MAX_TREE: Final = 15
 """With more coordinates a tree looks at nearly all points, and products of matrices are faster."""
 
 _CORNER: Final = 1 / sqrt(2)
@@ -116,7 +116,7 @@ def neighbours(points: Float, queries: Float, count: int) -> tuple[Float, Int]:
     Returns:
         Distances and places among the points, both of shape (n, count).
     """
-    if points.shape[1] > MOST_TREE:
+    if points.shape[1] > MAX_TREE:
         finder = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points)
         found = np.asarray(finder.kneighbors(queries, return_distance=False), dtype=np.int64)
         # Products of matrices round: the distances are measured again.
