@@ -133,12 +133,12 @@ def randomized_response(value: str, categories: Sequence[str], epsilon: float) -
     return answer
 
 
-def _noisy(law: str, figures: Float, sensitivity: float, epsilon: float, delta: float) -> Float:
+def _noisy(distribution: str, figures: Float, sensitivity: float, epsilon: float, delta: float) -> Float:
     checked_budget(epsilon, delta)
     whole = isinstance(sensitivity, int)
-    scale, _ = (laplace if law == "laplace" else gaussian)(sensitivity, epsilon, delta)
+    scale, _ = (laplace if distribution == "laplace" else gaussian)(sensitivity, epsilon, delta)
     given = figures.astype(np.int64).tolist() if whole else figures.tolist()
-    return np.array(mechanism(law, scale, whole=whole)(given), dtype=np.float64)
+    return np.array(mechanism(distribution, scale, whole=whole)(given), dtype=np.float64)
 
 
 def _numbers(given: ArrayLike) -> Float:

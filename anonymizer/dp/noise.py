@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import opendp.prelude as dp
 
-LAWS: Final = ("laplace", "gaussian")
+DISTRIBUTIONS: Final = ("laplace", "gaussian")
 
 _SCALES: Final = (0.07, 1e10)
 """Of Gaussian noise, by the width of the bounds: the least has an epsilon of more than 100."""
@@ -30,7 +30,7 @@ def laplace(width: float, epsilon: float, delta: float) -> tuple[float, tuple[fl
     """The least scale of Laplace noise.
 
     Args:
-        width: the largest difference between two cells; an int for the discrete law.
+        width: the largest difference between two cells; an int for the discrete distribution.
         epsilon: of one cell.
         delta: not used; Laplace noise has none.
 
@@ -65,15 +65,15 @@ def gaussian(width: float, epsilon: float, delta: float) -> tuple[float, tuple[f
     return scale, accounted(scale, whole=whole).map(float(width))
 
 
-def mechanism(law: str, scale: float, *, whole: bool) -> Any:
+def mechanism(distribution: str, scale: float, *, whole: bool) -> Any:
     """OpenDP's measurement on a vector of cells.
 
     Args:
-        law: one of `LAWS`.
+        distribution: one of `DISTRIBUTIONS`.
         scale: of the noise.
         whole: whether cells are whole numbers.
     """
     domain = dp.vector_domain(dp.atom_domain(T=_WHOLE) if whole else dp.atom_domain(T=float, nan=False))
-    if law == "laplace":
+    if distribution == "laplace":
         return dp.m.make_laplace(domain, dp.l1_distance(T=_WHOLE if whole else float), scale=scale)
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)

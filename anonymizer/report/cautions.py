@@ -118,8 +118,8 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
     if silent:
         yield (
             f"No differential privacy is claimed for {', '.join(silent)}: they draw in double precision, "
-            "scale with the data or exchange cells. Those that claim it are dp-noise, and laws over declared "
-            "categories."
+            "scale with the data or exchange cells. Those that claim it are dp-noise, and random "
+            "choices among declared categories."
         )
     if any(method.blurs for method in methods):
         yield (

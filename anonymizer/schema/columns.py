@@ -1,7 +1,7 @@
 """Declared columns: type, domain and what a missing cell means, from knowledge of the subject.
 
-What a method takes from here it does not take from the data: the law of noise, the grid of numbers, the order
-and the number of categories, none of which one person's cell may decide.
+What a method takes from here it does not take from the data: the distribution of noise, the grid of
+numbers, the order and the number of categories, none of which one person's cell may decide.
 """
 
 from __future__ import annotations

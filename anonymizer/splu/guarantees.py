@@ -53,9 +53,9 @@ def miss_probability(gamma: Any, counts: Any, e: float) -> Float:
     """
     _check(gamma, e)
     f = np.asarray(counts, dtype=np.float64)
-    law = binom(gamma * f, 1 / gamma)
+    distribution = binom(gamma * f, 1 / gamma)
     low, high = np.ceil((1 - e) * f - _ROUNDED), np.floor((1 + e) * f + _ROUNDED)
-    found: Float = law.cdf(low - 1) + law.sf(high)
+    found: Float = distribution.cdf(low - 1) + distribution.sf(high)
     return found
 
 
@@ -63,8 +63,10 @@ def error_probability(gamma: int, counts: Any, e: float) -> Float:
     """Pr(|f' - f| >= e f), exact: the ends count as errors, unlike in `miss_probability`."""
     _check(gamma, e)
     f = np.asarray(counts, dtype=np.float64)
-    law = binom(gamma * f, 1 / gamma)
-    found: Float = law.cdf(np.floor((1 - e) * f + _ROUNDED)) + law.sf(np.ceil((1 + e) * f - _ROUNDED) - 1)
+    distribution = binom(gamma * f, 1 / gamma)
+    found: Float = distribution.cdf(np.floor((1 - e) * f + _ROUNDED)) + distribution.sf(
+        np.ceil((1 + e) * f - _ROUNDED) - 1
+    )
     return np.minimum(found, 1.0)
 
 
@@ -100,7 +102,7 @@ def large_sum(gamma: int, e: float, error: float, *, exact: bool = True) -> int:
         gamma: at least 2.
         e: in (0, 1].
         error: in (0, 1).
-        exact: by the binomial law; else by `chebyshev`, a larger number.
+        exact: by the binomial distribution; else by `chebyshev`, a larger number.
 
     Raises:
         SpecError: a number is out of range, or so small that the count would lie beyond 5,000,000.

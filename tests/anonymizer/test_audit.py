@@ -183,7 +183,7 @@ SYNTHESIZERS = {
 SOUND = [
     ({"method": "dp-noise", "epsilon": 0.5}, {"age": AGE}),
     ({"method": "dp-noise", "epsilon": 0.5, "clamped": True, "digits": 1}, NUMBERS),
-    ({"method": "dp-noise", "epsilon": 0.5, "law": "gaussian", "delta": 1e-3}, {"age": AGE}),
+    ({"method": "dp-noise", "epsilon": 0.5, "distribution": "gaussian", "delta": 1e-3}, {"age": AGE}),
     ({"method": "pram", "retention": 0.4}, COLOUR),
     ({"method": "exponential-mechanism", "epsilon": 0.5}, COLOUR),
     ({"method": "dp-um", "epsilon": 0.5, "k": 3}, {"age": AGE}),

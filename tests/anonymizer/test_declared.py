@@ -155,12 +155,12 @@ def test_the_loss_of_the_exponential_mechanism_is_that_of_its_matrix(epsilon):
     schema = Schema({"code": Column("category", categories=(*LEAVES, "alone"))})
     method = ExponentialMechanism(epsilon=epsilon)
     release = method.release(Table.of(frame, roles, {"code": UNEVEN}, schema))
-    _, law = method.laws_["code"]
+    _, matrix = method.transitions_["code"]
     exact = max(
-        abs(np.log(law[one, out] / law[other, out]))
-        for one in range(len(law))
-        for other in range(len(law))
-        for out in range(len(law))
+        abs(np.log(matrix[one, out] / matrix[other, out]))
+        for one in range(len(matrix))
+        for other in range(len(matrix))
+        for out in range(len(matrix))
     )
     cell, record = release.guarantees
     assert cell.number("epsilon") == pytest.approx(exact)
@@ -248,7 +248,7 @@ NUMBERS = {"roles": {"quasi_identifiers": ["age"], "sensitive": ["pain"]}}
         (TEXTS, {"method": "dp-noise"}, "change nothing"),
         (NUMBERS, {"method": "dp-noise", "columns": ["age"]}, "not declared"),
         (NUMBERS, {"method": "dp-noise", "epsilon": 1e300}, "epsilon"),
-        (NUMBERS, {"method": "dp-noise", "law": "gaussian", "delta": 1e-300}, "delta"),
+        (NUMBERS, {"method": "dp-noise", "distribution": "gaussian", "delta": 1e-300}, "delta"),
         (NUMBERS, {"method": "top-bottom-coding", "bounds": {"age": [float("inf"), None]}}, "'age'"),
         (NUMBERS, {"method": "sampling", "unchanged": ""}, "unchanged"),
         ({**NUMBERS, "release_as_is": True}, {"method": "sampling"}, "release_as_is"),

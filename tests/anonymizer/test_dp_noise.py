@@ -1,4 +1,4 @@
-"""Noise by OpenDP: the budget, the law, and an audit of the claim."""
+"""Noise by OpenDP: the budget, the distribution, and an audit of the claim."""
 
 from __future__ import annotations
 
@@ -41,16 +41,20 @@ def test_the_budget_of_a_record_is_shared_by_its_columns():
     assert [(one.columns, one.number("epsilon")) for one in cells] == [(("age",), 0.5), (("pay",), 0.5)]
     assert (record.unit, record.columns, record.neighbours) == ("record", ("age", "pay"), "replace")
     assert record.number("epsilon") == pytest.approx(1)
-    method = DpNoise(epsilon=1.0, delta=1e-6, law="gaussian", columns=("age",)).fit(people(3), schema=SCHEMA)
+    method = DpNoise(epsilon=1.0, delta=1e-6, distribution="gaussian", columns=("age",)).fit(
+        people(3), schema=SCHEMA
+    )
     assert method.spent_["age"] == pytest.approx((1.0, 1e-6), rel=1e-3)
     # less than the classic bound sqrt(2 ln(1.25 / delta)), more than nothing
     assert 300 < method.scales_["age"] < 100 * np.sqrt(2 * np.log(1.25e6))
 
 
-@pytest.mark.parametrize(("law", "shape"), [("laplace", laplace), ("gaussian", norm)])
-def test_the_law_is_the_stated_one(law, shape):
+@pytest.mark.parametrize(("distribution", "shape"), [("laplace", laplace), ("gaussian", norm)])
+def test_the_law_is_the_stated_one(distribution, shape):
     frame = people(10_000)
-    method = DpNoise(epsilon=2.0, delta=1e-5 * (law == "gaussian"), law=law, columns=("pay",))
+    method = DpNoise(
+        epsilon=2.0, delta=1e-5 * (distribution == "gaussian"), distribution=distribution, columns=("pay",)
+    )
     out = method.fit_transform(frame, schema=SCHEMA)
     noise = (out["pay"] - frame["pay"]) / method.scales_["pay"]
     assert kstest(noise, shape.cdf).pvalue > ALARM
@@ -65,19 +69,19 @@ def test_whole_numbers_stay_whole_and_get_geometric_noise():
     # Pr[z] is proportional to e^(-|z| / 4)
     alpha = np.exp(-1 / 4)
     inner = np.arange(-15, 16)
-    law = (1 - alpha) / (1 + alpha) * alpha ** np.abs(inner)
+    distribution = (1 - alpha) / (1 + alpha) * alpha ** np.abs(inner)
     noise = out["age"].to_numpy() - 50
     counts = np.array([(noise == z).sum() for z in inner])
-    expected = np.append(law, 1 - law.sum()) * 20_000
+    expected = np.append(distribution, 1 - distribution.sum()) * 20_000
     assert chisquare(np.append(counts, 20_000 - counts.sum()), expected).pvalue > ALARM
 
 
-@pytest.mark.parametrize(("law", "delta"), [("laplace", 0.0), ("gaussian", 1e-3)])
-def test_an_audit_finds_no_more_than_the_claim(law, delta):
+@pytest.mark.parametrize(("distribution", "delta"), [("laplace", 0.0), ("gaussian", 1e-3)])
+def test_an_audit_finds_no_more_than_the_claim(distribution, delta):
     rows, hits = 10_000, []
     for value in (-1e9, 1e9):
         frame = pd.DataFrame({"pay": np.full(rows, value)})
-        method = DpNoise(epsilon=1.0, delta=delta, law=law, columns=("pay",))
+        method = DpNoise(epsilon=1.0, delta=delta, distribution=distribution, columns=("pay",))
         hits.append(int((method.fit_transform(frame, schema=SCHEMA.among(["pay"]))["pay"] > 2.5).sum()))
     low, high = hits
     assert event_loss(high, low, (rows, rows), delta, ALARM) <= 1.0
@@ -108,12 +112,12 @@ def test_an_attacker_is_confident_as_often_as_stated(clamped):
         ({"bounds": {"age": (0, float("inf"))}}, "'age' are not finite"),
         ({"epsilon": 1e300}, "epsilon is 1e\\+300"),
         ({"epsilon": 1e-300}, "epsilon is 1e-300"),
-        ({"law": "gaussian", "delta": 1e-300}, "delta is 1e-300"),
+        ({"distribution": "gaussian", "delta": 1e-300}, "delta is 1e-300"),
         ({"epsilon": 0.0}, "epsilon is 0"),
         ({"epsilon": float("nan")}, "epsilon is nan"),
-        ({"law": "gaussian"}, "delta"),
+        ({"distribution": "gaussian"}, "delta"),
         ({"delta": 0.1}, "delta"),
-        ({"law": "cauchy"}, "'cauchy'"),
+        ({"distribution": "cauchy"}, "'cauchy'"),
     ],
 )
 def test_refusals_name_what_is_wrong(changes, word):

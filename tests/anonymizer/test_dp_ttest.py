@@ -137,7 +137,7 @@ def test_algorithm_8_is_not_smooth(mechanism):
 
 
 def undecided(means, scales, epsilon):
-    """The largest P(first) - e**epsilon P(second) of normal laws over all events: the delta they need."""
+    """The largest P(first) - e**epsilon P(second) of two normal distributions: the delta they need."""
     (mean, other), (scale, width) = means, scales
     # the log ratio of the densities exceeds epsilon where a x**2 + b x + c > 0
     a = 1 / (2 * width**2) - 1 / (2 * scale**2)

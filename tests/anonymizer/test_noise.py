@@ -1,4 +1,4 @@
-"""Noise: its law, what it keeps, and what an attacker expects. Statistical tests alarm once in a million."""
+"""Noise: its distribution, what it keeps, what an attacker expects. Tests alarm once in a million."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ def numbers() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("law", "shape"), [("laplace", laplace), ("gaussian", norm)])
-def test_the_law_is_the_stated_one(law, shape):
+@pytest.mark.parametrize(("distribution", "shape"), [("laplace", laplace), ("gaussian", norm)])
+def test_the_law_is_the_stated_one(distribution, shape):
     frame = numbers()
     method = Noise(
-        digits=12, law=law, scales={"age": 2.0, "pay": 30.0}, columns=("age", "pay"), random_state=1
+        digits=12,
+        distribution=distribution,
+        scales={"age": 2.0, "pay": 30.0},
+        columns=("age", "pay"),
+        random_state=1,
     )
     out = method.fit_transform(frame)
     noise = (out - frame)[["age", "pay"]] / [2.0, 30.0]
@@ -74,7 +78,7 @@ def reached(method, frame, column):
     "method",
     [
         Noise(epsilon=0.5, columns=("age",), digits=12, random_state=3),
-        Noise(law="gaussian", scales={"age": 3.0}, columns=("age",), digits=12, random_state=3),
+        Noise(distribution="gaussian", scales={"age": 3.0}, columns=("age",), digits=12, random_state=3),
         CorrelatedNoise(factor=0.3, columns=("age", "pay"), digits=12, random_state=3),
         MultiplicativeNoise(deviation=0.1, columns=("age",), digits=12, random_state=3),
     ],
@@ -170,10 +174,10 @@ def test_any_factor_is_reached_on_either_side_of_zero(number, deviation, drawn):
 @pytest.mark.parametrize(
     ("method", "word"),
     [
-        (Noise(law="gauss", epsilon=1.0), "'gauss'"),
+        (Noise(distribution="gauss", epsilon=1.0), "'gauss'"),
         (Noise(), "epsilon"),
         (Noise(epsilon=-1.0), "epsilon"),
-        (Noise(epsilon=1.0, law="gaussian", columns=("age",)), ""),
+        (Noise(epsilon=1.0, distribution="gaussian", columns=("age",)), ""),
         (Noise(scales={}, columns=("age",)), "'age'"),
         (Noise(scales={"age": 0.0}, columns=("age",)), "'age'"),
         (CorrelatedNoise(factor=0.0), "factor"),

@@ -1,4 +1,4 @@
-"""What gamma promises: known answers, and the exact law against counted releases."""
+"""What gamma promises: known answers, and the exact distribution against counted releases."""
 
 from __future__ import annotations
 

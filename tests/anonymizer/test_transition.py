@@ -33,14 +33,14 @@ def cities(rows: int = 40_000) -> pd.DataFrame:
     return pd.DataFrame({"city": np.repeat(np.array(CITIES, dtype=object), counts)})
 
 
-def follows(before, after, law, values=CITIES):
-    """Whether counts of changes are those of the law, by a chi-squared test of each row."""
+def follows(before, after, matrix, values=CITIES):
+    """Whether counts of changes are those of the matrix, by a chi-squared test of each row."""
     for row, value in enumerate(values):
         counts = np.array([((before == value) & (after == other)).sum() for other in values])
-        possible = law[row] > 0
+        possible = matrix[row] > 0
         assert not counts[~possible].any()
         if possible.sum() > 1:
-            assert chisquare(counts[possible], law[row][possible] * counts.sum()).pvalue > ALARM
+            assert chisquare(counts[possible], matrix[row][possible] * counts.sum()).pvalue > ALARM
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -48,11 +48,11 @@ def test_pram_follows_its_matrix(keeps):
     frame = cities()
     method = PRAM(retention=0.7, invariant=keeps, random_state=1)
     out = method.fit_transform(frame, roles=ROLES)
-    values, law = method.laws_["city"]
+    values, matrix = method.transitions_["city"]
     assert values.tolist() == list(CITIES)
     if not keeps:
-        assert law[1].tolist() == pytest.approx([0.1, 0.7, 0.1, 0.1])
-    follows(frame["city"], out["city"], law)
+        assert matrix[1].tolist() == pytest.approx([0.1, 0.7, 0.1, 0.1])
+    follows(frame["city"], out["city"], matrix)
 
 
 def test_frequencies_can_be_estimated_without_bias():
@@ -62,7 +62,7 @@ def test_frequencies_can_be_estimated_without_bias():
         method = PRAM(retention=0.6, random_state=seed)
         out = method.fit_transform(frame, roles=ROLES)
         shares = out["city"].value_counts(normalize=True).reindex(CITIES).to_numpy()
-        estimates.append(np.linalg.solve(method.laws_["city"][1].T, shares))
+        estimates.append(np.linalg.solve(method.transitions_["city"][1].T, shares))
     # a share of 40,000 cells deviates by 0.0025 at most, the inverse makes it 1 / (0.6 - 0.4 / 3) as much,
     # 20 runs the root of 20 less: five standard deviations
     assert np.abs(np.mean(estimates, axis=0) - SHARES).max() < 5 * 0.0025 / (0.6 - 0.4 / 3) / np.sqrt(20)
@@ -72,9 +72,9 @@ def test_frequencies_can_be_estimated_without_bias():
 def test_invariant_matrices_keep_frequencies(count, data):
     part = st.floats(0.01, 1)
     raw = np.array(data.draw(st.lists(part, min_size=count**2, max_size=count**2))).reshape(count, count)
-    law = raw / raw.sum(axis=1, keepdims=True)
+    matrix = raw / raw.sum(axis=1, keepdims=True)
     counts = np.array(data.draw(st.lists(st.integers(1, 1000), min_size=count, max_size=count)))
-    found = invariant(law, counts)
+    found = invariant(matrix, counts)
     assert (found >= 0).all()
     assert found.sum(axis=1) == pytest.approx(np.ones(count))
     assert counts @ found == pytest.approx(counts)
@@ -120,9 +120,9 @@ def test_high_confidence_ends_where_the_probability_passes_it(weights, confidenc
     if sum(weights) < 0.1:
         return
     row = np.array(weights) / sum(weights)
-    law = np.broadcast_to(row, (4, 4))
+    matrix = np.broadcast_to(row, (4, 4))
     values = np.array(CITIES, dtype=object)
-    sets = spread_labels(exactly(values, numeric=False), values, law, confidence)
+    sets = spread_labels(exactly(values, numeric=False), values, matrix, confidence)
     for place in range(4):
         reached = row[row >= row[place] - 1e-12].sum()
         likely = reached <= confidence + 1e-12 or row[place] == row.max()

@@ -2,8 +2,8 @@
 
 Every cell is brought to its declared domain and gets noise of its own, as if each person had added it. Type,
 bounds and step come from the declaration of the column and never from the data, since otherwise one person's
-cell could decide the law. Sampling is OpenDP's, exact and from the operating system's randomness: there is no
-seed.
+cell could decide the distribution. Sampling is OpenDP's, exact and from the operating system's randomness:
+there is no seed.
 
 References: thesis, Definition 2.9 and Theorem 2.3; Dwork, McSherry, Nissim, Smith, Calibrating noise to
 sensitivity in private data analysis, TCC 2006; Canonne, Kamath, Steinke, The discrete Gaussian for
@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from anonymizer.dp.budgets import shares
 from anonymizer.dp.domain import Domain
-from anonymizer.dp.noise import LAWS, gaussian, laplace, mechanism
+from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.releases.guarantee import Guarantee, checked_budget
@@ -35,7 +35,7 @@ _WIDEST: Final = 2.0**40
 
 
 class DpNoise(NumericMethod):
-    """Laplace or Gaussian noise by OpenDP; on a grid the discrete law (Laplace: two-sided geometric).
+    """Laplace or Gaussian noise by OpenDP; on a grid its discrete form (Laplace: two-sided geometric).
 
     The columns are declared below `[columns]` as integers or floats with bounds; a cell is rounded to the
     declared step and clamped to the bounds before noise is put on it. A cell that is missing or not a number
@@ -49,7 +49,7 @@ class DpNoise(NumericMethod):
         epsilon: of a whole record, in [1e-6, 100].
         bounds: of columns the least and the largest value that a person can have, in place of the declared
             ones; from knowledge of the subject, since the values themselves would leak by it.
-        law: `laplace`, or `gaussian` with delta.
+        distribution: `laplace`, or `gaussian` with delta.
         delta: of a whole record, in [1e-30, 0.1], for Gaussian noise; 0 for Laplace.
         columns: declared as numbers; the quasi-identifiers that are if None.
         weights: how many times the part of the budget of the others a column gets; 1 if None.
@@ -73,7 +73,7 @@ class DpNoise(NumericMethod):
         *,
         epsilon: float = 1.0,
         bounds: Bounds | None = None,
-        law: str = "laplace",
+        distribution: str = "laplace",
         delta: float = 0.0,
         columns: tuple[str, ...] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -83,7 +83,7 @@ class DpNoise(NumericMethod):
     ) -> None:
         self.epsilon = epsilon
         self.bounds = bounds
-        self.law = law
+        self.distribution = distribution
         self.delta = delta
         self.columns = columns
         self.weights = weights
@@ -94,12 +94,14 @@ class DpNoise(NumericMethod):
     def check(self) -> None:
         """As `Method.check`."""
         super().check()
-        if self.law not in LAWS:
-            raise TableError(f"There is no noise {self.law!r}.", near(self.law, LAWS))
+        if self.distribution not in DISTRIBUTIONS:
+            raise TableError(
+                f"There is no noise {self.distribution!r}.", near(self.distribution, DISTRIBUTIONS)
+            )
         checked_budget(self.epsilon, self.delta)
-        if self.law == "laplace" and self.delta != 0:
+        if self.distribution == "laplace" and self.delta != 0:
             raise TableError(f"delta is {self.delta}, and Laplace noise has none.", "Leave it out.")
-        if self.law == "gaussian" and not self.delta:
+        if self.distribution == "gaussian" and not self.delta:
             raise TableError("delta is 0, and Gaussian noise needs one.", "Choose one below 1 / records.")
 
     def _usual(self, table: Table) -> tuple[str, ...]:
@@ -116,7 +118,7 @@ class DpNoise(NumericMethod):
         parts = shares(columns, self.weights)
         for column, domain in self.domains_.items():
             epsilon, delta = (budget * parts[column] for budget in (self.epsilon, self.delta))
-            make = laplace if self.law == "laplace" else gaussian
+            make = laplace if self.distribution == "laplace" else gaussian
             low, high = domain.ends
             scale, self.spent_[column] = make(high - low, epsilon, delta)
             self.scales_[column] = scale * (domain.grid or 1.0)
@@ -158,7 +160,9 @@ class DpNoise(NumericMethod):
         for column, domain in self.domains_.items():
             given = self._cells(table, column)
             discrete = domain.grid is not None
-            release = mechanism(self.law, self.scales_[column] / (domain.grid or 1.0), whole=discrete)
+            release = mechanism(
+                self.distribution, self.scales_[column] / (domain.grid or 1.0), whole=discrete
+            )
             listed = given.astype(np.int64).tolist() if discrete else given.tolist()
             noisy = np.array(release(listed), dtype=np.float64)
             if self.clamped:
@@ -174,7 +178,11 @@ class DpNoise(NumericMethod):
         domain = self.domains_[column]
         unit = domain.grid or 1.0
         ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
-        reach = -np.log1p(-self.confidence) if self.law == "laplace" else ndtri((1 + self.confidence) / 2)
+        reach = (
+            -np.log1p(-self.confidence)
+            if self.distribution == "laplace"
+            else ndtri((1 + self.confidence) / 2)
+        )
         high = domain.at(ends / unit) * unit + np.array([-1, 1]) * self.scales_[column] * reach
         low = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)
         if self.clamped:

@@ -51,7 +51,7 @@ class ExponentialMechanism(Method):
         random_state: a seed, or None for the operating system's randomness.
 
     Attributes:
-        laws_: of each column its values and the matrix that was used, shape (d,) and (d, d).
+        transitions_: of each column its values and the matrix that was used, shape (d,) and (d, d).
         losses_: of each column the epsilon of one cell.
 
     Reference: McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; thesis, 4.3.1.
@@ -98,7 +98,7 @@ class ExponentialMechanism(Method):
 
     def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))
-        self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
+        self.transitions_: dict[str, tuple[NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
             hierarchy = table.hierarchies.get(column)
             if hierarchy is None:
@@ -108,15 +108,15 @@ class ExponentialMechanism(Method):
             values, counts = domain(table, column)
             groups = np.stack([level.groups for level in hierarchy.bind(values, column)])
             weights = np.exp(-self.epsilon * self._distances(groups, counts) / 2)
-            self.laws_[column] = (values, weights / weights.sum(axis=1, keepdims=True))
-        self.losses_ = {column: loss(law) for column, (_, law) in self.laws_.items()}
+            self.transitions_[column] = (values, weights / weights.sum(axis=1, keepdims=True))
+        self.losses_ = {column: loss(matrix) for column, (_, matrix) in self.transitions_.items()}
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell of each column whose categories are declared."""
         if self.around != "value" or self.seeded:
             return ()
-        declared = [column for column in self.laws_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
+        declared = [column for column in self.transitions_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.word))
 
     def _distances(self, groups: Int, counts: Int) -> Float:
         distances = edges(groups)
@@ -127,17 +127,18 @@ class ExponentialMechanism(Method):
 
     def _transform(self, table: Table) -> Table:
         random = Randomness(self.random_state)
-        table.complete(tuple(self.laws_))
+        table.complete(tuple(self.transitions_))
         replaced = {
-            column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
+            column: drawn(table, column, values, matrix, random)
+            for column, (values, matrix) in self.transitions_.items()
         }
         return table.replaced(replaced)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The likeliest outcomes up to T with high confidence, all others with low."""
-        if column not in self.laws_:
+        if column not in self.transitions_:
             return sets
-        return spread_labels(sets, *self.laws_[column], self.confidence)
+        return spread_labels(sets, *self.transitions_[column], self.confidence)
 
 
 def edges(groups: Int) -> Float:

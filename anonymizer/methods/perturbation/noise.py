@@ -24,14 +24,14 @@ from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
 
-LAWS: Final = ("laplace", "gaussian")
+DISTRIBUTIONS: Final = ("laplace", "gaussian")
 
 
 class Noise(NumericMethod):
     """Independent additive noise.
 
     Args:
-        law: `laplace` or `gaussian`.
+        distribution: `laplace` or `gaussian`.
         epsilon: Laplace noise of column j has scale unit_j / epsilon, as in the thesis; not with `scales`.
         scales: of each column the scale of its noise: b of Laplace, the standard deviation of Gaussian; one
             number is the scale of all.
@@ -53,7 +53,7 @@ class Noise(NumericMethod):
     def __init__(
         self,
         *,
-        law: str = "laplace",
+        distribution: str = "laplace",
         epsilon: float | None = None,
         scales: Mapping[str, float] | float | None = None,
         columns: tuple[str, ...] | None = None,
@@ -63,7 +63,7 @@ class Noise(NumericMethod):
         confidence: float = 0.9,
         random_state: int | None = None,
     ) -> None:
-        self.law = law
+        self.distribution = distribution
         self.epsilon = epsilon
         self.scales = scales
         self.columns = columns
@@ -76,8 +76,10 @@ class Noise(NumericMethod):
     def check(self) -> None:
         """As `Method.check`."""
         super().check()
-        if self.law not in LAWS:
-            raise TableError(f"There is no noise {self.law!r}.", near(self.law, LAWS))
+        if self.distribution not in DISTRIBUTIONS:
+            raise TableError(
+                f"There is no noise {self.distribution!r}.", near(self.distribution, DISTRIBUTIONS)
+            )
         if (self.epsilon is None) == (self.scales is None) or (
             self.epsilon is not None and self.epsilon <= 0
         ):
@@ -105,7 +107,7 @@ class Noise(NumericMethod):
     def _transform(self, table: Table) -> Table:
         numbers = self._numbers(table)
         random = Randomness(self.random_state)
-        draw = random.laplace if self.law == "laplace" else random.normal
+        draw = random.laplace if self.distribution == "laplace" else random.normal
         for place, column in enumerate(self.columns_of(table)):
             numbers[:, place] += self.scales_[column] * draw(len(table))
         return self._written(table, numbers)
@@ -114,7 +116,11 @@ class Noise(NumericMethod):
         """High: within the quantile of |noise| at T; low: anywhere."""
         if column not in self.scales_:
             return sets
-        unit = -np.log1p(-self.confidence) if self.law == "laplace" else ndtri((1 + self.confidence) / 2)
+        unit = (
+            -np.log1p(-self.confidence)
+            if self.distribution == "laplace"
+            else ndtri((1 + self.confidence) / 2)
+        )
         reach = self.scales_[column] * unit
         ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
         anywhere = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)
@@ -204,7 +210,7 @@ class CorrelatedNoise(NumericMethod):
 
 
 class MultiplicativeNoise(NumericMethod):
-    """Each number times a factor drawn from a normal law about 1, cut at three standard deviations.
+    """Each number times a factor drawn from a normal distribution about 1, cut at three standard deviations.
 
     Args:
         deviation: standard deviation of the factor before it is cut, in (0, 1/3).

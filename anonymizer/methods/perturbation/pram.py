@@ -43,7 +43,7 @@ class PRAM(Method):
         random_state: a seed, or None for the operating system's randomness.
 
     Attributes:
-        laws_: of each column its values and the matrix that was used, shape (d,) and (d, d).
+        transitions_: of each column its values and the matrix that was used, shape (d,) and (d, d).
     """
 
     word: ClassVar[str] = "pram"
@@ -88,42 +88,43 @@ class PRAM(Method):
                 raise TableError(
                     f"There is a matrix for {column!r}, which is not changed.", near(column, columns)
                 )
-        self.laws_: dict[str, tuple[NDArray[Any], Float]] = {}
+        self.transitions_: dict[str, tuple[NDArray[Any], Float]] = {}
         for column in columns:
             values, counts = domain(table, column)
-            law = self._law(column, values)
-            self.laws_[column] = (values, invariant(law, counts) if self.invariant else law)
+            matrix = self._matrix(column, values)
+            self.transitions_[column] = (values, invariant(matrix, counts) if self.invariant else matrix)
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """Local differential privacy of one cell of each column whose categories are declared."""
         if self.invariant or self.seeded:
             return ()
-        declared = [column for column in self.laws_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.laws_[c][1], self.word))
+        declared = [column for column in self.transitions_ if is_declared(table, column)]
+        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.word))
 
-    def _law(self, column: str, values: NDArray[Any]) -> Float:
+    def _matrix(self, column: str, values: NDArray[Any]) -> Float:
         if column in (self.matrices or {}):
             return stated((self.matrices or {})[column], values, column)
         count = len(values)
         if count == 1:
             return np.ones((1, 1))
-        law = np.full((count, count), (1 - self.retention) / (count - 1))
-        np.fill_diagonal(law, self.retention)
-        return law
+        matrix = np.full((count, count), (1 - self.retention) / (count - 1))
+        np.fill_diagonal(matrix, self.retention)
+        return matrix
 
     def _transform(self, table: Table) -> Table:
-        table.complete(tuple(self.laws_))
+        table.complete(tuple(self.transitions_))
         random = Randomness(self.random_state)
         replaced = {
-            column: drawn(table, column, values, law, random) for column, (values, law) in self.laws_.items()
+            column: drawn(table, column, values, matrix, random)
+            for column, (values, matrix) in self.transitions_.items()
         }
         return table.replaced(replaced)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The likeliest outcomes up to T with high confidence, other possible ones with low."""
-        if column not in self.laws_:
+        if column not in self.transitions_:
             return sets
-        return spread_labels(sets, *self.laws_[column], self.confidence)
+        return spread_labels(sets, *self.transitions_[column], self.confidence)
 
 
 def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
@@ -142,7 +143,7 @@ def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
             does not have.
     """
     places = {text_of(value): place for place, value in enumerate(values.tolist())}
-    law = np.zeros((len(places), len(places)))
+    found = np.zeros((len(places), len(places)))
     for text, row in places.items():
         if text not in matrix:
             raise TableError(f"The matrix of column {column!r} has no row for {text!r}.", "Add one.")
@@ -152,28 +153,28 @@ def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
                     f"The matrix of column {column!r} turns {text!r} into {result!r}, which it has not.",
                     near(result, tuple(places)),
                 )
-            law[row, places[result]] = probability
-        if not (law[row] >= 0).all() or abs(law[row].sum() - 1) > 1e-9:
+            found[row, places[result]] = probability
+        if not (found[row] >= 0).all() or abs(found[row].sum() - 1) > 1e-9:
             raise TableError(
                 f"The row of {text!r} in the matrix of column {column!r} does not add up to 1.",
                 "Correct its probabilities.",
             )
-    return law
+    return found
 
 
-def invariant(law: Float, counts: NDArray[np.int64]) -> Float:
+def invariant(matrix: Float, counts: NDArray[np.int64]) -> Float:
     """A matrix that keeps frequencies t on average: P Q, where Q_kl = t_l P_lk / (t^T P)_k.
 
     Args:
-        law: P, shape (d, d), rows add up to 1.
+        matrix: P, shape (d, d), rows add up to 1.
         counts: proportional to t, positive, shape (d,).
 
     Returns:
         Shape (d, d), rows add up to 1, and t^T R = t^T.
     """
-    joint = law * counts[:, None]
+    joint = matrix * counts[:, None]
     back = np.divide(
         joint.T, joint.sum(axis=0)[:, None], out=np.zeros_like(joint), where=joint.sum(axis=0)[:, None] > 0
     )
-    result: Float = law @ back
+    result: Float = matrix @ back
     return result

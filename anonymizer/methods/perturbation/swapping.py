@@ -92,7 +92,7 @@ class Swapping(Method):
             orders |= dict.fromkeys(exchanged, paired(chosen, self.groups_, random))
         return table.permuted(orders) if orders else table
 
-    def _law(self, column: str) -> Float:
+    def _matrix(self, column: str) -> Float:
         """Of each value the probabilities of what it becomes, partners drawn from the whole group."""
         codes = self.codes_[column].codes
         checked_size(column, len(self.codes_[column].values))
@@ -100,9 +100,9 @@ class Swapping(Method):
         joint = csr_array((np.ones(len(here)), (codes[here], self.groups_[here])))
         from_value = joint.multiply(1 / joint.sum(axis=1)[:, None])
         to_value = joint.multiply(1 / np.maximum(joint.sum(axis=0), 1)[None, :]).T
-        law: Float = self.rate * (from_value @ to_value).toarray()
-        np.fill_diagonal(law, law.diagonal() + 1 - law.sum(axis=1))
-        return law
+        matrix: Float = self.rate * (from_value @ to_value).toarray()
+        np.fill_diagonal(matrix, matrix.diagonal() + 1 - matrix.sum(axis=1))
+        return matrix
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """Values stay with probability 1 - rate at least, or become one of the column.
@@ -114,7 +114,7 @@ class Swapping(Method):
             return sets
         values = self.codes_[column].values
         if isinstance(sets, LabelSets):
-            return spread_labels(sets, values, self._law(column), self.confidence)
+            return spread_labels(sets, values, self._matrix(column), self.confidence)
         values = values.astype(np.float64)
         least = np.minimum(sets.low[:, 0], values.min(initial=np.inf))
         largest = np.maximum(sets.low[:, 1], values.max(initial=-np.inf))

@@ -24,7 +24,7 @@ MAX_VALUES: Final = 5_000
 
 
 def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
-    """The values that a law is about: the declared categories, else those that the column has.
+    """The values that a matrix is about: the declared categories, else those that the column has.
 
     Args:
         table: no cell of the column is missing.
@@ -34,7 +34,7 @@ def domain(table: Table, column: str) -> tuple[NDArray[Any], Int]:
         The values, shape (d,), and how many rows have each.
 
     Raises:
-        TableError: a cell holds another value than the declared ones, or there are too many for a law.
+        TableError: a cell holds another value than the declared ones, or there are too many for a matrix.
     """
     codes = table.codes(column)
     values, declared = codes.values, is_declared(table, column)
@@ -57,18 +57,18 @@ def is_declared(table: Table, column: str) -> bool:
     return table.schema.of(column).categories is not None and not table.is_numeric(column)
 
 
-def of_one_cell(column: str, law: Float, method: str) -> tuple[Guarantee, ...]:
-    """The local differential privacy of one cell that is drawn by a law over declared categories.
+def of_one_cell(column: str, matrix: Float, method: str) -> tuple[Guarantee, ...]:
+    """The local differential privacy of one cell that is drawn by a matrix over declared categories.
 
     Args:
         column: the column.
-        law: as in `drawn`.
+        matrix: as in `drawn`.
         method: the word of the step.
 
     Returns:
         One guarantee; none if the loss is infinite or too large to protect anything.
     """
-    epsilon = loss(law)
+    epsilon = loss(matrix)
     if not epsilon <= MAX_EPSILON:
         return ()
     said = "The drawing is in double precision, so that probabilities are right to about 2**-53."
@@ -91,21 +91,21 @@ def checked_size(column: str, values: int) -> None:
         )
 
 
-def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: Randomness) -> NDArray[Any]:
+def drawn(table: Table, column: str, values: NDArray[Any], matrix: Float, random: Randomness) -> NDArray[Any]:
     """A new value for each cell.
 
     Args:
         table: the table; no cell of the column is missing.
         column: the column.
-        values: the values that the law knows, shape (d,).
-        law: of each value the probabilities of all, rows add up to 1, shape (d, d).
+        values: the values that the matrix knows, shape (d,).
+        matrix: of each value the probabilities of all, rows add up to 1, shape (d, d).
         random: where from.
 
     Returns:
         The cells, shape (n,).
 
     Raises:
-        TableError: a cell holds a value that the law does not know; names it.
+        TableError: a cell holds a value that the matrix does not know; names it.
     """
     codes = table.codes(column)
     places = {value: place for place, value in enumerate(values.tolist())}
@@ -116,7 +116,7 @@ def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: R
                 "Fit it on a table that has the value.",
             )
     known = np.array([places[value] for value in codes.values.tolist()], dtype=np.int64)
-    bounds = np.cumsum(law, axis=1)
+    bounds = np.cumsum(matrix, axis=1)
     bounds[:, -1] = 1.0
     rows = known[codes.codes]
     uniform = random.uniform(len(table))
@@ -127,21 +127,21 @@ def drawn(table: Table, column: str, values: NDArray[Any], law: Float, random: R
     return chosen
 
 
-def spread_labels(sets: Sets, values: NDArray[Any], law: Float, confidence: float) -> LabelSets:
+def spread_labels(sets: Sets, values: NDArray[Any], matrix: Float, confidence: float) -> LabelSets:
     """What values may have become.
 
     Args:
-        sets: before; labels that the law does not know stay as they are, of intervals only the values that
+        sets: before; labels that the matrix does not know stay as they are, of intervals only the values that
             it knows count.
-        values: the values that the law knows, shape (d,).
-        law: as in `drawn`.
+        values: the values that the matrix knows, shape (d,).
+        matrix: as in `drawn`.
         confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
             to at most T (erratum 14), and the likeliest always; others of positive probability with low.
     """
-    likely = _at_least_as_likely(law) <= confidence + _ROUNDING
-    likely |= law >= law.max(axis=1, keepdims=True)
-    likely &= law > 0
-    return led(sets, values, likely, law > 0)
+    likely = _at_least_as_likely(matrix) <= confidence + _ROUNDING
+    likely |= matrix >= matrix.max(axis=1, keepdims=True)
+    likely &= matrix > 0
+    return led(sets, values, likely, matrix > 0)
 
 
 def led(sets: Sets, values: NDArray[Any], likely: Bool, possible: Bool) -> LabelSets:
@@ -171,30 +171,30 @@ def led(sets: Sets, values: NDArray[Any], likely: Bool, possible: Bool) -> Label
     return LabelSets(labels, reached(sets.high, high), reached(sets.low, low))
 
 
-def loss(law: Float) -> float:
-    """The epsilon of local differential privacy of one cell: the largest log ratio of two rows of a law.
+def loss(matrix: Float) -> float:
+    """The epsilon of local differential privacy of one cell: the largest log ratio of two rows of a matrix.
 
     Args:
-        law: as in `drawn`.
+        matrix: as in `drawn`.
 
     Returns:
         At least 0; infinite where an outcome is possible for one value and not for another.
     """
     with np.errstate(divide="ignore"):
-        logs = np.log(law)
+        logs = np.log(matrix)
     possible = np.isfinite(logs).any(axis=0)
     logs = logs[:, possible]
     return float((logs.max(axis=0) - logs.min(axis=0)).max(initial=0.0))
 
 
-def _at_least_as_likely(law: Float) -> Float:
+def _at_least_as_likely(matrix: Float) -> Float:
     """Of each outcome the probability of all that are at least as likely, in each row."""
-    order = np.argsort(-law, axis=1, kind="stable")
-    falling = np.take_along_axis(law, order, axis=1)
+    order = np.argsort(-matrix, axis=1, kind="stable")
+    falling = np.take_along_axis(matrix, order, axis=1)
     reached = np.cumsum(falling, axis=1)
-    for place in range(law.shape[1] - 2, -1, -1):
+    for place in range(matrix.shape[1] - 2, -1, -1):
         tied = falling[:, place] - falling[:, place + 1] <= _ROUNDING
         reached[tied, place] = reached[tied, place + 1]
-    found = np.empty_like(law)
+    found = np.empty_like(matrix)
     np.put_along_axis(found, order, reached, axis=1)
     return found
