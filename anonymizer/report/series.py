@@ -22,7 +22,7 @@ def series_cautions(
     if spec.factorization is not None:
         told.append(
             "The factors of items are made of the cells of all users. An item with few users tells of them; "
-            "those with less than least_users are left out."
+            "those with less than minimum_users are left out."
         )
     if any(one.release.guarantees for one in made) and len(made) > 1:
         told.append("k is of each window alone. A user found in two windows is one of fewer than k.")
@@ -69,7 +69,7 @@ def series_page(
         ("Digest (SHA-256)", spec.digest),
         ("Factorization", _said(spec)),
         ("Steps", ", ".join(steps) or "none"),
-        ("Items left out", f"with fewer than {spec.least_users} users in a window"),
+        ("Items left out", f"with fewer than {spec.minimum_users} users in a window"),
         ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
     ]
     return rendered(

@@ -114,7 +114,7 @@ def matrices(
     windows: Sequence[Window],
     *,
     cells: Cells = "binary",
-    least_users: int = MIN_USERS,
+    minimum_users: int = MIN_USERS,
 ) -> tuple[Matrix, ...]:
     """The matrices of several windows, all over the same items.
 
@@ -125,7 +125,7 @@ def matrices(
         log: the events.
         windows: at least one.
         cells: what a cell is.
-        least_users: items with fewer different users in one of the windows are left out; 1 keeps all that
+        minimum_users: items with fewer different users in one of the windows are left out; 1 keeps all that
             occur in every window.
 
     Raises:
@@ -136,15 +136,15 @@ def matrices(
         raise TableError(f"{cells!r} is not a valid kind of cells.", near(cells, get_args(Cells)))
     if not len(log):
         raise TableError("The log is empty.", "Give at least one event.")
-    if not windows or least_users < 1:
-        raise TableError("There is no window, or least_users is below 1.", "Give a window, and 1 or more.")
+    if not windows or minimum_users < 1:
+        raise TableError("There is no window, or minimum_users is below 1.", "Give a window, and 1 or more.")
     counted = [_counted(log, window, cells) for window in windows]
     _apart(log, windows)
-    kept = np.flatnonzero(np.min([_users_of(one) for one in counted], axis=0) >= least_users)
+    kept = np.flatnonzero(np.min([_users_of(one) for one in counted], axis=0) >= minimum_users)
     if not len(kept):
         raise TableError(
-            f"No item has {least_users} users in every window.",
-            "Lower least_users, take longer windows, or put items into groups, such as products into "
+            f"No item has {minimum_users} users in every window.",
+            "Lower minimum_users, take longer windows, or put items into groups, such as products into "
             "categories.",
         )
     items = tuple(log.items[place] for place in kept.tolist())

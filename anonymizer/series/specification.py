@@ -51,7 +51,7 @@ class SeriesSpec:
         columns: of the log, by what they are: `user`, `time`, `item` or `place` and `cell`, `amount`.
         windows: that are released.
         cells: see `matrices`.
-        least_users: see `matrices`.
+        minimum_users: see `matrices`.
         factorization: parameters of `Recombined`; None to work on the matrix itself.
         steps: methods as written.
         document: the whole of it as plain values.
@@ -63,7 +63,7 @@ class SeriesSpec:
     columns: Mapping[str, Any]
     windows: tuple[Window, ...]
     cells: Cells
-    least_users: int
+    minimum_users: int
     factorization: Mapping[str, Any] | None
     steps: tuple[Mapping[str, Any], ...]
     document: Mapping[str, Any] = field(repr=False)
@@ -89,7 +89,7 @@ class SeriesSpec:
         else:
             named = {"item": self.columns["item"], "amount": self.columns.get("amount")}
             log = Log.of(table, user=user, time=time, **named)
-        return matrices(log, self.windows, cells=self.cells, least_users=self.least_users)
+        return matrices(log, self.windows, cells=self.cells, minimum_users=self.minimum_users)
 
     def pipeline(self, number: int = 0, seed: int | None = None) -> Pipeline:
         """A fresh pipeline for the matrix of a window.
@@ -151,12 +151,12 @@ def parse_series(document: Mapping[str, Any], place: str = "spec") -> SeriesSpec
     if not windows:
         raise SpecError(f"{place} has no windows.", "Write start and end of each below [[windows]].")
     matrix = section(document, "matrix", place)
-    only(matrix, ("cells", "least_users"), f"{place}, matrix")
-    cells, least = matrix.get("cells", "binary"), matrix.get("least_users", MIN_USERS)
+    only(matrix, ("cells", "minimum_users"), f"{place}, matrix")
+    cells, least = matrix.get("cells", "binary"), matrix.get("minimum_users", MIN_USERS)
     if cells not in get_args(Cells) or not isinstance(least, int) or isinstance(least, bool) or least < 1:
         raise SpecError(
-            f"{place}: cells = {cells!r} and least_users = {least!r} do not fit.",
-            f"Choose cells of {', '.join(get_args(Cells))}, and least_users of 1 or more.",
+            f"{place}: cells = {cells!r} and minimum_users = {least!r} do not fit.",
+            f"Choose cells of {', '.join(get_args(Cells))}, and minimum_users of 1 or more.",
         )
     title = document.get("title", "")
     if not isinstance(title, str):

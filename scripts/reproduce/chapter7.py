@@ -48,7 +48,7 @@ delta (erratum 20) nor where the two dummy records come from: it is shown for se
 drawn like the data or anywhere in [0, 200], medians of {tables} data sets, the same for all deltas.
 "Variance" is taken for the scale of the noise (erratum 19). Algorithm 8's value is not beta-smooth
 (erratum 40), and with it the release is not private as claimed; `smooth bound` is of `anonymizer.dp.ttest`.
-Errors of type I of the noisy t are exact for each data set, by Student's distribution, as in the thesis; those of
+Errors of type I of the noisy t are exact for each data set, by Student's t distribution; those of
 `no noise` (Welch's test of the data) and `joint` (the test of joint jobs, from noisy sums) are of {tests}
 tests. Where jobs refuse an epsilon, or a test could not be computed, there is a dash or its part. The thesis
 prints no figures of its Figure 7.1.

@@ -8,7 +8,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "dp-noise": {"columns": ("age",)},
     "dp-um": {"k": 3, "columns": ("age",)},
     "exponential-mechanism": {"columns": ("city",)},
-    "idp-cbls": {"k": 3, "least": 0.01, "columns": ("age",)},
+    "idp-cbls": {"k": 3, "minimum_change": 0.01, "columns": ("age",)},
     "idp-ls": {"k": 3, "columns": ("age",)},
     "incognito": {"k": 2},
     "k-member": {"k": 2},
@@ -24,6 +24,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
         f"synth-{word}": {"columns": ("age", "city", "illness"), "rows": 30, "bins": 4, "epsilon": 50.0}
         for word in ("aim", "copula", "histogram", "independent", "mst", "privbayes")
     },
-    "suppress-cells": {"least": 2},
+    "suppress-cells": {"minimum_rows": 2},
     "suppress-records": {"k": 2, "columns": ("city",)},
 }

@@ -188,7 +188,7 @@ SOUND = [
     ({"method": "exponential-mechanism", "epsilon": 0.5}, COLOUR),
     ({"method": "dp-um", "epsilon": 0.5, "k": 3}, {"age": AGE}),
     ({"method": "idp-ls", "epsilon": 0.5, "k": 3}, {"age": AGE}),
-    ({"method": "idp-cbls", "epsilon": 0.5, "k": 4, "least": 0.01}, {"age": AGE}),
+    ({"method": "idp-cbls", "epsilon": 0.5, "k": 4, "minimum_change": 0.01}, {"age": AGE}),
     *(
         ({"method": f"synth-{word}", "epsilon": 0.5, "bins": 2, "rows": 9} | rest, {"age": AGE} | COLOUR)
         for word, rest in SYNTHESIZERS.items()
@@ -270,7 +270,7 @@ def test_every_method_that_claims_epsilon_is_audited():
 
 @pytest.mark.slow
 def test_a_record_that_changes_cluster_is_told_apart_and_refutes_nothing():
-    step = {"method": "idp-cbls", "epsilon": 1.0, "k": 4, "least": 0.01}
+    step = {"method": "idp-cbls", "epsilon": 1.0, "k": 4, "minimum_change": 0.01}
     found = audited(spec_of(step), Plan(runs=200, search=8, pairs=1, wrong=0.01))
     within, beyond = found.findings
     assert within.within

@@ -34,7 +34,7 @@ ILLNESS = ValueHierarchy([["u", "lung", ANY], ["v", "lung", ANY], ["w", "heart",
 METHODS = {
     "local": LocalRecoding,
     "incognito": Incognito,
-    "incognito-suppressing": lambda **given: Incognito(max_suppression=0.3, **given),
+    "incognito-suppressing": lambda **given: Incognito(maximum_suppression=0.3, **given),
     "mondrian": Mondrian,
     "mondrian-relaxed": lambda **given: Mondrian(relaxed=True, **given),
     "one-pass": lambda **given: OnePassClustering(random_state=3, **given),

@@ -85,7 +85,8 @@ def test_whole_numbers_with_gaps_stay_whole_in_parquet(tmp_path, run):
 def test_quasi_identifiers_that_mean_the_same_are_written_the_same(tmp_path, run):
     (tmp_path / "data.csv").write_text("age,x\n39,a\n39.0,b\n 39,c\n+39,d\n")
     (tmp_path / "s.toml").write_text(
-        '[roles]\nquasi_identifiers = ["age"]\n[[steps]]\nmethod = "suppress-records"\nk = 4\nmost = 0.0\n'
+        '[roles]\nquasi_identifiers = ["age"]\n[[steps]]\n'
+        'method = "suppress-records"\nk = 4\nmaximum_suppression = 0.0\n'
     )
     run("anonymize data.csv --spec s.toml -o out.csv")
     assert len(set(cells(tmp_path / "out.csv", "age"))) == 1

@@ -200,7 +200,7 @@ def test_later_steps_take_promises_away(later, kept):
 
 def test_a_changed_sensitive_column_takes_diversity_away():
     first = LocalRecoding(k=2, constraints=(DistinctDiversity("pain", 2),))
-    steps = [("k", first), ("cells", SuppressCells(least=30, columns=("pain",)))]
+    steps = [("k", first), ("cells", SuppressCells(minimum_rows=30, columns=("pain",)))]
     release = Pipeline(steps=steps).release(Table.of(people(), ROLES, HIERARCHIES))
     assert [one.kind for one in release.guarantees] == ["k-anonymity"]
 
@@ -238,7 +238,7 @@ NUMBERS = {"roles": {"quasi_identifiers": ["age"], "sensitive": ["pain"]}}
         ({"roles": {"quasi_identifiers": []}, "release_as_is": True}, {"method": "mdav"}, "change nothing"),
         (TEXTS, {"method": "local-recoding", "k": 1}, "k is 1"),
         (TEXTS, {"method": "suppress-records", "k": 1}, "k is 1"),
-        (TEXTS, {"method": "suppress-cells", "least": -1}, "least is -1"),
+        (TEXTS, {"method": "suppress-cells", "minimum_rows": -1}, "minimum_rows is -1"),
         (TEXTS, {"method": "local-recoding", "columns": []}, "change nothing"),
         (TEXTS, {"method": "pram", "columns": []}, "change nothing"),
         (TEXTS, {"method": "rank-swapping"}, "change nothing"),

@@ -44,7 +44,9 @@ def test_nothing_of_a_suppressed_row_is_in_the_bytes(ending):
     for name in ("city", "illness", "job"):
         frame[name] = frame[name].astype("category")
     frame["job"] = pd.Categorical(["x"] * 120, categories=["x", "canary"])
-    release = pipeline(SuppressRecords(k=2, most=0.9)).release(Table.of(frame, WITH_NAMES, HIERARCHIES))
+    release = pipeline(SuppressRecords(k=2, maximum_suppression=0.9)).release(
+        Table.of(frame, WITH_NAMES, HIERARCHIES)
+    )
     assert len(release) < 120
     path = Path(f"out.{ending}")
     written(release, path)

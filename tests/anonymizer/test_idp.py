@@ -59,7 +59,7 @@ def table_of(frame: pd.DataFrame, schema: Schema = SCHEMA) -> Table:
 
 def made(method, **given):
     if method is IdpCbls:
-        given = {"least": 0.0, **given}
+        given = {"minimum_change": 0.0, **given}
     return method(**given)
 
 
@@ -216,7 +216,11 @@ def test_categories_without_an_order_need_whole_records():
 def test_the_guarantee_is_a_value_with_its_condition(method, tmp_path):
     table = table_of(people()[["age", "pay"]])
     release = made(
-        method, epsilon=0.6, k=5, weights={"age": 2}, **({"least": 0.01} if method is IdpCbls else {})
+        method,
+        epsilon=0.6,
+        k=5,
+        weights={"age": 2},
+        **({"minimum_change": 0.01} if method is IdpCbls else {}),
     )
     release = release.release(table)
     (one,) = release.guarantees
@@ -234,7 +238,7 @@ def test_the_guarantee_is_a_value_with_its_condition(method, tmp_path):
 
 
 def test_without_a_least_noise_no_bound_is_stated_for_who_moves():
-    release = IdpCbls(least=0.0, k=5).release(table_of(people()[["age"]]))
+    release = IdpCbls(minimum_change=0.0, k=5).release(table_of(people()[["age"]]))
     assert "epsilon_if_moved" not in release.guarantees[0].parameters
     assert "no bound" in release.guarantees[0].condition
 
@@ -422,18 +426,18 @@ def test_clusters_that_would_have_no_noise_are_refused_with_the_reason():
     constant = table_of(pd.DataFrame({"age": [40] * 30}))
     with pytest.raises(AnonymizerError, match="6 of 6 clusters of equal values") as caught:
         IdpCbls(k=5).release(constant)
-    assert "least = 0.01" in caught.value.hint
-    exact = IdpCbls(k=5, least=0.0)
+    assert "minimum_change = 0.01" in caught.value.hint
+    exact = IdpCbls(k=5, minimum_change=0.0)
     assert (exact.release(constant).native["age"] == 40).all()
     assert "6 clusters of equal values were released without noise" in exact.notes[0]
-    floored = IdpCbls(k=5, least=0.5, epsilon=1.0)
+    floored = IdpCbls(k=5, minimum_change=0.5, epsilon=1.0)
     assert floored.release(constant).native["age"].nunique() > 1
     assert floored.scales_["age"].tolist() == pytest.approx([120 * 0.5 / 5] * 6, rel=1e-4)
     with pytest.raises(AnonymizerError, match="third smallest"):
         IdpCbls(k=2).release(constant)
     for least in (2.0, -0.1, float("nan"), 1e-12):
-        with pytest.raises(AnonymizerError, match=f"least is {least:g}"):
-            IdpCbls(least=least).release(constant)
+        with pytest.raises(AnonymizerError, match=f"minimum_change is {least:g}"):
+            IdpCbls(minimum_change=least).release(constant)
 
 
 def test_missing_cells_are_filled_where_that_is_declared():

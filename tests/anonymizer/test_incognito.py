@@ -73,7 +73,7 @@ def test_the_choice_is_the_best_of_all(table, k, limit, share, loss):
     if not LIMITS[limit](measures(everything, everything)):
         return
     constraints = () if limit is None else (limit,)
-    method = Incognito(k=k, constraints=constraints, max_suppression=share, loss=loss)
+    method = Incognito(k=k, constraints=constraints, maximum_suppression=share, loss=loss)
     method.fit_transform_table(table)
     chosen = tuple(method.levels_.values())
     assert allowed[chosen][loss] == pytest.approx(min(one[loss] for one in allowed.values()))
@@ -93,8 +93,8 @@ def test_wrong_parameters_are_named():
     frame = pd.DataFrame({"age": [1]})
     with pytest.raises(SpecError, match="'npc'"):
         Incognito(loss="npc").fit(frame)
-    with pytest.raises(SpecError, match=r"max_suppression is 1\.5"):
-        Incognito(max_suppression=1.5).fit(frame)
+    with pytest.raises(SpecError, match=r"maximum_suppression is 1\.5"):
+        Incognito(maximum_suppression=1.5).fit(frame)
 
 
 @settings(max_examples=50, deadline=None)
@@ -110,7 +110,7 @@ def test_wrong_parameters_are_named():
     ),
 )
 def test_weights_and_limits_give_the_best_of_what_they_leave(table, k, share, limits, weights):
-    method = Incognito(k=k, max_suppression=share, limits=limits, weights=weights)
+    method = Incognito(k=k, maximum_suppression=share, limits=limits, weights=weights)
     most = int(share * len(table))
     names = ROLES.quasi_identifiers
     allowed = {

@@ -34,7 +34,7 @@ from tests.anonymizer.tables import HIERARCHIES, ROLES, classes_of, measures, ta
 METHODS = {
     "local": LocalRecoding,
     "incognito": Incognito,
-    "incognito-suppressing": lambda **given: Incognito(max_suppression=0.3, **given),
+    "incognito-suppressing": lambda **given: Incognito(maximum_suppression=0.3, **given),
     "mondrian": Mondrian,
     "mondrian-relaxed": lambda **given: Mondrian(relaxed=True, **given),
     "k-member": lambda **given: KMember(random_state=3, **given),
@@ -220,7 +220,7 @@ def test_local_recoding_keeps_detail_under_constraints():
 
 def test_full_domain_generalization_of_adult():
     table = adult(("age", "education", "marital_status", "occupation", "sex"))
-    method = Incognito(k=5, max_suppression=0.05)
+    method = Incognito(k=5, maximum_suppression=0.05)
     release = method.fit_transform_table(table)
     assert len(release) >= 0.95 * len(table)
     assert min(map(len, classes_of(release, table.roles.quasi_identifiers))) >= 5

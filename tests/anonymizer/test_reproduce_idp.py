@@ -55,7 +55,7 @@ def test_the_scales_are_those_of_the_methods(experiments, small):
     schema = Schema({n: Column("float", 0, float(h)) for n, h in zip(small.columns, highs, strict=True)})
     frame = pd.DataFrame(small.values, columns=list(small.columns))
     table = Table.of(frame, Roles(quasi_identifiers=small.columns), schema=schema)
-    for word, method in (("DP-UM", DpUm()), ("iDP-LS", IdpLs()), ("iDP-CBLS", IdpCbls(least=0.0))):
+    for word, method in (("DP-UM", DpUm()), ("iDP-LS", IdpLs()), ("iDP-CBLS", IdpCbls(minimum_change=0.0))):
         method.set_params(epsilon=0.6, k=10).release(table)
         for place, name in enumerate(small.columns):
             scales = experiments.changes(word, small.clusters(10)[place], highs[place]) / 0.2

@@ -57,19 +57,19 @@ def matrix_table(cells: np.ndarray) -> Table:
     )
     frame["much"] = cells.ravel()
     log = log_of(frame, amount="much")
-    (found,) = matrices(log, [Window(0, 1)], cells="sum", least_users=1)
+    (found,) = matrices(log, [Window(0, 1)], cells="sum", minimum_users=1)
     assert found.cells.shape == ((cells != 0).any(axis=1).sum(), (cells != 0).any(axis=0).sum())
     return found.table()
 
 
 def test_the_example_of_the_thesis():
-    first, second = matrices(log_of(TABLE_5_1), [FIRST, SECOND], least_users=1)
+    first, second = matrices(log_of(TABLE_5_1), [FIRST, SECOND], minimum_users=1)
     # only items of both windows are kept: www.google.com and www.youtube.com
     assert first.items == ("www.google.com", "www.youtube.com")
     assert first.users == ("x",)
     assert second.users == ("x", "z")
     assert_array_equal(second.cells.toarray(), [[1, 1], [0, 1]])
-    (whole,) = matrices(log_of(TABLE_5_1), [FIRST], least_users=1)
+    (whole,) = matrices(log_of(TABLE_5_1), [FIRST], minimum_users=1)
     order = [whole.items.index(name) for name in
              ("www.google.com", "mail.google.com", "www.youtube.com", "www.facebook.com")]  # fmt: skip
     assert_array_equal(whole.cells.toarray()[:, order], [[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
@@ -82,7 +82,7 @@ def test_windows_hold_their_start_and_not_their_end():
         (datetime(2025, 1, 1), datetime(2025, 1, 2, tzinfo=UTC)),
         ("2025-01-01T01:00+01:00", datetime(2025, 1, 2, 2, tzinfo=timezone(timedelta(hours=2)))),
     ):
-        (found,) = matrices(log_of(frame), [Window(start, end)], least_users=1)
+        (found,) = matrices(log_of(frame), [Window(start, end)], minimum_users=1)
         assert found.users == ("a",)
 
 
@@ -90,11 +90,11 @@ def test_amounts_add_up_and_users_differ_where_binary():
     frame = pd.DataFrame({"ID": ["a", "a", "b"], "Date": [1, 1, 1], "URL": ["x"] * 3, "much": [2.0, 0.5, 1]})
     log = log_of(frame, amount="much")
     assert_array_equal(
-        matrices(log, [Window(1, 2)], cells="sum", least_users=2)[0].cells.toarray(), [[2.5], [1]]
+        matrices(log, [Window(1, 2)], cells="sum", minimum_users=2)[0].cells.toarray(), [[2.5], [1]]
     )
-    assert_array_equal(matrices(log, [Window(1, 2)], least_users=2)[0].cells.toarray(), [[1], [1]])
+    assert_array_equal(matrices(log, [Window(1, 2)], minimum_users=2)[0].cells.toarray(), [[1], [1]])
     with pytest.raises(TableError, match="No item has 3 users"):
-        matrices(log, [Window(1, 2)], least_users=3)
+        matrices(log, [Window(1, 2)], minimum_users=3)
 
 
 def test_places_become_squares():
@@ -102,7 +102,7 @@ def test_places_become_squares():
         {"ID": ["a", "a", "b"], "Date": [1, 1, 1], "x": [0.14, -0.01, 0.11], "y": [0.0, 0, 0.09]}
     )
     log = Log.of_places(Table.of(frame), user="ID", time="Date", place=("x", "y"), cell=0.1)
-    (found,) = matrices(log, [Window(1, 2)], least_users=1)
+    (found,) = matrices(log, [Window(1, 2)], minimum_users=1)
     assert found.items == ("-0.1:0", "0.1:0")
     assert_array_equal(found.cells.toarray(), [[1, 1], [0, 1]])
     far = Table.of(frame.assign(x=[0.0, 1e300, 2.0]))

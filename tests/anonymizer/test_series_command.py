@@ -242,7 +242,7 @@ def test_bad_logs_are_told_in_words(folder, capsys, log, says):
         {"windows": {"start": 1, "end": 2}},
         {"title": 3},
         {"rows": 3},
-        {"matrix": {"least_users": 0}},
+        {"matrix": {"minimum_users": 0}},
         {"factorization": {"digits": 99}},
     ],
 )

@@ -134,7 +134,7 @@ def test_codes_with_a_prefix_hierarchy_are_attacked():
 def test_cells_that_are_kept_or_suppressed_are_found(least):
     frame = pd.DataFrame({"age": [30, 30, 30, 40, 40, 50], "illness": list("abcabc")})
     table = Table.of(frame, Roles(quasi_identifiers=("age",), sensitive=("illness",)))
-    method = SuppressCells(least=least)
+    method = SuppressCells(minimum_rows=least)
     found = simulate(table, method.fit_transform_table(table), method)
     assert found.found.all()
     assert found.risk == (1 if least == 2 else 1 / 3)

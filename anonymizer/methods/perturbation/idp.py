@@ -101,14 +101,14 @@ class IdpCbls(Microaggregation):
     that changes cluster may lose up to epsilon in every cluster that it passes.**
 
     In a cluster of equal values nothing that stays in it changes the centroid, and the paper adds no noise.
-    Such tables are refused unless `least` says what to do.
+    Such tables are refused unless `minimum_change` says what to do.
 
     Args:
         epsilon: of a whole record, in [1e-6, 100].
         k: the least size of a cluster, 3 or more, since the third smallest value counts.
-        least: noise is at least such as if one record could change the sum of its cluster by this part of the
-            width of the bounds, in [0, 1]; with 0 clusters of equal values are released as they are, as in
-            the paper.
+        minimum_change: noise is at least such as if one record could change the sum of its cluster by this
+            part of the width of the bounds, in [0, 1]; with 0 clusters of equal values are released as they
+            are, as in the paper.
         columns: declared as numbers with bounds, or as categories; the quasi-identifiers that are if None.
         weights: how many times the part of epsilon of the others a column gets; 1 if None.
         clusters: one of `CLUSTERS`.
@@ -116,7 +116,7 @@ class IdpCbls(Microaggregation):
     """
 
     word: ClassVar[str] = "idp-cbls"
-    least_k: ClassVar[int] = 3
+    minimum_k: ClassVar[int] = 3
     follows_data: ClassVar[bool] = True
 
     def __init__(
@@ -124,7 +124,7 @@ class IdpCbls(Microaggregation):
         *,
         epsilon: float = 1.0,
         k: int = 10,
-        least: float | None = None,
+        minimum_change: float | None = None,
         columns: tuple[str, ...] | None = None,
         weights: Mapping[str, float] | None = None,
         clusters: str = "columns",
@@ -132,7 +132,7 @@ class IdpCbls(Microaggregation):
     ) -> None:
         self.epsilon = epsilon
         self.k = k
-        self.least = least
+        self.minimum_change = minimum_change
         self.columns = columns
         self.weights = weights
         self.clusters = clusters
@@ -141,34 +141,36 @@ class IdpCbls(Microaggregation):
     def check(self) -> None:
         """As `Method.check`."""
         super().check()
-        if self.least is not None and not 0 <= self.least <= 1:
+        if self.minimum_change is not None and not 0 <= self.minimum_change <= 1:
             raise SpecError(
-                f"least is {self.least}, and is a part of the width of the bounds.", "Choose such as 0.01."
+                f"minimum_change is {self.minimum_change}, and is a part of the width of the bounds.",
+                "Choose such as 0.01.",
             )
 
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
         changes = clusters.inner_change()
         # what is less than the lattice of the noise can hold counts as equal
         equal = changes * WIDEST < (high - low) * clusters.sizes
-        if equal.any() and self.least is None:
+        if equal.any() and self.minimum_change is None:
             raise TableError(
                 f"Column {column!r} has {int(equal.sum()):,} of {len(clusters):,} clusters of equal "
                 "values: their centroids would have no noise.",
-                "Write least = 0.01, so that noise is never less than for a change by that part of the "
-                "bounds; or raise k; or write least = 0, and they are released as they are.",
+                "Write minimum_change = 0.01, so that noise is never less than for a change by that part of "
+                "the bounds; or raise k; or write minimum_change = 0, and they are released as they are.",
             )
         changes[equal] = 0.0
         largest = int(clusters.sizes.max())
-        if self.least and self.least * WIDEST < largest:
+        if self.minimum_change and self.minimum_change * WIDEST < largest:
             raise SpecError(
-                f"least is {self.least:g}, too little to count in a cluster of {largest:,} records.",
+                f"minimum_change is {self.minimum_change:g}, too little to count in a cluster of "
+                f"{largest:,} records.",
                 f"Choose {2 * largest / WIDEST:.1g} or more, or 0.",
             )
-        floor = (self.least or 0.0) * (high - low)
+        floor = (self.minimum_change or 0.0) * (high - low)
         return clusters.trimmed().means, np.maximum(changes, floor) / clusters.sizes
 
     def _if_moved(self, column: str) -> float | None:
-        return None if self.least == 0 else self.count_ * self.budgets_[column]
+        return None if self.minimum_change == 0 else self.count_ * self.budgets_[column]
 
 
 def _accounted(epsilon: float, times: int, clusters: int) -> float:

@@ -86,7 +86,7 @@ class Microaggregation(Method):
     mixes_records: ClassVar[bool] = True
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "No quasi-identifier is declared as a number or as ordered categories"
-    least_k: ClassVar[int] = 2
+    minimum_k: ClassVar[int] = 2
     follows_data: ClassVar[bool]
     """Whether the size of the noise depends on the values."""
     epsilon: float
@@ -100,11 +100,11 @@ class Microaggregation(Method):
         """As `Method.check`."""
         super().check()
         checked_budget(self.epsilon)
-        if self.k < self.least_k:
-            why = " since the third smallest value of a cluster counts" if self.least_k == 3 else ""
+        if self.k < self.minimum_k:
+            why = " since the third smallest value of a cluster counts" if self.minimum_k == 3 else ""
             raise SpecError(
-                f"k is {self.k}; {self.word} needs clusters of {self.least_k} records or more{why}.",
-                f"Choose {self.least_k} or more.",
+                f"k is {self.k}; {self.word} needs clusters of {self.minimum_k} records or more{why}.",
+                f"Choose {self.minimum_k} or more.",
             )
         if self.clusters not in CLUSTERS:
             raise SpecError(

@@ -37,8 +37,8 @@ class Incognito(Recoding):
     Args:
         k: the least size of a class.
         constraints: such as `DistinctDiversity("income", 2)`, or tables with `model` and its entries.
-        max_suppression: the largest part of the rows, in [0, 1], that may be taken out, which are those in
-            classes that are not allowed.
+        maximum_suppression: the largest part of the rows, in [0, 1], that may be taken out, which are those
+            in classes that are not allowed.
         loss: "ncp", "discernibility" or "height", see `LOSSES`.
         columns: columns with hierarchies; the quasi-identifiers if None.
         weights: of columns what their loss counts for; 1 if nothing is said.
@@ -51,7 +51,7 @@ class Incognito(Recoding):
     Raises:
         HierarchyError: a column has no hierarchy, or a value is not covered.
         UnreachableError: not even the highest levels are allowed.
-        SpecError: there is no such loss, or `max_suppression` lies outside [0, 1].
+        SpecError: there is no such loss, or `maximum_suppression` lies outside [0, 1].
 
     Reference: LeFevre, DeWitt and Ramakrishnan, Incognito: efficient full-domain k-anonymity, SIGMOD 2005;
         discernibility: Bayardo and Agrawal, ICDE 2005.
@@ -66,7 +66,7 @@ class Incognito(Recoding):
         *,
         k: int = 5,
         constraints: tuple[Any, ...] = (),
-        max_suppression: float = 0.0,
+        maximum_suppression: float = 0.0,
         loss: str = "ncp",
         columns: tuple[str, ...] | None = None,
         weights: Mapping[str, float] | None = None,
@@ -74,7 +74,7 @@ class Incognito(Recoding):
     ) -> None:
         self.k = k
         self.constraints = constraints
-        self.max_suppression = max_suppression
+        self.maximum_suppression = maximum_suppression
         self.loss = loss
         self.columns = columns
         self.weights = weights
@@ -83,7 +83,7 @@ class Incognito(Recoding):
     @property
     def disjoint(self) -> bool:
         """Full-domain classes are, if none is taken out."""
-        return self.max_suppression == 0
+        return self.maximum_suppression == 0
 
     def _attribute(self, table: Table, column: str) -> Attribute:
         return labelled(table, column)
@@ -93,8 +93,10 @@ class Incognito(Recoding):
         super().check()
         if self.loss not in LOSSES:
             raise SpecError(f"There is no loss {self.loss!r}.", near(self.loss, LOSSES))
-        if not 0 <= self.max_suppression <= 1:
-            raise SpecError(f"max_suppression is {self.max_suppression}.", "Choose a part from 0 to 1.")
+        if not 0 <= self.maximum_suppression <= 1:
+            raise SpecError(
+                f"maximum_suppression is {self.maximum_suppression}.", "Choose a part from 0 to 1."
+            )
 
     def _fit(self, table: Table) -> None:
         self._columns = self.columns_of(table)
@@ -103,13 +105,13 @@ class Incognito(Recoding):
     def _recoded(self, attributes: list[Attribute], allowed: Allowed) -> tuple[list[Codes], Int]:
         columns = [one for one in attributes if isinstance(one, Labelled)]
         rows = int(allowed.released.sum())
-        most = min(int(self.max_suppression * rows), rows - 1)
+        most = min(int(self.maximum_suppression * rows), rows - 1)
         frequencies = Frequencies(columns, allowed.released)
         passed, minimal = full_domain(columns, allowed, frequencies, most)
         if not minimal:
             raise UnreachableError(
                 "No choice of levels within the limits fulfils what is asked.",
-                "Raise the most level of a column, or max_suppression.",
+                "Raise the most level of a column, or maximum_suppression.",
             )
         least = [(self.limits or {}).get(column, (0, 0))[0] for column in self._columns]
         self.minimal_ = [tuple(np.add(node, least).tolist()) for node in minimal]

@@ -82,7 +82,7 @@ class SuppressCells(Method):
     """Replaces rare values by `*`.
 
     Args:
-        least: values of a column with fewer rows than this are suppressed.
+        minimum_rows: values of a column with fewer rows than this are suppressed.
         columns: where; the quasi-identifiers if None.
 
     Attributes:
@@ -94,8 +94,8 @@ class SuppressCells(Method):
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
 
-    def __init__(self, *, least: int = 5, columns: tuple[str, ...] | None = None) -> None:
-        self.least = least
+    def __init__(self, *, minimum_rows: int = 5, columns: tuple[str, ...] | None = None) -> None:
+        self.minimum_rows = minimum_rows
         self.columns = columns
 
     def reads(self, table: Table) -> tuple[str, ...]:
@@ -105,15 +105,17 @@ class SuppressCells(Method):
     def check(self) -> None:
         """As `Method.check`."""
         super().check()
-        if self.least < 2:
-            raise TableError(f"least is {self.least}.", "Choose 2 or more; with 1 every value stays.")
+        if self.minimum_rows < 2:
+            raise TableError(
+                f"minimum_rows is {self.minimum_rows}.", "Choose 2 or more; with 1 every value stays."
+            )
 
     def _fit(self, table: Table) -> None:
         self.kept_ = {}
         for column in self.columns_of(table):
             codes = table.codes(column)
             counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
-            self.kept_[column] = frozenset(map(text_of, codes.values[counts >= self.least].tolist()))
+            self.kept_[column] = frozenset(map(text_of, codes.values[counts >= self.minimum_rows].tolist()))
 
     def _transform(self, table: Table) -> Table:
         replaced = {}
@@ -153,7 +155,7 @@ class SuppressRecords(Method):
     Args:
         k: the least size of a class of rows alike in all quasi-identifiers.
         columns: the quasi-identifiers if None.
-        most: the largest part of the rows that may go, in [0, 1].
+        maximum_suppression: the largest part of the rows that may go, in [0, 1].
         together: a column whose equal values go together, such as a household, until all classes of those
             that stay have k rows; a missing cell is a row alone.
     """
@@ -169,12 +171,12 @@ class SuppressRecords(Method):
         *,
         k: int = 5,
         columns: tuple[str, ...] | None = None,
-        most: float = 1.0,
+        maximum_suppression: float = 1.0,
         together: str | None = None,
     ) -> None:
         self.k = k
         self.columns = columns
-        self.most = most
+        self.maximum_suppression = maximum_suppression
         self.together = together
 
     def check(self) -> None:
@@ -182,8 +184,11 @@ class SuppressRecords(Method):
         super().check()
         if self.k < 2:
             raise TableError(f"k is {self.k}.", "Choose 2 or more; with 1 no row would go.")
-        if not 0 <= self.most <= 1:
-            raise TableError(f"most is {self.most}.", "Choose a part of the rows, from 0 to 1.")
+        if not 0 <= self.maximum_suppression <= 1:
+            raise TableError(
+                f"maximum_suppression is {self.maximum_suppression}.",
+                "Choose a part of the rows, from 0 to 1.",
+            )
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns."""
@@ -224,10 +229,11 @@ class SuppressRecords(Method):
                 "Lower k, or generalize before.",
             )
         gone = int((~keep).sum())
-        if gone > self.most * len(table):
+        if gone > self.maximum_suppression * len(table):
             raise UnreachableError(
-                f"{gone} of {len(table)} records lie in classes below {self.k}; most is {self.most}.",
-                "Raise most, lower k, or generalize more.",
+                f"{gone} of {len(table)} records lie in classes of fewer than {self.k} rows, and "
+                f"maximum_suppression is {self.maximum_suppression}.",
+                "Raise maximum_suppression, lower k, or generalize more.",
             )
         return table.taken(np.flatnonzero(keep))
 
