@@ -45,7 +45,7 @@ class Curve:
     """A curve over epsilon.
 
     Attributes:
-        family: its word.
+        family: its name.
         ends: the domain; beyond it the curve stays what it is at the end.
         direction: whether it falls or rises with epsilon.
         base: its least value, 0 or more.

@@ -32,7 +32,7 @@ class Figure:
     """One number of a release.
 
     Attributes:
-        word: on the command line.
+        name: on the command line.
         title: for people.
         kind: whether it tells of risk or of utility.
         better: whether less or more of it is better: of a distance more is safer.
@@ -40,7 +40,7 @@ class Figure:
         lacks: why it does not apply, as the end of a sentence; empty if it does.
     """
 
-    word: str
+    name: str
     title: str
     kind: Literal["risk", "utility"]
     better: Literal["less", "more"]
@@ -59,7 +59,7 @@ class Figure:
 
 
 def _figure(
-    word: str,
+    name: str,
     title: str,
     kind: Literal["risk", "utility"],
     better: Literal["less", "more"],
@@ -74,7 +74,7 @@ def _figure(
             raise TableError(f"{title} has no value for this release.", "Choose another figure.")
         return float(value)
 
-    return Figure(word, title, kind, better, of, measure.lacks)
+    return Figure(name, title, kind, better, of, measure.lacks)
 
 
 def _moments(moment: Moment) -> Figure:
@@ -98,7 +98,7 @@ def _moments(moment: Moment) -> Figure:
 
 RISKS: Final[Mapping[str, Figure]] = MappingProxyType(
     {
-        figure.word: figure
+        figure.name: figure
         for figure in (
             _figure("voronoi", "Voronoi privacy by nearest neighbour", "risk", "more", VoronoiMeasure(),
                     lambda found: found[1].nearest),
@@ -125,7 +125,7 @@ RISKS: Final[Mapping[str, Figure]] = MappingProxyType(
 
 UTILITIES: Final[Mapping[str, Figure]] = MappingProxyType(
     {
-        figure.word: figure
+        figure.name: figure
         for figure in (
             *(_moments(moment) for moment in ("variance", "mean", "deviation")),
             _figure(

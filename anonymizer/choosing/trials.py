@@ -70,13 +70,13 @@ def stepped(pipeline: Pipeline, step: str | None = None) -> str:
 
     Args:
         pipeline: not yet fitted.
-        step: its name, or the word of its method; None finds the only one that has an epsilon.
+        step: its name, or that of its method; None finds the only one that has an epsilon.
 
     Raises:
         SpecError: there is none, or no such, or several.
     """
     known = {
-        name: method.word for name, method in pipeline.steps if "epsilon" in method.get_params(deep=False)
+        name: method.name for name, method in pipeline.steps if "epsilon" in method.get_params(deep=False)
     }
     if not known:
         raise SpecError(

@@ -1,4 +1,4 @@
-"""All measures, by the word that the command line and JSON use, in the order in which they are told."""
+"""All measures, by the name that the command line and JSON use, in the order in which they are told."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from anonymizer.measures.utility.propensity import PropensityScore
 
 MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
     {
-        measure.word: measure()
+        measure.name: measure()
         for measure in (
             AttackSimulator,
             Classes,

@@ -1,4 +1,4 @@
-"""All methods, by the word that specifications use."""
+"""All methods, by the name that specifications use."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from anonymizer.methods.synthesis.synthesizers import (
 
 METHODS: Final[Mapping[str, type[Method]]] = MappingProxyType(
     {
-        method.word: method
+        method.name: method
         for method in (
             Anatomy,
             CorrelatedNoise,

@@ -26,7 +26,7 @@ class MissingCells(Method):
         fills_: by column, what its missing cells become.
     """
 
-    word: ClassVar[str] = "missing-cells"
+    name: ClassVar[str] = "missing-cells"
     random: ClassVar[bool] = False
     needs_columns: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True

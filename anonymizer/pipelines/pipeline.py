@@ -41,7 +41,7 @@ class Pipeline(Method):
     Reference: thesis, section 4.2.3: methods are combined in any order, and so are their simulators.
     """
 
-    word: ClassVar[str] = "pipeline"
+    name: ClassVar[str] = "pipeline"
     needs_columns: ClassVar[bool] = False
 
     def __init__(
@@ -137,7 +137,7 @@ class Pipeline(Method):
                 raise SpecError(f"Two steps are called {name!r}.", "Rename one.")
         for name, method in self.steps[:-1]:
             if method.last:
-                raise SpecError(f"Step {name!r} ({method.word}) is not the last.", "Put it at the end.")
+                raise SpecError(f"Step {name!r} ({method.name}) is not the last.", "Put it at the end.")
         if not len(table):
             raise TableError("The table has no rows.", "Give at least one.")
 
@@ -186,7 +186,7 @@ class Pipeline(Method):
     def methods(self) -> list[tuple[str, Method]]:
         """All steps by name, with those that every pipeline begins with."""
         first: tuple[Method, ...] = getattr(self, "first_", (DropIdentifiers(), MissingCells()))
-        return [*((method.word, method) for method in first), *self.steps]
+        return [*((method.name, method) for method in first), *self.steps]
 
     @property
     def promises(self) -> tuple[Guarantee, ...]:
@@ -247,6 +247,6 @@ class Pipeline(Method):
         """
         for _, method in self.steps:
             if not isinstance(method, Simulatable):
-                raise TableError(f"There is no simulator for {method.word}.", "Give the method a spread.")
+                raise TableError(f"There is no simulator for {method.name}.", "Give the method a spread.")
             sets = method.spread(column, sets)
         return sets

@@ -66,10 +66,10 @@ class Question:
 
     def asks(self, measure: Measure[Any]) -> bool:
         """Whether a measure is asked for."""
-        if measure.word in self.without:
+        if measure.name in self.without:
             return False
         if self.measures is not None:
-            return measure.word in self.measures
+            return measure.name in self.measures
         return self.attacks or measure.kind != "attack"
 
 
@@ -110,7 +110,7 @@ class Assessment:
 
     def of(self, measure: type[Measure[T]]) -> T | None:
         """What a measure found; None if it did not run."""
-        result: T | None = self.found.get(measure.word)
+        result: T | None = self.found.get(measure.name)
         return result
 
     @property

@@ -106,7 +106,7 @@ def _of_cells(original: Table, release: Table) -> Iterator[str]:
 
 def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
     methods = [method for _, method in pipeline.methods]
-    seeded = [method.word for method in methods if method.seeded]
+    seeded = [method.name for method in methods if method.seeded]
     if seeded:
         where = f" ({seed})" if seed is not None else ""
         yield (
@@ -114,7 +114,7 @@ def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
             "chance protects. Release without a seed, or keep it secret like a key."
         )
     promised = {word for one in pipeline.promises for word in one.method.split(", ")}
-    silent = [method.word for method in methods if method.blurs and method.word not in promised]
+    silent = [method.name for method in methods if method.blurs and method.name not in promised]
     if silent:
         yield (
             f"No differential privacy is claimed for {', '.join(silent)}: they draw in double precision, "

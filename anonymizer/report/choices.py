@@ -29,7 +29,7 @@ def choice_values(chosen: Choice) -> Mapping[str, Any]:
             "crossing_interval": list(chosen.interval),
             "at_end": chosen.at_end,
             "risk": {
-                "figure": trials.risk.word,
+                "figure": trials.risk.name,
                 "better": trials.risk.better,
                 "expected": chosen.risk[0],
                 "bound": chosen.risk[1],
@@ -37,7 +37,7 @@ def choice_values(chosen: Choice) -> Mapping[str, Any]:
                 "errors": chosen.risk_fit.errors,
             },
             "utility": {
-                "figure": trials.utility.word,
+                "figure": trials.utility.name,
                 "better": trials.utility.better,
                 "expected": chosen.utility,
                 "curve": chosen.utility_fit.curve.family,

@@ -35,7 +35,7 @@ Facts = Sequence[tuple[str, str]]
 MIN_ROWS: Final = 5
 """No label of fewer rows than this is in a report."""
 _SHOWN: Final = 300
-_HEADED: Final = (Classes.word, InformationLoss.word, LearningUtility.word)
+_HEADED: Final = (Classes.name, InformationLoss.name, LearningUtility.name)
 _PARTS: Final = {"risk": "Risk", "attack": "Attacks", "utility": "Utility and information loss"}
 
 
@@ -84,7 +84,7 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
     parts = worst_records(assessment)
     simulated = assessment.of(AttackSimulator) is not None
     counted = "original records" if simulated else "released rows"
-    headed = [AttackSimulator.word if simulated else Prosecutor.word, *_HEADED]
+    headed = [AttackSimulator.name if simulated else Prosecutor.name, *_HEADED]
     cards = [card for word in headed if word in assessment.stories for card in assessment.stories[word].cards]
     return rendered(
         "release.html",

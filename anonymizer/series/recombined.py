@@ -55,7 +55,7 @@ class Recombined(Method):
         factors_: after a transformation, as recombined; not for release.
     """
 
-    word: ClassVar[str] = "factorization"
+    name: ClassVar[str] = "factorization"
     applies_to: ClassVar[str] = "The matrix has no items"
 
     def __init__(
@@ -153,7 +153,7 @@ class Recombined(Method):
             for one in self.promised_
             if one.kind == "k-anonymity" and len(one.columns) == self.rank
         ]
-        return k_anonymity(max(whole, default=1), self.columns_of(table), self.word)
+        return k_anonymity(max(whole, default=1), self.columns_of(table), self.name)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -233,7 +233,7 @@ def _released(method: Method, matrix: Matrix, seed: int, iterations: int) -> Flo
         each.set_params(**{name: given[name] for name in given if name in each.get_params(deep=False)})
     fresh = fresh_method.release(matrix.table())
     if fresh.origin is None:
-        raise ValueError(f"{method.word} has lost the users")
+        raise ValueError(f"{method.name} has lost the users")
     cells = np.empty(matrix.cells.shape)
     cells[fresh.origin] = cells_of(fresh, matrix.items)
     return cells

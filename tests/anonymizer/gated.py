@@ -42,7 +42,7 @@ def table(rows: int = 120) -> Table:
 
 
 def pipeline(*methods: Method) -> Pipeline:
-    return Pipeline(steps=[(f"{number}-{m.word}", m) for number, m in enumerate(methods, 1)])
+    return Pipeline(steps=[(f"{number}-{m.name}", m) for number, m in enumerate(methods, 1)])
 
 
 def rules(error: pytest.ExceptionInfo[GateError]) -> list[str]:

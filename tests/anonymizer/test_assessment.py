@@ -91,7 +91,7 @@ def whole() -> tuple[Case, Question, tuple[Table, Table, Pipeline]]:
 def test_every_measure_keeps_the_contract(word):
     one = MEASURES[word]
     case, question, tables = whole()
-    assert one.word == word
+    assert one.name == word
     assert one.kind in ("risk", "attack", "utility")
     assert one.lacks(case) == ""
     assert 0 < one.cost(100, 3) <= one.cost(1000, 3)
@@ -144,7 +144,7 @@ def test_what_does_not_apply_is_said_with_its_reason():
 class Rarity(Measure[float]):
     """A measure that a later paper brings."""
 
-    word = "rarity"
+    name = "rarity"
     title = "A new thing"
     kind = "risk"
     needs = (Need.NUMERIC, Need.QUASI_IDENTIFIERS)
@@ -202,7 +202,7 @@ def test_special_uniques_of_many_columns_cost_too_much():
 class Unknown(Method):
     """A method of somebody else, without a simulator."""
 
-    word = "unknown"
+    name = "unknown"
 
     def _fit(self, table):
         pass
@@ -214,7 +214,7 @@ class Unknown(Method):
 class Drawn(Generalization):
     """Rows of nobody."""
 
-    word = "drawn"
+    name = "drawn"
 
     def _transform(self, table):
         return Table.of(table.native, table.roles, table.hierarchies)

@@ -236,7 +236,7 @@ def test_the_simulator_reaches_what_was_released(word):
 class Marginals(Method):
     """A synthetic table: every cell is drawn from its column, and no row is of anybody."""
 
-    word = "marginals"
+    name = "marginals"
 
     def _fit(self, table):
         self.columns_ = {name: table.codes(name).values for name in table.names}

@@ -39,7 +39,7 @@ from tests.support.grids import grid
 class Rogue(LocalRecoding):
     """A method that does something else with the table than it should, after all is well."""
 
-    word = "rogue"
+    name = "rogue"
 
     def __init__(self, *, k: int = 3, constraints=(), columns=None, spoil=None, claim=()) -> None:
         super().__init__(k=k, constraints=constraints, columns=columns)
@@ -371,7 +371,7 @@ def test_what_is_kept_for_who_knows_another_column_passes(ending):
 def test_a_step_that_changes_what_others_know_takes_the_promise_away():
     steps = (LocalRecoding(k=3, constraints=(AWARE,)), PRAM(columns=("drug",), retention=0.2, random_state=1))
     release = pipeline(*steps).release(with_drugs(told=False))
-    assert AWARE.word not in {one.kind for one in release.guarantees}
+    assert AWARE.name not in {one.kind for one in release.guarantees}
     with pytest.raises(GateError) as error:
         written(release, "out.csv")
     assert rules(error) == ["guarantee"]

@@ -82,7 +82,7 @@ def reached(method, frame, column):
         CorrelatedNoise(factor=0.3, columns=("age", "pay"), digits=12, random_state=3),
         MultiplicativeNoise(deviation=0.1, columns=("age",), digits=12, random_state=3),
     ],
-    ids=lambda method: method.word,
+    ids=lambda method: method.name,
 )
 def test_an_attacker_is_confident_as_often_as_stated(method, confidence):
     high, low = reached(method.set_params(confidence=confidence), numbers(), "age")
@@ -97,7 +97,7 @@ def test_an_attacker_is_confident_as_often_as_stated(method, confidence):
         CorrelatedNoise(columns=("age", "pay"), rescaled=True, digits=-1, random_state=4),
         MultiplicativeNoise(columns=("age",), digits=1, bounds={"age": (20, 60)}, random_state=4),
     ],
-    ids=lambda method: method.word,
+    ids=lambda method: method.name,
 )
 def test_clamped_and_rounded_cells_are_reached_too(method):
     high, low = reached(method, numbers(), "age")

@@ -97,7 +97,7 @@ def test_guarantees_that_are_not_known_are_refused():
 class Silent(Method):
     """A third party's noise that says nothing of itself."""
 
-    word: ClassVar[str] = "silent"
+    name: ClassVar[str] = "silent"
 
     def _fit(self, table):
         pass
@@ -110,7 +110,7 @@ class Silent(Method):
 class Drawn(Method):
     """A synthetic table: rows drawn with replacement, or made anew."""
 
-    word: ClassVar[str] = "drawn"
+    name: ClassVar[str] = "drawn"
 
     def __init__(self, *, anew: bool = False) -> None:
         self.anew = anew

@@ -117,7 +117,7 @@ def test_numbers_that_are_codes_are_candidates_by_their_labels(method):
     release = method.fit_transform_table(table)
     found = simulate(table, release, method)
     released = release.native["code"].tolist()
-    allowed = {row[0]: set(row[1:2]) if method.word == "generalization" else set(row) for row in rows}
+    allowed = {row[0]: set(row[1:2]) if method.name == "generalization" else set(row) for row in rows}
     counts = [sum(cell in allowed[str(code)] for cell in released) for code in frame["code"]]
     assert found.candidates.tolist() == counts
 

@@ -124,7 +124,7 @@ class Measure(ABC, Generic[T]):
     `--json`, `--measures` and `--without` take it from there.
     """
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     """The name on the command line and in JSON."""
     title: ClassVar[str]
     """The heading on a page."""

@@ -90,7 +90,7 @@ def _line(one: Attack) -> str:
 class SinglingOut(Measure[Attack]):
     """Is there a description, read off the release, that fits exactly one person?"""
 
-    word = "singling-out"
+    name = "singling-out"
     title = "Singling out"
     kind = "attack"
 
@@ -112,7 +112,7 @@ class SinglingOut(Measure[Attack]):
 class Linkability(Measure[Attack]):
     """Does the release tell which two halves of what is known belong to one person?"""
 
-    word = "linkability"
+    name = "linkability"
     title = "Linkability"
     kind = "attack"
 
@@ -138,7 +138,7 @@ class Linkability(Measure[Attack]):
 class Inference(Measure[Mapping[str, Attack]]):
     """Does the release tell what the attacker does not know of a target?"""
 
-    word = "inference"
+    name = "inference"
     title = "Attribute inference"
     kind = "attack"
     needs = (Need.SENSITIVE,)

@@ -10,7 +10,7 @@ from anonymizer.risk.class_risk import ClassRisk, Distance, SensitiveRisk, class
 class Classes(Measure[ClassRisk]):
     """k, l, t and delta of the release."""
 
-    word = "classes"
+    name = "classes"
     title = "Classes of rows alike"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)

@@ -53,7 +53,7 @@ class Hits:
 class HittingRate(Measure[Hits]):
     """Released rows that are rows of the original, cell by cell."""
 
-    word = "hitting-rate"
+    name = "hitting-rate"
     title = "Hitting rate"
     kind = "risk"
 
@@ -93,7 +93,7 @@ class HittingRate(Measure[Hits]):
 class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
     """(y, p)-coverage."""
 
-    word = "coverage"
+    name = "coverage"
     title = "(y, p)-coverage"
     kind = "risk"
 
@@ -145,7 +145,7 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
 class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
     """How far released rows are from the nearest original one."""
 
-    word = "y-privacy"
+    name = "y-privacy"
     title = "y-privacy"
     kind = "risk"
 
@@ -181,7 +181,7 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
 class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
     """How far the release is from the points at which nobody could say whom they are of."""
 
-    word = "voronoi-privacy"
+    name = "voronoi-privacy"
     title = "Voronoi privacy"
     kind = "risk"
 
@@ -229,7 +229,7 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
 class PPrivacyMeasure(Measure[PPrivacy]):
     """How well guesses hit that are put together from what the release holds."""
 
-    word = "p-privacy"
+    name = "p-privacy"
     title = "p-privacy"
     kind = "risk"
 

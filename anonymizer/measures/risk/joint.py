@@ -12,7 +12,7 @@ from anonymizer.risk.joint import Joint, joint_risk
 class JointDiversity(Measure[Mapping[str, Joint]]):
     """What is left of a sensitive column to who knows the others."""
 
-    word = "joint-diversity"
+    name = "joint-diversity"
     title = "Several sensitive columns"
     kind = "risk"
 

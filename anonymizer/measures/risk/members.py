@@ -20,7 +20,7 @@ from anonymizer.risk.distance.space import Float
 class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
     """Are released rows nearer to the original than to rows held out?"""
 
-    word = "closest-record"
+    name = "closest-record"
     title = "Distance to the closest record"
     kind = "risk"
     needs = (Need.CONTROL,)
@@ -72,7 +72,7 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
 class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
     """Does the distance to the nearest released row tell who is in the original?"""
 
-    word = "membership"
+    name = "membership"
     title = "Membership inference"
     kind = "risk"
     needs = (Need.CONTROL,)

@@ -11,7 +11,7 @@ from anonymizer.risk.measures import RowRisk, journalist_risk, prosecutor_risk
 class Prosecutor(Measure[RowRisk]):
     """1 / size of the class in the release."""
 
-    word = "prosecutor"
+    name = "prosecutor"
     title = "Prosecutor risk"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)
@@ -61,7 +61,7 @@ class Prosecutor(Measure[RowRisk]):
 class Journalist(Measure[RowRisk]):
     """1 / size of the class in the population; k-map."""
 
-    word = "journalist"
+    name = "journalist"
     title = "Journalist risk and k-map"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.POPULATION)

@@ -12,7 +12,7 @@ from anonymizer.risk.uniqueness import Uniqueness, uniqueness
 class PopulationUniqueness(Measure[Uniqueness]):
     """Uniques of the release and, by estimate, of the population."""
 
-    word = "uniqueness"
+    name = "uniqueness"
     title = "Uniqueness"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.FRACTION)
@@ -60,7 +60,7 @@ class PopulationUniqueness(Measure[Uniqueness]):
 class IndividualRisk(Measure[PersonRisk]):
     """The estimated risk of each row, and of its household, as in sdcMicro."""
 
-    word = "individual-risk"
+    name = "individual-risk"
     title = "Individual and household risk"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)

@@ -63,7 +63,7 @@ def looked_for(original: Table, release: Table, method: Method, seed: int | None
 class AttackSimulator(Measure[Looked]):
     """Candidates of each record, for an attacker who knows how the release was made."""
 
-    word = "simulator"
+    name = "simulator"
     title = "The attack simulator"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS, Need.PIPELINE)

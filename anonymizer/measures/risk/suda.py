@@ -10,7 +10,7 @@ from anonymizer.risk.suda import SpecialUniques, sets_to_search, special_uniques
 class Suda(Measure[SpecialUniques]):
     """How few columns single a row out, and which."""
 
-    word = "suda"
+    name = "suda"
     title = "Special uniques (SUDA)"
     kind = "risk"
     needs = (Need.QUASI_IDENTIFIERS,)

@@ -22,7 +22,7 @@ class Accuracy(Measure[Mapping[str, LearningUtility]]):
     It does not ask where rows came from, so that it is the one for synthetic tables.
     """
 
-    word = "accuracy"
+    name = "accuracy"
     title = "Accuracy of models"
     kind = "utility"
     needs = (Need.UTILITY, Need.CONTROL)

@@ -10,7 +10,7 @@ from anonymizer.utility.correlations import Correlations, correlations
 class PairCorrelations(Measure[Correlations]):
     """The mean change of the strength of association over pairs of columns."""
 
-    word = "correlations"
+    name = "correlations"
     title = "Correlations"
     kind = "utility"
 

@@ -12,7 +12,7 @@ from anonymizer.measures.contract.story import Card, Story, percent
 class LearningUtility(Measure[float]):
     """How well a model trained on the release predicts (thesis, Definition 4.6)."""
 
-    word = "learning"
+    name = "learning"
     title = "Utility for learning"
     kind = "utility"
     needs = (Need.PIPELINE, Need.ORIGIN, Need.UTILITY)

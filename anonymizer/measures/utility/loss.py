@@ -39,7 +39,7 @@ class Loss:
 class InformationLoss(Measure[Loss]):
     """NCP, discernibility, class size."""
 
-    word = "information-loss"
+    name = "information-loss"
     title = "Information loss"
     kind = "utility"
 

@@ -12,7 +12,7 @@ from anonymizer.utility.marginals import Marginal, marginal
 class Marginals(Measure[Mapping[str, Marginal]]):
     """Total variation, and distances of Hellinger and of Kullback and Leibler, column by column."""
 
-    word = "marginals"
+    name = "marginals"
     title = "Distributions of columns"
     kind = "utility"
 

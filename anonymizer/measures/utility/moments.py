@@ -36,7 +36,7 @@ class MomentErrors:
 class Moments(Measure[MomentErrors]):
     """The RoD paper's Eq. 11 and 12, for the moments that it names."""
 
-    word = "moments"
+    name = "moments"
     title = "Means and variances"
     kind = "utility"
     needs = (Need.NUMERIC,)

@@ -10,7 +10,7 @@ from anonymizer.utility.pairs import PairDistances, pair_distances
 class PairMarginals(Measure[PairDistances]):
     """Total variation of two-way marginals: the mean and the worst."""
 
-    word = "pair-marginals"
+    name = "pair-marginals"
     title = "Distributions of pairs of columns"
     kind = "utility"
 

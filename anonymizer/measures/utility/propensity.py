@@ -10,7 +10,7 @@ from anonymizer.utility.propensity import Propensity, propensity
 class PropensityScore(Measure[Propensity]):
     """Can a model tell released rows from original ones?"""
 
-    word = "propensity"
+    name = "propensity"
     title = "Propensity score"
     kind = "utility"
 

@@ -36,7 +36,7 @@ class Constraint(ABC):
     column: str
     known: tuple[str, ...] = field(default=(), kw_only=True)
 
-    word: ClassVar[str]
+    name: ClassVar[str]
     """The name in specifications, and of the guarantee."""
     grows: ClassVar[bool] = False
     """Whether it stays fulfilled whatever rows join a class."""
@@ -80,12 +80,12 @@ class Constraint(ABC):
 
         Args:
             columns: that the classes are made of.
-            method: the word of the method.
+            method: the name of the method.
         """
         own = {one.name: getattr(self, one.name) for one in fields(self)}
         told = f"Among rows of a class that agree in {', '.join(self.known)} as well." if self.known else ""
         return Guarantee(
-            self.word,
+            self.name,
             # what makes the constraint again: of truth values those that are true, as 1
             {
                 name: +value

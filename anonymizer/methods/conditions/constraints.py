@@ -27,7 +27,7 @@ class DistinctDiversity(Constraint):
         l: the least number.
     """
 
-    word: ClassVar[str] = "distinct-l-diversity"
+    name: ClassVar[str] = "distinct-l-diversity"
     grows: ClassVar[bool] = True
     l: int = 2  # noqa: E741
 
@@ -48,7 +48,7 @@ class EntropyDiversity(Constraint):
         l: at least 1; need not be whole.
     """
 
-    word: ClassVar[str] = "entropy-l-diversity"
+    name: ClassVar[str] = "entropy-l-diversity"
     l: float = 2.0  # noqa: E741
 
     def __post_init__(self) -> None:
@@ -69,7 +69,7 @@ class RecursiveDiversity(Constraint):
         l: at least 2.
     """
 
-    word: ClassVar[str] = "recursive-cl-diversity"
+    name: ClassVar[str] = "recursive-cl-diversity"
     c: float = 2.0
     l: int = 2  # noqa: E741
 
@@ -94,7 +94,7 @@ class Closeness(Constraint):
             the column (section 5.2 there).
     """
 
-    word: ClassVar[str] = "t-closeness"
+    name: ClassVar[str] = "t-closeness"
     t: float = 0.2
     ordered: bool = False
     hierarchical: bool = False
@@ -151,7 +151,7 @@ class Disclosure(Constraint):
         delta: positive.
     """
 
-    word: ClassVar[str] = "delta-disclosure"
+    name: ClassVar[str] = "delta-disclosure"
     delta: float = 1.0
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class Disclosure(Constraint):
 
 
 WORDS: Final[Mapping[str, type[Constraint]]] = {
-    kind.word: kind
+    kind.name: kind
     for kind in (
         Closeness,
         Disclosure,
@@ -178,7 +178,7 @@ WORDS: Final[Mapping[str, type[Constraint]]] = {
         RecursiveDiversity,
     )
 }
-"""The constraints by the word that `model` names in specifications."""
+"""The constraints by the name that `model` names in specifications."""
 
 
 def constraint(given: Any) -> Constraint:

@@ -36,7 +36,7 @@ class Groups(Constraint):
         k: the least number of groups.
     """
 
-    word: ClassVar[str] = "k-groups"
+    name: ClassVar[str] = "k-groups"
     grows: ClassVar[bool] = True
     withholds: ClassVar[bool] = True
     k: int = 5
@@ -88,7 +88,7 @@ class Presence(Selecting):
         high: the largest part.
     """
 
-    word: ClassVar[str] = "delta-presence"
+    name: ClassVar[str] = "delta-presence"
     needs_disjoint: ClassVar[bool] = True
     low: float = 0.0
     high: float = 0.5
@@ -115,7 +115,7 @@ class KMap(Selecting):
         k: the least number of people of the population in a class that is released.
     """
 
-    word: ClassVar[str] = "k-map"
+    name: ClassVar[str] = "k-map"
     grows: ClassVar[bool] = True
     k: int = 5
 

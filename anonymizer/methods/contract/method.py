@@ -43,7 +43,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     columns: tuple[str, ...] | None = None
     """The columns named to it; a parameter of the methods that let them be named."""
-    word: ClassVar[str]
+    name: ClassVar[str]
     """The name in specifications."""
     row_wise: ClassVar[bool] = False
     """Whether what a row becomes depends on that row alone; see `works_by_rows`."""
@@ -214,7 +214,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             table.require(column)
         if self.needs_columns and not columns:
             raise TableError(
-                f"{self.applies_to}, so that {self.word} would change nothing.",
+                f"{self.applies_to}, so that {self.name} would change nothing.",
                 "Name columns, or correct the roles.",
             )
         self.roles_, self.hierarchies_, self.schema_ = table.roles, table.hierarchies, table.schema
@@ -241,8 +241,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
         lost = max(0, len(table) - len(released))
         self.done_: tuple[Step, ...] = (
             Step(
-                self.word,
-                self.word,
+                self.name,
+                self.name,
                 self.changed_,
                 lost,
                 self.ensures,
@@ -296,8 +296,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
 
     @property
     def unsimulated(self) -> tuple[str, ...]:
-        """The words of the steps that the attack simulator does not know."""
-        return () if isinstance(self, Simulatable) else (self.word,)
+        """The names of the steps that the attack simulator does not know."""
+        return () if isinstance(self, Simulatable) else (self.name,)
 
     def reads(self, table: Table) -> tuple[str, ...]:
         """The columns whose cells may decide what becomes of others: all, unless a method knows better."""

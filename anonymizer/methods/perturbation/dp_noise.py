@@ -63,7 +63,7 @@ class DpNoise(NumericMethod):
         domains_: of each column the numbers that it was brought to.
     """
 
-    word: ClassVar[str] = "dp-noise"
+    name: ClassVar[str] = "dp-noise"
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = 'No quasi-identifier is declared as type = "integer" or type = "float"'
@@ -150,7 +150,7 @@ class DpNoise(NumericMethod):
                 (column,),
                 "replace",
                 "A cell that is missing or not a number is treated as declared; a refusal tells of one.",
-                self.word,
+                self.name,
             )
             for column, (epsilon, delta) in self.spent_.items()
         )

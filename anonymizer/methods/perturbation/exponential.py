@@ -57,7 +57,7 @@ class ExponentialMechanism(Method):
     Reference: McSherry and Talwar, Mechanism design via differential privacy, FOCS 2007; thesis, 4.3.1.
     """
 
-    word: ClassVar[str] = "exponential-mechanism"
+    name: ClassVar[str] = "exponential-mechanism"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(
@@ -116,7 +116,7 @@ class ExponentialMechanism(Method):
         if self.around != "value" or self.seeded:
             return ()
         declared = [column for column in self.transitions_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.word))
+        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.name))
 
     def _distances(self, groups: Int, counts: Int) -> Float:
         distances = edges(groups)

@@ -40,7 +40,7 @@ class DpUm(Microaggregation):
         confidence: T; an attacker is confident while the noise needed is within this cumulative probability.
     """
 
-    word: ClassVar[str] = "dp-um"
+    name: ClassVar[str] = "dp-um"
     follows_data: ClassVar[bool] = False
 
     def __init__(
@@ -82,7 +82,7 @@ class IdpLs(DpUm):
         confidence: T.
     """
 
-    word: ClassVar[str] = "idp-ls"
+    name: ClassVar[str] = "idp-ls"
     follows_data: ClassVar[bool] = True
 
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
@@ -115,7 +115,7 @@ class IdpCbls(Microaggregation):
         confidence: T; an attacker is confident while the noise needed is within this cumulative probability.
     """
 
-    word: ClassVar[str] = "idp-cbls"
+    name: ClassVar[str] = "idp-cbls"
     minimum_k: ClassVar[int] = 3
     follows_data: ClassVar[bool] = True
 

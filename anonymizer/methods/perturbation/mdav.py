@@ -48,7 +48,7 @@ class MDAV(NumericMethod):
         distance: "euclidean" or "robust", see `DISTANCES`.
     """
 
-    word: ClassVar[str] = "mdav"
+    name: ClassVar[str] = "mdav"
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
@@ -95,7 +95,7 @@ class MDAV(NumericMethod):
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """As `Method.guarantees`: k-anonymity over the columns."""
-        return k_anonymity(self.k, self.columns_of(table), self.word)
+        return k_anonymity(self.k, self.columns_of(table), self.name)
 
     def spread(self, column: str, sets: Sets) -> Sets:
         """The least and the largest mean of a group that has such a value, with high confidence."""

@@ -103,7 +103,7 @@ class Microaggregation(Method):
         if self.k < self.minimum_k:
             why = " since the third smallest value of a cluster counts" if self.minimum_k == 3 else ""
             raise SpecError(
-                f"k is {self.k}; {self.word} needs clusters of {self.minimum_k} records or more{why}.",
+                f"k is {self.k}; {self.name} needs clusters of {self.minimum_k} records or more{why}.",
                 f"Choose {self.minimum_k} or more.",
             )
         if self.clusters not in CLUSTERS:
@@ -235,8 +235,8 @@ class Microaggregation(Method):
             said += " If a record changes cluster, the loss has no bound."
         if len(columns) > 1:
             numbers |= {f"epsilon {column}": budget for column, budget in self.budgets_.items()}
-        one = Guarantee("idp", numbers, "record", columns, "replace", said, self.word)
-        floor = k_anonymity(self.k, columns, self.word) if self.clusters == "records" else ()
+        one = Guarantee("idp", numbers, "record", columns, "replace", said, self.name)
+        floor = k_anonymity(self.k, columns, self.name) if self.clusters == "records" else ()
         return (one, *floor)
 
     @property
@@ -268,7 +268,7 @@ class Microaggregation(Method):
             return sets
         if isinstance(sets, LabelSets):
             raise TableError(
-                f"Column {column!r} holds no numbers before {self.word}.", "Generalize after it."
+                f"Column {column!r} holds no numbers before {self.name}.", "Generalize after it."
             )
         domain, unit = known.domain, known.domain.grid or 1.0
         high = _within(domain.at(sets.high / unit), known)

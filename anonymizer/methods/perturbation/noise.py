@@ -47,7 +47,7 @@ class Noise(NumericMethod):
     Reference: thesis, section 4.3.1 (Lap(delta_j / epsilon), delta_j the minimum unit); erratum 14 for T.
     """
 
-    word: ClassVar[str] = "noise"
+    name: ClassVar[str] = "noise"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(
@@ -143,7 +143,7 @@ class CorrelatedNoise(NumericMethod):
         random_state: as in `Noise`.
     """
 
-    word: ClassVar[str] = "correlated-noise"
+    name: ClassVar[str] = "correlated-noise"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(
@@ -221,7 +221,7 @@ class MultiplicativeNoise(NumericMethod):
         random_state: as in `Noise`.
     """
 
-    word: ClassVar[str] = "multiplicative-noise"
+    name: ClassVar[str] = "multiplicative-noise"
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
 

@@ -46,7 +46,7 @@ class PRAM(Method):
         transitions_: of each column its values and the matrix that was used, shape (d,) and (d, d).
     """
 
-    word: ClassVar[str] = "pram"
+    name: ClassVar[str] = "pram"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(
@@ -99,7 +99,7 @@ class PRAM(Method):
         if self.invariant or self.seeded:
             return ()
         declared = [column for column in self.transitions_ if is_declared(table, column)]
-        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.word))
+        return tuple(one for c in declared for one in of_one_cell(c, self.transitions_[c][1], self.name))
 
     def _matrix(self, column: str, values: NDArray[Any]) -> Float:
         if column in (self.matrices or {}):

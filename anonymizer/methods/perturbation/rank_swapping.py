@@ -37,7 +37,7 @@ class RankSwapping(Method):
         random_state: a seed, or None for the operating system's randomness.
     """
 
-    word: ClassVar[str] = "rank-swapping"
+    name: ClassVar[str] = "rank-swapping"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(

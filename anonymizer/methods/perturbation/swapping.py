@@ -39,7 +39,7 @@ class Swapping(Method):
         random_state: a seed, or None for the operating system's randomness.
     """
 
-    word: ClassVar[str] = "swapping"
+    name: ClassVar[str] = "swapping"
     keeps_rows: ClassVar[bool] = True
 
     def __init__(

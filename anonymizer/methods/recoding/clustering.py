@@ -71,7 +71,7 @@ class KMember(Clustering):
         2007.
     """
 
-    word: ClassVar[str] = "k-member"
+    name: ClassVar[str] = "k-member"
     keeps_rows: ClassVar[bool] = True
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
@@ -98,7 +98,7 @@ class OnePassClustering(Clustering):
     Reference: Lin and Wei, An efficient clustering method for k-anonymization, PAIS 2008.
     """
 
-    word: ClassVar[str] = "one-pass-clustering"
+    name: ClassVar[str] = "one-pass-clustering"
     keeps_rows: ClassVar[bool] = True
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:

@@ -57,7 +57,7 @@ class Incognito(Recoding):
         discernibility: Bayardo and Agrawal, ICDE 2005.
     """
 
-    word: ClassVar[str] = "incognito"
+    name: ClassVar[str] = "incognito"
     random: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
 

@@ -67,7 +67,7 @@ class LocalRecoding(Recoding):
     Reference: the problem: Xu et al., Utility-based anonymization using local recoding, KDD 2006.
     """
 
-    word: ClassVar[str] = "local-recoding"
+    name: ClassVar[str] = "local-recoding"
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
 

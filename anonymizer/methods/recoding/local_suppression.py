@@ -44,7 +44,7 @@ class LocalSuppression(LocalRecoding):
         section 3.2; hardness: Meyerson and Williams, PODS 2004.
     """
 
-    word: ClassVar[str] = "local-suppression"
+    name: ClassVar[str] = "local-suppression"
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class Mondrian(Partitioning):
     Reference: LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
     """
 
-    word: ClassVar[str] = "mondrian"
+    name: ClassVar[str] = "mondrian"
     random: ClassVar[bool] = False
 
     def __init__(

@@ -91,8 +91,8 @@ class Recoding(Method):
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns, and what the constraints ask."""
         columns = self.columns_of(table)
-        asked = tuple(constraint(one).guarantee(columns, self.word) for one in self.constraints)
-        return (*k_anonymity(self.k, columns, self.word), *asked)
+        asked = tuple(constraint(one).guarantee(columns, self.name) for one in self.constraints)
+        return (*k_anonymity(self.k, columns, self.name), *asked)
 
     def _fit(self, table: Table) -> None:
         self._prepared(table)
@@ -112,10 +112,10 @@ class Recoding(Method):
             raise UnreachableError(
                 f"k is {self.k} and the table has {rows} rows.", "Lower k, or give more rows."
             )
-        overlapping = [one.word for one in allowed.constraints if one.needs_disjoint and not self.disjoint]
+        overlapping = [one.name for one in allowed.constraints if one.needs_disjoint and not self.disjoint]
         if overlapping:
             raise SpecError(
-                f"The classes of {self.word} overlap, so that {overlapping[0]} cannot be promised.",
+                f"The classes of {self.name} overlap, so that {overlapping[0]} cannot be promised.",
                 "Use incognito without suppression, or strict mondrian.",
             )
         everything = np.arange(len(table))

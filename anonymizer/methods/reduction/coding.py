@@ -24,7 +24,7 @@ class TopBottomCoding(Method):
     Reference: thesis, section 2.2.1.
     """
 
-    word: ClassVar[str] = "top-bottom-coding"
+    name: ClassVar[str] = "top-bottom-coding"
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True

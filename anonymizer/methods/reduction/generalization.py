@@ -24,7 +24,7 @@ class Generalization(Method):
     Reference: Samarati, IEEE TKDE 2001; thesis, section 2.2.1.
     """
 
-    word: ClassVar[str] = "generalization"
+    name: ClassVar[str] = "generalization"
     random: ClassVar[bool] = False
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True

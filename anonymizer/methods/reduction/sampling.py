@@ -26,7 +26,7 @@ class Sampling(Method):
     Reference: thesis, sections 2.2.3 and 4.2.2.
     """
 
-    word: ClassVar[str] = "sampling"
+    name: ClassVar[str] = "sampling"
     mixes_records: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False

@@ -19,7 +19,7 @@ from anonymizer.tables.table import Table
 class DropIdentifiers(Method):
     """Takes the columns out that name a person by themselves."""
 
-    word: ClassVar[str] = "drop-identifiers"
+    name: ClassVar[str] = "drop-identifiers"
     random: ClassVar[bool] = False
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class SuppressMissing(Method):
         columns: where cells must not be missing; the quasi-identifiers if None.
     """
 
-    word: ClassVar[str] = "suppress-missing"
+    name: ClassVar[str] = "suppress-missing"
     random: ClassVar[bool] = False
     mixes_records: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
@@ -89,7 +89,7 @@ class SuppressCells(Method):
         suppressed_: after a transformation, the columns with suppressed cells; they hold texts then.
     """
 
-    word: ClassVar[str] = "suppress-cells"
+    name: ClassVar[str] = "suppress-cells"
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
@@ -160,7 +160,7 @@ class SuppressRecords(Method):
             that stay have k rows; a missing cell is a row alone.
     """
 
-    word: ClassVar[str] = "suppress-records"
+    name: ClassVar[str] = "suppress-records"
     ensures: ClassVar[bool] = True
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
@@ -192,7 +192,7 @@ class SuppressRecords(Method):
 
     def guarantees(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity over its columns."""
-        return k_anonymity(self.k, self.columns_of(table), self.word)
+        return k_anonymity(self.k, self.columns_of(table), self.name)
 
     def keeps(self, guarantee: Guarantee, before: Table, after: Table) -> bool:
         """Whole classes go, so that those of a step that looked at these columns too stay whole.

@@ -49,7 +49,7 @@ class Anatomy(Method):
         share_: the largest part of a group that has one value: what an attacker's guess is worth at most.
     """
 
-    word: ClassVar[str] = "anatomy"
+    name: ClassVar[str] = "anatomy"
     keeps_rows: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False
     makes_classes: ClassVar[bool] = True
@@ -93,7 +93,7 @@ class Anatomy(Method):
                 columns=(self.group, self.column_),
                 condition=f"The values of {self.column_} lie in a table of their own: who finds a row "
                 f"guesses the person's value with probability {self.share_:.3g} at most.",
-                method=self.word,
+                method=self.name,
             ),
         )
 

@@ -29,7 +29,7 @@ class DistributionRandomization(Method):
         random_state: a seed, or None for the operating system's randomness.
     """
 
-    word: ClassVar[str] = "dbr"
+    name: ClassVar[str] = "dbr"
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
 

@@ -40,7 +40,7 @@ class SpluGen(Method):
         random_state: a seed, or None for the operating system's randomness.
     """
 
-    word: ClassVar[str] = "splu-gen"
+    name: ClassVar[str] = "splu-gen"
     last: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
 
@@ -82,7 +82,7 @@ class SpluGen(Method):
                 },
                 columns=self.columns_of(table),
                 condition=guarantees.NOT_PROMISED,
-                method=self.word,
+                method=self.name,
             ),
         )
 

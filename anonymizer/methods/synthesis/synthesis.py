@@ -79,7 +79,7 @@ class Synthesis(Method):
         checked_budget(self.epsilon, self.delta)
         if self.needs_delta and not self.delta:
             raise TableError(
-                f"delta is 0, and {self.word} needs one.", "Choose one well below 1 / records, such as 1e-6."
+                f"delta is 0, and {self.name} needs one.", "Choose one well below 1 / records, such as 1e-6."
             )
         if not 1 <= self.bins <= MAX_BINS:
             raise TableError(f"bins is {self.bins}, outside [1, {MAX_BINS:,}].", "Choose such as 32.")
@@ -105,7 +105,7 @@ class Synthesis(Method):
         found = []
         if self.seeded:
             found.append(
-                f"{self.word} drew from a seed: for trials only, no differential privacy is promised."
+                f"{self.name} drew from a seed: for trials only, no differential privacy is promised."
             )
         if self.delta * self.count_ > 1:
             found.append(
@@ -133,7 +133,7 @@ class Synthesis(Method):
                 tuple(one.name for one in self.domains_),
                 "add-remove",
                 condition,
-                self.word,
+                self.name,
             ),
         )
 
@@ -152,16 +152,16 @@ class Synthesis(Method):
             )
         codes = np.stack([one.codes(table) for one in self.domains_], axis=1)
         data = Coded(codes, tuple(one.size for one in self.domains_), columns)
-        trial = Randomness(self.random_state, f"{self.word} noise") if self.seeded else None
+        trial = Randomness(self.random_state, f"{self.name} noise") if self.seeded else None
         budget = Budget(self.epsilon, self.delta, trial)
-        self.learned_ = self._learn(data, budget, Randomness(self.random_state, f"{self.word} choices"))
+        self.learned_ = self._learn(data, budget, Randomness(self.random_state, f"{self.name} choices"))
         self.spent_ = budget.loss
         self.count_ = len(table)
 
     def _transform(self, table: Table) -> Table:
         """Rows from what was learned; of the table only its kind of frame is used."""
         rows = max(1, round(self.learned_.total)) if self.rows is None else self.rows
-        randomness = Randomness(self.random_state, f"{self.word} rows")
+        randomness = Randomness(self.random_state, f"{self.name} rows")
         codes = self.learned_.draw(min(rows, MAX_ROWS), randomness)
         space = table.frame.implementation
         names = [one.name for one in self.domains_]

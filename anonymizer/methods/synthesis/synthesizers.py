@@ -21,7 +21,7 @@ class SynthIndependent(Synthesis):
     Args: as `Synthesis`.
     """
 
-    word: ClassVar[str] = "synth-independent"
+    name: ClassVar[str] = "synth-independent"
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class SynthHistogram(SynthIndependent):
     Args: as `Synthesis`.
     """
 
-    word: ClassVar[str] = "synth-histogram"
+    name: ClassVar[str] = "synth-histogram"
 
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
         del randomness
@@ -66,7 +66,7 @@ class SynthCopula(SynthIndependent):
     Args: as `Synthesis`.
     """
 
-    word: ClassVar[str] = "synth-copula"
+    name: ClassVar[str] = "synth-copula"
 
     def _learn(self, data: Coded, budget: Budget, randomness: Randomness) -> Learned:
         del randomness
@@ -80,7 +80,7 @@ class SynthPrivBayes(Synthesis):
         degree: the most parents of a column, in [1, 5].
     """
 
-    word: ClassVar[str] = "synth-privbayes"
+    name: ClassVar[str] = "synth-privbayes"
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class SynthMst(Synthesis):
         iterations: steps of the fit at most, in [50, 100000].
     """
 
-    word: ClassVar[str] = "synth-mst"
+    name: ClassVar[str] = "synth-mst"
     needs_delta: ClassVar[bool] = True
 
     def __init__(
@@ -163,7 +163,7 @@ class SynthAim(Synthesis):
         iterations: steps of the last fit at most, in [50, 100000].
     """
 
-    word: ClassVar[str] = "synth-aim"
+    name: ClassVar[str] = "synth-aim"
     needs_delta: ClassVar[bool] = True
 
     def __init__(
