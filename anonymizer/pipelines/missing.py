@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError, UnreachableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.schema.columns import Column
 from anonymizer.tables.declared import declared_numbers, gaps
 from anonymizer.tables.table import Table
@@ -60,10 +60,10 @@ class MissingCells(Method):
         found = table.taken(np.flatnonzero(~lost)) if lost.any() else table
         return found.replaced({name: _filled(found, name, value) for name, value in self.fills_.items()})
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells that are there stay as they are."""
         del column
-        return sets
+        return candidates
 
 
 def _middle(column: Column) -> float | None:

@@ -16,7 +16,7 @@ from anonymizer.pipelines.missing import MissingCells
 from anonymizer.releases.composition import composed
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.release import Step
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
 from anonymizer.tables.roles import Roles
@@ -239,7 +239,7 @@ class Pipeline(Method):
         """The words of the steps that the attack simulator does not know."""
         return tuple(word for _, method in self.steps for word in method.unsimulated)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The simulators of the steps, one after another.
 
         Raises:
@@ -247,6 +247,8 @@ class Pipeline(Method):
         """
         for _, method in self.steps:
             if not isinstance(method, Simulatable):
-                raise TableError(f"There is no simulator for {method.name}.", "Give the method a spread.")
-            sets = method.spread(column, sets)
-        return sets
+                raise TableError(
+                    f"There is no simulator for {method.name}.", "Give the method a simulation (`simulate`)."
+                )
+            candidates = method.simulate(column, candidates)
+        return candidates

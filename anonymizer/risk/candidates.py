@@ -1,4 +1,4 @@
-"""What the cells of a column may have become, as an attacker sees it: sets with high and low confidence.
+"""What the cells of a column may have become, as an attacker sees it: candidates of high and low confidence.
 
 For each of u original values, a set of released values that are candidates with high confidence, and a set of
 those with at least low confidence. Confidence is high while the cumulative probability of the noise needed is
@@ -18,8 +18,8 @@ Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class LabelSets:
-    """Sets of labels.
+class LabelCandidates:
+    """Labels that a cell may have become.
 
     Attributes:
         labels: the labels that a released cell can have; an object array, shape (w,).
@@ -32,13 +32,13 @@ class LabelSets:
     low: Bool = field(repr=False)
 
     def holds(self, cells: NDArray[Any]) -> tuple[Bool, Bool]:
-        """Whether released values are in the sets.
+        """Whether released values are among the candidates.
 
         Args:
             cells: distinct released values, shape (v,).
 
         Returns:
-            High, and at least low, each of shape (u, v); values that are no label are in no set.
+            High, and at least low, each of shape (u, v); values that are not a label are among none.
         """
         places = {label: place for place, label in enumerate(self.labels.tolist())}
         found = np.array([places.get(cell, -1) for cell in cells.tolist()], dtype=np.int64)
@@ -47,7 +47,7 @@ class LabelSets:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalSets:
+class IntervalCandidates:
     """Intervals of numbers, ends included.
 
     Attributes:
@@ -65,17 +65,17 @@ class IntervalSets:
         return self.high[:, 0] if exact else None
 
     def holds(self, cells: NDArray[Any]) -> tuple[Bool, Bool]:
-        """Whether released numbers are in the sets, as `LabelSets.holds`."""
+        """Whether released numbers are among the candidates, as `LabelCandidates.holds`."""
         numbers = cells.astype(np.float64)[None, :]
         high, low = ((ends[:, :1] <= numbers) & (numbers <= ends[:, 1:]) for ends in (self.high, self.low))
         return high, low
 
 
-Sets = LabelSets | IntervalSets
+Candidates = LabelCandidates | IntervalCandidates
 
 
-def exactly(values: NDArray[Any], *, numeric: bool) -> Sets:
-    """The sets before any method: every original value is itself.
+def exactly(values: NDArray[Any], *, numeric: bool) -> Candidates:
+    """The candidates before any method: every original value is itself.
 
     Args:
         values: distinct original values, shape (u,).
@@ -83,9 +83,9 @@ def exactly(values: NDArray[Any], *, numeric: bool) -> Sets:
     """
     if numeric:
         ends = np.repeat(values.astype(np.float64)[:, None], 2, axis=1)
-        return IntervalSets(ends, ends)
+        return IntervalCandidates(ends, ends)
     same = np.eye(len(values), dtype=np.bool_)
-    return LabelSets(values, same, same)
+    return LabelCandidates(values, same, same)
 
 
 def reached(first: Bool, second: Bool) -> Bool:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
-from anonymizer.risk.candidates import Sets, exactly
+from anonymizer.risk.candidates import Candidates, exactly
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
 
@@ -42,15 +42,15 @@ MAX_PAIRS: Final = 500_000_000
 class Simulatable(Protocol):
     """A method that the attack simulator knows, f_sim in the thesis (Definition 4.2)."""
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """What the values that an attacker thinks of may become, with high and with low confidence.
 
         Args:
             column: a quasi-identifier.
-            sets: for each original value, what it may be before this method.
+            candidates: for each original value, what it may be before this method.
 
         Returns:
-            What it may be after it; `sets` itself where the method leaves the cells of the column alone.
+            What it may be after it; `candidates` itself where the method leaves the column alone.
 
         Reference: thesis, sections 4.2.2 and 4.2.3.
         """
@@ -125,7 +125,7 @@ class Simulation:
         return float(self.shares[column].max()) if probabilistic else 1 / self.n_s(column)
 
 
-def simulate(
+def simulate_attack(
     original: Table,
     release: Table,
     method: Simulated,
@@ -154,7 +154,7 @@ def simulate(
     if method.unsimulated or not isinstance(method, Simulatable):
         raise TableError(
             f"There is no simulator for {', '.join(method.unsimulated)}.",
-            "Give the method a spread; without it nothing can be said of the risk of the release.",
+            "Give the method a `simulate`; without it nothing can be said of the risk of the release.",
         )
     if method.origin_ is None:
         raise TableError(
@@ -263,7 +263,7 @@ class _Matched:
                 f"when released; the attack simulator compares {MAX_PAIRS:,} pairs of them at most.",
                 "Generalize it before, or have fewer records attacked.",
             )
-        sets = method.spread(column, exactly(before.values, numeric=numeric))
+        sets = method.simulate(column, exactly(before.values, numeric=numeric))
         high, low = sets.holds(after.values)
         gap = np.zeros((1, len(after.values) + 1), dtype=np.bool_)
         gap[0, after.codes[became]] = True

@@ -24,7 +24,7 @@ from anonymizer.methods.perturbation.noise import Noise
 from anonymizer.methods.reduction.generalization import Generalization
 from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables import files
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -85,7 +85,7 @@ def measured(name: str, table: Table, steps: Sequence[tuple[str, Method]], runs:
     seconds = []
     for _ in range(runs):
         begun = time.perf_counter()
-        found = simulate(table, release, pipeline, rate=pipeline.sampling_rate)
+        found = simulate_attack(table, release, pipeline, rate=pipeline.sampling_rate)
         seconds.append(time.perf_counter() - begun)
     cells = np.stack([table.codes(column).codes for column in ROLES.quasi_identifiers], axis=1)
     return {

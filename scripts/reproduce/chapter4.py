@@ -28,7 +28,7 @@ from chapter4_datasets import (
 from chapter4_printed import EPSILONS, RATES, TABLE_4_5, TABLE_4_6, TABLE_4_7, Grid
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables import files
 from anonymizer.tables.table import Table
 from anonymizer.utility.learning import holdout, learning_utility
@@ -155,7 +155,7 @@ def utility(table: Table, given: argparse.Namespace) -> dict[str, Any]:
         for seed in range(given.runs):
             steps, rate = build(seed)
             release, pipeline = released(table, steps, rate, seed)
-            one["n_q"].append(simulate(table, release, pipeline, rate=rate, k=K).n_q)
+            one["n_q"].append(simulate_attack(table, release, pipeline, rate=rate, k=K).n_q)
             training, test = holdout(table, 0.1, seed)
             release, pipeline = released(training, steps, rate, seed)
             score = learning_utility(

@@ -16,7 +16,7 @@ from anonymizer.methods.reduction.generalization import Generalization
 from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.simulator import Simulation, simulate
+from anonymizer.risk.simulator import Simulation, simulate_attack
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -64,7 +64,7 @@ def released(
 def attacked(table: Table, steps: Named, rate: float, seed: int) -> Simulation:
     """The simulated attack on a release."""
     release, pipeline = released(table, steps, rate, seed)
-    return simulate(table, release, pipeline, rate=rate, k=K)
+    return simulate_attack(table, release, pipeline, rate=rate, k=K)
 
 
 def generalized(age: int = 1) -> Named:

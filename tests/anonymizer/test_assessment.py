@@ -361,12 +361,12 @@ def test_a_search_takes_no_more_records_than_a_report(monkeypatch):
 
     def counted(*tables, records=None, **rest):
         seen.append(len(records))
-        return simulate(*tables, records=records, **rest)
+        return simulate_attack(*tables, records=records, **rest)
 
-    simulate = simulator.simulate
+    simulate_attack = simulator.simulate_attack
     monkeypatch.setattr(simulator, "PAIRS", 1)
     monkeypatch.setattr(simulator, "MIN_RECORDS", 50)
-    monkeypatch.setattr(simulator, "simulate", counted)
+    monkeypatch.setattr(simulator, "simulate_attack", counted)
     space = Space.of(tomllib.loads(SPACE), Path(), "s.toml")
     measure = ReleaseMeasure(space, Table.of(people().native[["age"]]), fidelity, random_state=1)
     assert measure({"sampling.rate": 1.0})[0] > 0
@@ -379,13 +379,13 @@ def test_a_search_refuses_a_risk_that_says_nothing(monkeypatch):
 
     from anonymizer.measures.risk import simulator
 
-    simulate = simulator.simulate
+    simulate_attack = simulator.simulate_attack
 
     def blind(*tables, **rest):
-        found = simulate(*tables, **rest)
+        found = simulate_attack(*tables, **rest)
         return replace(found, found=np.zeros_like(found.found), candidates=np.zeros_like(found.candidates))
 
-    monkeypatch.setattr(simulator, "simulate", blind)
+    monkeypatch.setattr(simulator, "simulate_attack", blind)
     space = Space.of(tomllib.loads(SPACE), Path(), "s.toml")
     measure = ReleaseMeasure(space, Table.of(people().native[["age"]]), fidelity, random_state=1)
     with pytest.raises(AnonymizerError, match="says nothing"):

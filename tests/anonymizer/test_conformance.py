@@ -18,7 +18,7 @@ from anonymizer.methods.synthesis.synthesis import Synthesis
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.manifest import Manifest
 from anonymizer.risk.candidates import exactly
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -225,9 +225,9 @@ def test_the_simulator_reaches_what_was_released(word):
     for column in ROLES.quasi_identifiers:
         table = Table.of(frame)
         codes = table.codes(column)
-        sets = method.spread(column, exactly(codes.values, numeric=table.is_numeric(column)))
+        candidates = method.simulate(column, exactly(codes.values, numeric=table.is_numeric(column)))
         cells = Table.of(out).codes(column)
-        high, low = sets.holds(cells.values)
+        high, low = candidates.holds(cells.values)
         assert (low | ~high).all()
         originals = codes.codes[method.origin_]
         assert low[originals, cells.codes].all()
@@ -286,7 +286,7 @@ def test_a_release_is_what_its_kind_says(word):
         assert set(release.changed) == set(original.names)
         assert Pipeline(steps=[("one", method)]).release(original).origin is None
         with pytest.raises(AnonymizerError):
-            simulate(original, method.fit_transform_table(original), method)
+            simulate_attack(original, method.fit_transform_table(original), method)
         return
     assert len(set(release.origin.tolist())) == len(release)
     assert (release.origin >= 0).all()

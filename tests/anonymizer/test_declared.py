@@ -20,7 +20,7 @@ from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.methods.reduction.suppression import SuppressCells, SuppressMissing, SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.pipelines.spec import parse
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -86,7 +86,7 @@ def test_the_simulator_runs_however_missing_cells_are_treated(treatment, library
     original = Table.of(library(frame), ROLES, HIERARCHIES, schema)
     pipeline = Pipeline(steps=[("k", LocalRecoding(k=4))])
     release = pipeline.release(original)
-    found = simulate(original, release.table, pipeline)
+    found = simulate_attack(original, release.table, pipeline)
     assert len(found.found) == len(frame)
     assert found.found.tolist() == found.released.tolist()
     assert 0 < found.risk <= 1 / 4
@@ -103,7 +103,7 @@ def test_the_mend_of_the_error_for_gaps_leads_to_a_release_that_is_measured():
         Pipeline(steps=[("k", LocalRecoding(k=4))]).release(original)
     pipeline = Pipeline(steps=[("gaps", SuppressMissing()), ("k", LocalRecoding(k=4))])
     release = pipeline.release(original)
-    assert 0 < simulate(original, release.table, pipeline).risk <= 1 / 4
+    assert 0 < simulate_attack(original, release.table, pipeline).risk <= 1 / 4
 
 
 def test_gaps_that_stay_are_candidates_of_each_other():
@@ -112,7 +112,7 @@ def test_gaps_that_stay_are_candidates_of_each_other():
     roles = Roles(quasi_identifiers=("city",))
     original = Table.of(frame, roles)
     pipeline = Pipeline(steps=[("part", Sampling(rate=0.99))])
-    found = simulate(original, pipeline.fit_transform_table(original), pipeline)
+    found = simulate_attack(original, pipeline.fit_transform_table(original), pipeline)
     assert found.found.tolist() == found.released.tolist()
     assert set(found.candidates[[3, 4, 5]]) <= {0.0, 2.0, 3.0}
 

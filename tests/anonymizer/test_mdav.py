@@ -87,10 +87,10 @@ def test_an_attacker_finds_the_means_of_a_value_s_groups():
     method = MDAV(k=4, columns=("x", "y"))
     out = method.fit_transform(frame)
     values = np.unique(frame["x"])
-    sets = method.spread("x", exactly(values, numeric=True))
+    candidates = method.simulate("x", exactly(values, numeric=True))
     means = out["x"].groupby(frame["x"])
-    assert sets.high[:, 0].tolist() == means.min().tolist()
-    assert sets.high[:, 1].tolist() == means.max().tolist()
+    assert candidates.high[:, 0].tolist() == means.min().tolist()
+    assert candidates.high[:, 1].tolist() == means.max().tolist()
 
 
 def test_robust_distances_do_not_mind_units_or_how_columns_are_mixed():

@@ -69,8 +69,10 @@ def test_gaps_stay_and_numbers_are_clamped_and_rounded():
 def reached(method, frame, column):
     """The shares of rows that an attacker finds with high and with any confidence."""
     out = method.fit_transform(frame)[column].to_numpy()
-    sets = method.spread(column, exactly(frame[column].to_numpy(), numeric=True))
-    return tuple(np.mean((ends[:, 0] <= out) & (out <= ends[:, 1])) for ends in (sets.high, sets.low))
+    candidates = method.simulate(column, exactly(frame[column].to_numpy(), numeric=True))
+    return tuple(
+        np.mean((ends[:, 0] <= out) & (out <= ends[:, 1])) for ends in (candidates.high, candidates.low)
+    )
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
@@ -163,12 +165,12 @@ def test_any_factor_is_reached_on_either_side_of_zero(number, deviation, drawn):
     method = MultiplicativeNoise(digits=12, deviation=deviation, columns=("x",)).fit(
         pd.DataFrame({"x": [number]})
     )
-    sets = method.spread("x", exactly(np.array([number]), numeric=True))
+    candidates = method.simulate("x", exactly(np.array([number]), numeric=True))
     found = number * (1 + deviation * drawn)
     slack = 1e-9 * abs(number) + 1e-12
-    assert sets.low[0, 0] - slack <= found <= sets.low[0, 1] + slack
-    assert sets.low[0, 0] <= sets.high[0, 0] <= number + slack
-    assert number - slack <= sets.high[0, 1] <= sets.low[0, 1]
+    assert candidates.low[0, 0] - slack <= found <= candidates.low[0, 1] + slack
+    assert candidates.low[0, 0] <= candidates.high[0, 0] <= number + slack
+    assert number - slack <= candidates.high[0, 1] <= candidates.low[0, 1]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.methods.reduction.suppression import SuppressRecords
 from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.risk.candidates import exactly
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -167,7 +167,7 @@ def test_every_released_row_is_a_candidate_of_its_record(steps, seed):
             method.set_params(random_state=seed)
     original = Table.of(people(), ROLES, HIERARCHIES)
     release = pipeline.fit_transform_table(original)
-    found = simulate(original, release, pipeline, rate=pipeline.sampling_rate)
+    found = simulate_attack(original, release, pipeline, rate=pipeline.sampling_rate)
     assert found.found.tolist() == found.released.tolist()
     assert found.n_q >= 1
 
@@ -182,7 +182,7 @@ def test_categories_changed_among_numbers_are_candidates():
     for count in (1, 2):
         pipeline = Pipeline(steps=steps[:count], roles=Roles(quasi_identifiers=("grade",)))
         original = Table.of(frame, pipeline.roles, hierarchies)
-        found = simulate(original, pipeline.fit_transform_table(original), pipeline)
+        found = simulate_attack(original, pipeline.fit_transform_table(original), pipeline)
         assert found.found.all()
         assert found.n_q == 40
 
@@ -190,8 +190,8 @@ def test_categories_changed_among_numbers_are_candidates():
 def test_columns_that_no_step_touches_stay_exact():
     pipeline = Pipeline(steps=three(), roles=ROLES, hierarchies=HIERARCHIES)
     pipeline.fit(people())
-    sets = exactly(np.array(["a", "b"], dtype=object), numeric=False)
-    assert pipeline.spread("illness", sets) is sets
+    candidates = exactly(np.array(["a", "b"], dtype=object), numeric=False)
+    assert pipeline.simulate("illness", candidates) is candidates
 
 
 @pytest.mark.parametrize("method", [LocalRecoding, Mondrian])

@@ -16,7 +16,7 @@ from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.releases.guarantee import Guarantee, checked_budget
 from anonymizer.releases.manifest import Manifest
 from anonymizer.report.assessment import assess
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
@@ -137,7 +137,7 @@ def test_without_a_simulator_there_is_no_figure_instead_of_a_risk_of_0(method):
     pipeline = Pipeline(steps=[("one", method)])
     release = pipeline.release(original)
     with pytest.raises(TableError, match=r"no simulator|no rows of the original"):
-        simulate(original, release.table, pipeline)
+        simulate_attack(original, release.table, pipeline)
     found = assess(original, release.table, pipeline)
     assert "simulator" not in found.stories
     assert any("simulator was not measured" in one for one in found.cautions)

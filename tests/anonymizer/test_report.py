@@ -22,7 +22,7 @@ from anonymizer.pipelines.pipeline import Pipeline
 from anonymizer.report.assessment import Question, assess, worst_records
 from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.search.search import SearchResult, Trial
 from anonymizer.tables.roles import Roles
@@ -140,7 +140,7 @@ def test_a_page_without_quasi_identifiers():
 def test_figures_are_those_of_the_measures():
     table, release, pipeline = made(Generalization(levels={EVIL: 1}))
     found = assess(table, release, pipeline)
-    simulated = simulate(table, release, pipeline)
+    simulated = simulate_attack(table, release, pipeline)
     assert found.values["risk"]["simulator"]["risk"] == simulated.risk
     parts = worst_records(found)
     assert sum(parts.values()) == pytest.approx(1)
@@ -161,9 +161,9 @@ def test_a_part_of_the_records_is_attacked_where_all_take_too_long(monkeypatch):
 
 def test_some_records_have_the_risks_that_they_have_among_all():
     table, release, pipeline = made(Generalization(levels={EVIL: 1}), Sampling(rate=0.7, random_state=3))
-    everyone = simulate(table, release, pipeline, rate=0.7)
+    everyone = simulate_attack(table, release, pipeline, rate=0.7)
     some = np.array([3, 7, 8, 21, 59])
-    part = simulate(table, release, pipeline, rate=0.7, records=some)
+    part = simulate_attack(table, release, pipeline, rate=0.7, records=some)
     np.testing.assert_array_equal(part.candidates, everyone.candidates[some])
     np.testing.assert_array_equal(part.found, everyone.found[some])
     np.testing.assert_array_equal(part.kinds["illness"], everyone.kinds["illness"][some])

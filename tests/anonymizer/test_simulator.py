@@ -16,8 +16,8 @@ from anonymizer.methods.reduction.sampling import Sampling
 from anonymizer.methods.reduction.suppression import SuppressCells, SuppressRecords
 from anonymizer.methods.sensitive.anatomy import Anatomy
 from anonymizer.pipelines.pipeline import Pipeline
-from anonymizer.risk.candidates import LabelSets, reached
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.candidates import LabelCandidates, reached
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -41,22 +41,22 @@ class Worked:
     origin_ = np.array([0, 1, 3, 4, 6])
     unsimulated = ()
 
-    def spread(self, column, sets):
+    def simulate(self, column, candidates):
         cells = np.unique(RELEASE[column].to_numpy())
-        high = np.zeros((len(sets.labels), len(cells)), dtype=bool)
+        high = np.zeros((len(candidates.labels), len(cells)), dtype=bool)
         low = high.copy()
-        first = sets.labels.tolist().index("1" if column == "qi_1" else "Football")
+        first = candidates.labels.tolist().index("1" if column == "qi_1" else "Football")
         # noise 0 or 1 at 70 %, up to 4 at all; sports stay sports at 80 %
         near = {"[1, 2]", "[3, 4]", "Sports"}
         possible = near | {"[5, 6]", "Culture"}
         high[first] = [cell in near for cell in cells]
         low[first] = [cell in possible for cell in cells]
-        return LabelSets(cells, high, low)
+        return LabelCandidates(cells, high, low)
 
 
 def test_the_worked_example_of_the_thesis():
     original = Table.of(ORIGINAL, Roles(quasi_identifiers=("qi_1", "qi_2")))
-    found = simulate(original, Table.of(RELEASE), Worked(), rate=0.8, k=2)
+    found = simulate_attack(original, Table.of(RELEASE), Worked(), rate=0.8, k=2)
     assert found.found[0]
     assert not found.confident[0]
     assert not found.outlier[0]
@@ -78,7 +78,7 @@ def test_on_a_full_domain_release_the_risks_are_those_of_its_classes(rows):
     method = Generalization(levels={"a": 2, "b": 1})
     original = Table.of(frame, roles, hierarchies)
     release = method.fit_transform_table(original)
-    found = simulate(original, release, method)
+    found = simulate_attack(original, release, method)
     classes = release.native.groupby(["a", "b"])["s"]
     size, kinds = classes.transform("size"), classes.transform("nunique")
     assert found.candidates.tolist() == size.tolist()
@@ -97,12 +97,12 @@ def test_sampled_away_and_suppressed_records_are_not_found():
     )
     original = Table.of(frame, roles)
     release = pipeline.fit_transform_table(original)
-    found = simulate(original, release, pipeline, rate=pipeline.sampling_rate, k=2)
+    found = simulate_attack(original, release, pipeline, rate=pipeline.sampling_rate, k=2)
     assert found.released.sum() == len(release) == 3
     assert found.candidates[found.released].tolist() == [6.0] * 3
     assert not found.candidates[~found.released].any()
     assert found.risk == pytest.approx(1 / 6)
-    few = simulate(original, release, pipeline, rate=pipeline.sampling_rate, k=6)
+    few = simulate_attack(original, release, pipeline, rate=pipeline.sampling_rate, k=6)
     assert few.outlier.all()
     assert few.n_q == 3
 
@@ -115,7 +115,7 @@ def test_numbers_that_are_codes_are_candidates_by_their_labels(method):
     rows = [["11", "a", "*"], ["13", "a", "*"], ["12", "b", "*"], ["21", "b", "*"]]
     table = Table.of(frame, Roles(quasi_identifiers=("code",)), {"code": ValueHierarchy(rows)})
     release = method.fit_transform_table(table)
-    found = simulate(table, release, method)
+    found = simulate_attack(table, release, method)
     released = release.native["code"].tolist()
     allowed = {row[0]: set(row[1:2]) if method.name == "generalization" else set(row) for row in rows}
     counts = [sum(cell in allowed[str(code)] for cell in released) for code in frame["code"]]
@@ -126,7 +126,7 @@ def test_codes_with_a_prefix_hierarchy_are_attacked():
     frame = pd.DataFrame({"zip": [80331, 80333, 80469, 86150]})
     table = Table.of(frame, Roles(quasi_identifiers=("zip",)), {"zip": PrefixHierarchy(5)})
     method = Generalization(levels={"zip": 2})
-    found = simulate(table, method.fit_transform_table(table), method)
+    found = simulate_attack(table, method.fit_transform_table(table), method)
     assert found.candidates.tolist() == [2, 2, 1, 1]
 
 
@@ -135,7 +135,7 @@ def test_cells_that_are_kept_or_suppressed_are_found(least):
     frame = pd.DataFrame({"age": [30, 30, 30, 40, 40, 50], "illness": list("abcabc")})
     table = Table.of(frame, Roles(quasi_identifiers=("age",), sensitive=("illness",)))
     method = SuppressCells(minimum_rows=least)
-    found = simulate(table, method.fit_transform_table(table), method)
+    found = simulate_attack(table, method.fit_transform_table(table), method)
     assert found.found.all()
     assert found.risk == (1 if least == 2 else 1 / 3)
 
@@ -144,7 +144,7 @@ def test_without_the_sensitive_column_the_rows_are_looked_for_all_the_same():
     frame = pd.DataFrame({"age": [30, 30, 40, 40], "illness": list("abab")})
     table = Table.of(frame, Roles(quasi_identifiers=("age",), sensitive=("illness",)))
     method = Anatomy(l=2)
-    found = simulate(table, method.fit_transform_table(table), method)
+    found = simulate_attack(table, method.fit_transform_table(table), method)
     assert found.risk == 1 / 2
     assert not found.kinds
 

@@ -106,11 +106,11 @@ def test_rank_swapping_bounds_ranks_and_skips_gaps():
         assert (out[column] != frame[column]).mean() > 0.5
 
 
-def spread(method, frame, column):
+def simulated(method, frame, column):
     seen = Table.of(frame)
     codes = seen.codes(column)
-    sets = method.spread(column, exactly(codes.values, numeric=seen.is_numeric(column)))
-    return codes, sets.holds(codes.values)
+    candidates = method.simulate(column, exactly(codes.values, numeric=seen.is_numeric(column)))
+    return codes, candidates.holds(codes.values)
 
 
 @pytest.mark.parametrize("column", ["age", "born"])
@@ -118,7 +118,7 @@ def test_an_attacker_expects_near_ranks(column):
     frame = table()
     method = RankSwapping(percent=5, columns=(column,), confidence=0.9, random_state=5)
     out = method.fit_transform(frame, roles=ROLES)
-    codes, (high, low) = spread(method, frame, column)
+    codes, (high, low) = simulated(method, frame, column)
     after = np.searchsorted(codes.values, Table.of(out).codes(column).values)[
         Table.of(out).codes(column).codes
     ]
@@ -138,7 +138,7 @@ def test_an_attacker_expects_what_swapping_keeps(rate):
     frame["left"] %= 2
     out = method.fit_transform(frame, roles=ROLES)
     for column in ("age", "city"):
-        codes, (high, low) = spread(method, frame, column)
+        codes, (high, low) = simulated(method, frame, column)
         seen = Table.of(out).codes(column)
         assert low[codes.codes, seen.codes].all()
         assert (high.sum(axis=1) == 1).all() or rate > 0.1

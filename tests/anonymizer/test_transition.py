@@ -14,9 +14,9 @@ from anonymizer.hierarchies.hierarchy import ANY, ValueHierarchy
 from anonymizer.methods.perturbation.exponential import ExponentialMechanism, edges
 from anonymizer.methods.perturbation.pram import PRAM, invariant
 from anonymizer.methods.perturbation.swapping import Swapping
-from anonymizer.methods.perturbation.transition import spread_labels
+from anonymizer.methods.perturbation.transition import simulated_labels
 from anonymizer.risk.candidates import exactly
-from anonymizer.risk.simulator import simulate
+from anonymizer.risk.simulator import simulate_attack
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
@@ -110,7 +110,7 @@ def test_numbers_can_be_categories():
     method = PRAM(retention=0.95, columns=("code",), random_state=3)
     out = method.fit_transform(frame)
     assert out["code"].dtype == frame["code"].dtype
-    high, low = method.spread("code", exactly(np.arange(3), numeric=True)).holds(np.arange(3))
+    high, low = method.simulate("code", exactly(np.arange(3), numeric=True)).holds(np.arange(3))
     assert (high == np.eye(3, dtype=bool)).all()
     assert low.all()
 
@@ -122,20 +122,22 @@ def test_high_confidence_ends_where_the_probability_passes_it(weights, confidenc
     row = np.array(weights) / sum(weights)
     matrix = np.broadcast_to(row, (4, 4))
     values = np.array(CITIES, dtype=object)
-    sets = spread_labels(exactly(values, numeric=False), values, matrix, confidence)
+    candidates = simulated_labels(exactly(values, numeric=False), values, matrix, confidence)
     for place in range(4):
         reached = row[row >= row[place] - 1e-12].sum()
         likely = reached <= confidence + 1e-12 or row[place] == row.max()
-        assert sets.high[0, place] == (likely and row[place] > 0)
-    assert (sets.low[0] == (row > 0)).all()
+        assert candidates.high[0, place] == (likely and row[place] > 0)
+    assert (candidates.low[0] == (row > 0)).all()
 
 
 def test_the_categories_of_the_worked_example():
     """Thesis, section 4.2.3: a category that changes with 20 % is a candidate with low confidence."""
     values = np.array(["Sports", "Culture"], dtype=object)
-    sets = spread_labels(exactly(values, numeric=False), values, np.array([[0.8, 0.2], [0.2, 0.8]]), 0.9)
-    assert sets.high.tolist() == [[True, False], [False, True]]
-    assert sets.low.all()
+    candidates = simulated_labels(
+        exactly(values, numeric=False), values, np.array([[0.8, 0.2], [0.2, 0.8]]), 0.9
+    )
+    assert candidates.high.tolist() == [[True, False], [False, True]]
+    assert candidates.low.all()
 
 
 def test_distances_are_those_of_the_tree():
@@ -186,4 +188,4 @@ def test_values_too_many_to_simulate_are_swapped_and_the_simulator_says_so():
     assert sorted(release.table.native["city"]) == sorted(table.native["city"])
     assert 15_000 < release.changed["city"] <= 20_000
     with pytest.raises(TableError, match="'city' has 100,000 different values"):
-        simulate(table, release.table, method)
+        simulate_attack(table, release.table, method)

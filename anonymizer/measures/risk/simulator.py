@@ -11,7 +11,7 @@ from anonymizer.errors import TableError
 from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Card, Grid, Story, number, percent
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.simulator import Simulation, simulate
+from anonymizer.risk.simulator import Simulation, simulate_attack
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -56,7 +56,7 @@ def looked_for(original: Table, release: Table, method: Method, seed: int | None
     total = len(original)
     most = max(MIN_RECORDS, PAIRS // max(1, len(release)))
     some = Randomness(seed, "records of the simulator").sample(total, most) if most < total else None
-    found = simulate(original, release, method, rate=method.sampling_rate, records=some)
+    found = simulate_attack(original, release, method, rate=method.sampling_rate, records=some)
     return Looked(found, total if some is None else len(some), total)
 
 

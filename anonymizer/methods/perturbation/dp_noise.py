@@ -25,7 +25,7 @@ from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
 from anonymizer.releases.guarantee import Guarantee, checked_budget
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.table import Table
 
 Float = NDArray[np.float64]
@@ -171,13 +171,13 @@ class DpNoise(NumericMethod):
             cells[column] = found if self.digits is None else np.round(found, self.digits)
         return table.replaced(cells)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: within the quantile of |noise| at T; low: anywhere."""
         if column not in self.scales_:
-            return sets
+            return candidates
         domain = self.domains_[column]
         unit = domain.grid or 1.0
-        ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
+        ends = candidates.high if not isinstance(candidates, LabelCandidates) else np.zeros((0, 2))
         reach = (
             -np.log1p(-self.confidence)
             if self.distribution == "laplace"
@@ -188,6 +188,6 @@ class DpNoise(NumericMethod):
         if self.clamped:
             limits = np.array(domain.ends) * unit
             high, low = (np.clip(one, *limits) for one in (high, low))
-        if self.digits is None and not isinstance(sets, LabelSets):
-            return IntervalSets(high, low)
-        return self._rounded(column, sets, high, low)
+        if self.digits is None and not isinstance(candidates, LabelCandidates):
+            return IntervalCandidates(high, low)
+        return self._rounded(column, candidates, high, low)

@@ -21,10 +21,10 @@ from anonymizer.methods.perturbation.transition import (
     is_declared,
     loss,
     of_one_cell,
-    spread_labels,
+    simulated_labels,
 )
 from anonymizer.releases.guarantee import Guarantee, checked_budget
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -134,11 +134,11 @@ class ExponentialMechanism(Method):
         }
         return table.replaced(replaced)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The likeliest outcomes up to T with high confidence, all others with low."""
         if column not in self.transitions_:
-            return sets
-        return spread_labels(sets, *self.transitions_[column], self.confidence)
+            return candidates
+        return simulated_labels(candidates, *self.transitions_[column], self.confidence)
 
 
 def edges(groups: Int) -> Float:

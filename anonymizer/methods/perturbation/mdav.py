@@ -22,7 +22,7 @@ from sklearn.covariance import MinCovDet
 from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.methods.perturbation.numeric import NumericMethod
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
@@ -97,13 +97,13 @@ class MDAV(NumericMethod):
         """As `Method.guarantees`: k-anonymity over the columns."""
         return k_anonymity(self.k, self.columns_of(table), self.name)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The least and the largest mean of a group that has such a value, with high confidence."""
-        if isinstance(sets, LabelSets) or column not in getattr(self, "ends_", {}):
-            return sets
+        if isinstance(candidates, LabelCandidates) or column not in getattr(self, "ends_", {}):
+            return candidates
         values, means = self.ends_[column]
-        high, low = (_means_within(ends, values, means) for ends in (sets.high, sets.low))
-        return IntervalSets(high, low)
+        high, low = (_means_within(ends, values, means) for ends in (candidates.high, candidates.low))
+        return IntervalCandidates(high, low)
 
 
 def mdav(points: Float, k: int) -> Int:

@@ -32,7 +32,7 @@ from anonymizer.methods.perturbation.mdav import mdav
 from anonymizer.methods.perturbation.transition import domain as categories_of
 from anonymizer.methods.perturbation.transition import is_declared, led
 from anonymizer.releases.guarantee import Guarantee, checked_budget, k_anonymity
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.table import Table
 
 Bool = NDArray[np.bool_]
@@ -255,7 +255,7 @@ class Microaggregation(Method):
             if count
         )
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: centroids of clusters with such a cell, within the quantile of |noise| at T; low: anywhere.
 
         Of categories the commonest of such a cluster, and all.
@@ -263,19 +263,19 @@ class Microaggregation(Method):
         known = getattr(self, "known_", {}).get(column)
         if isinstance(known, Categories):
             possible = np.ones_like(known.likely)
-            return led(sets, known.values, known.likely, possible)
+            return led(candidates, known.values, known.likely, possible)
         if known is None:
-            return sets
-        if isinstance(sets, LabelSets):
+            return candidates
+        if isinstance(candidates, LabelCandidates):
             raise TableError(
                 f"Column {column!r} holds no numbers before {self.name}.", "Generalize after it."
             )
         domain, unit = known.domain, known.domain.grid or 1.0
-        high = _within(domain.at(sets.high / unit), known)
+        high = _within(domain.at(candidates.high / unit), known)
         empty = high[:, 0] > high[:, 1]
         high = domain.at(high) * unit
         high[empty] = (np.inf, -np.inf)
-        return IntervalSets(high, np.tile(np.array(domain.ends) * unit, (len(high), 1)))
+        return IntervalCandidates(high, np.tile(np.array(domain.ends) * unit, (len(high), 1)))
 
 
 def _points(table: Table, cells: Mapping[str, tuple[Domain | NDArray[Any], Float]]) -> Float:

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
-from anonymizer.risk.candidates import LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, LabelCandidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -112,19 +112,19 @@ class Noise(NumericMethod):
             numbers[:, place] += self.scales_[column] * draw(len(table))
         return self._written(table, numbers)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: within the quantile of |noise| at T; low: anywhere."""
         if column not in self.scales_:
-            return sets
+            return candidates
         unit = (
             -np.log1p(-self.confidence)
             if self.distribution == "laplace"
             else ndtri((1 + self.confidence) / 2)
         )
         reach = self.scales_[column] * unit
-        ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
+        ends = candidates.high if not isinstance(candidates, LabelCandidates) else np.zeros((0, 2))
         anywhere = np.broadcast_to(np.array([-np.inf, np.inf]), ends.shape)
-        return self._widened(column, sets, ends + np.array([-reach, reach]), anywhere)
+        return self._widened(column, candidates, ends + np.array([-reach, reach]), anywhere)
 
 
 class CorrelatedNoise(NumericMethod):
@@ -197,16 +197,18 @@ class CorrelatedNoise(NumericMethod):
         shrunk: Float = self.means_ + (numbers - self.means_) / np.sqrt(1 + self.factor)
         return shrunk
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """As of Gaussian noise."""
         if column not in self.reach_:
-            return sets
-        ends = sets.high if not isinstance(sets, LabelSets) else np.zeros((0, 2))
+            return candidates
+        ends = candidates.high if not isinstance(candidates, LabelCandidates) else np.zeros((0, 2))
         high = ends + np.array([-1, 1]) * self.reach_[column]
         if self.rescaled:
             mean = self.means_[list(self.reach_).index(column)]
             high = mean + (high - mean) / np.sqrt(1 + self.factor)
-        return self._widened(column, sets, high, np.broadcast_to(np.array([-np.inf, np.inf]), high.shape))
+        return self._widened(
+            column, candidates, high, np.broadcast_to(np.array([-np.inf, np.inf]), high.shape)
+        )
 
 
 class MultiplicativeNoise(NumericMethod):
@@ -259,14 +261,18 @@ class MultiplicativeNoise(NumericMethod):
         drawn = np.clip(Randomness(self.random_state).normal(numbers.size), -3, 3).reshape(numbers.shape)
         return self._written(table, numbers * (1 + self.deviation * drawn))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: factors within the quantile at T; low: all factors."""
         if column not in self.columns_:
-            return sets
-        before = (sets.high, sets.low) if not isinstance(sets, LabelSets) else (np.zeros((0, 2)),) * 2
+            return candidates
+        before = (
+            (candidates.high, candidates.low)
+            if not isinstance(candidates, LabelCandidates)
+            else (np.zeros((0, 2)),) * 2
+        )
         reaches = self.deviation * np.array([ndtri((1 + self.confidence) / 2), 3.0])
         high, low = (_times(ends, reach) for ends, reach in zip(before, reaches, strict=True))
-        return self._widened(column, sets, high, low)
+        return self._widened(column, candidates, high, low)
 
 
 def smallest_step(numbers: Float) -> float:

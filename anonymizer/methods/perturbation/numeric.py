@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.declared import decimals
 from anonymizer.tables.table import Table
 
@@ -83,27 +83,27 @@ class NumericMethod(Method):
             cells[column] = rounded.astype(np.int64) if fits else rounded
         return table.replaced(cells) if cells else table
 
-    def _widened(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:
+    def _widened(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
         """Intervals made wider by what noise can do; clamped and rounded as the cells are.
 
         Args:
             column: the column.
-            sets: before.
+            candidates: before.
             high: lower and upper ends with high confidence, shape (u, 2).
             low: the same of all that is possible.
         """
         ends = [high, low]
         if self.bounds and column in self.bounds:
             ends = [np.clip(one, *self.bounds[column]) for one in ends]
-        return self._rounded(column, sets, *ends)
+        return self._rounded(column, candidates, *ends)
 
-    def _rounded(self, column: str, sets: Sets, high: Float, low: Float) -> Sets:
+    def _rounded(self, column: str, candidates: Candidates, high: Float, low: Float) -> Candidates:
         """Intervals rounded as the cells are, which keeps the order of numbers; as `_widened`."""
-        if isinstance(sets, LabelSets):
+        if isinstance(candidates, LabelCandidates):
             raise TableError(
                 f"Column {column!r} holds no numbers when noise is put on it.", "Generalize after the noise."
             )
-        return IntervalSets(self._on_grid(column, high), self._on_grid(column, low))
+        return IntervalCandidates(self._on_grid(column, high), self._on_grid(column, low))
 
     def _on_grid(self, column: str, numbers: Float) -> Float:
         """Numbers rounded to the digits, or to the step of the column."""

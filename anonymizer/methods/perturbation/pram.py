@@ -15,9 +15,15 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError, near
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
-from anonymizer.methods.perturbation.transition import domain, drawn, is_declared, of_one_cell, spread_labels
+from anonymizer.methods.perturbation.transition import (
+    domain,
+    drawn,
+    is_declared,
+    of_one_cell,
+    simulated_labels,
+)
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -120,11 +126,11 @@ class PRAM(Method):
         }
         return table.replaced(replaced)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """The likeliest outcomes up to T with high confidence, other possible ones with low."""
         if column not in self.transitions_:
-            return sets
-        return spread_labels(sets, *self.transitions_[column], self.confidence)
+            return candidates
+        return simulated_labels(candidates, *self.transitions_[column], self.confidence)
 
 
 def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -87,29 +87,29 @@ class RankSwapping(Method):
             self.ranks_[column] = (codes.values, np.concatenate(([0], np.cumsum(counts))), window)
         return table.permuted(orders) if orders else table
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """High: values of ranks within the quantile at T of the shift; low: within p percent.
 
         The difference of two uniform shifts up to w is within w (1 - sqrt(1 - T)) with probability T.
         """
         if column not in self.ranks_:
-            return sets
+            return candidates
         values, starts, window = self.ranks_[column]
         reaches = (int(np.ceil(window * (1 - np.sqrt(1 - self.confidence)))), window)
-        if isinstance(sets, IntervalSets):
-            return IntervalSets(
+        if isinstance(candidates, IntervalCandidates):
+            return IntervalCandidates(
                 *(
                     _moved(ends, values, starts, reach)
-                    for ends, reach in zip((sets.high, sets.low), reaches, strict=True)
+                    for ends, reach in zip((candidates.high, candidates.low), reaches, strict=True)
                 )
             )
         places = {value: place for place, value in enumerate(values.tolist())}
-        own = np.zeros((len(sets.labels), len(values)), dtype=np.bool_)
-        for row, label in enumerate(sets.labels.tolist()):
+        own = np.zeros((len(candidates.labels), len(values)), dtype=np.bool_)
+        for row, label in enumerate(candidates.labels.tolist()):
             if label in places:
                 own[row, places[label]] = True
         high, low = (reached(own, _within(starts, reach)) for reach in reaches)
-        return LabelSets(values, reached(sets.high, high), reached(sets.low, low))
+        return LabelCandidates(values, reached(candidates.high, high), reached(candidates.low, low))
 
 
 def ranked(count: int, window: int, random: Randomness) -> Int:

@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.methods.perturbation.transition import checked_size, spread_labels
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.methods.perturbation.transition import checked_size, simulated_labels
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -104,22 +104,22 @@ class Swapping(Method):
         np.fill_diagonal(matrix, matrix.diagonal() + 1 - matrix.sum(axis=1))
         return matrix
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Values stay with probability 1 - rate at least, or become one of the column.
 
         Of numbers, those that stay are candidates with high confidence if 1 - rate is T or more, otherwise
         all between the least and the largest are.
         """
         if column not in self.codes_:
-            return sets
+            return candidates
         values = self.codes_[column].values
-        if isinstance(sets, LabelSets):
-            return spread_labels(sets, values, self._matrix(column), self.confidence)
+        if isinstance(candidates, LabelCandidates):
+            return simulated_labels(candidates, values, self._matrix(column), self.confidence)
         values = values.astype(np.float64)
-        least = np.minimum(sets.low[:, 0], values.min(initial=np.inf))
-        largest = np.maximum(sets.low[:, 1], values.max(initial=-np.inf))
+        least = np.minimum(candidates.low[:, 0], values.min(initial=np.inf))
+        largest = np.maximum(candidates.low[:, 1], values.max(initial=-np.inf))
         low = np.stack([least, largest], axis=1)
-        return IntervalSets(sets.high if 1 - self.rate >= self.confidence else low, low)
+        return IntervalCandidates(candidates.high if 1 - self.rate >= self.confidence else low, low)
 
 
 def classes(table: Table, columns: tuple[str, ...]) -> Int:

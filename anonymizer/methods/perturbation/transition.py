@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.releases.guarantee import MAX_EPSILON, Guarantee
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -127,12 +127,14 @@ def drawn(table: Table, column: str, values: NDArray[Any], matrix: Float, random
     return chosen
 
 
-def spread_labels(sets: Sets, values: NDArray[Any], matrix: Float, confidence: float) -> LabelSets:
+def simulated_labels(
+    candidates: Candidates, values: NDArray[Any], matrix: Float, confidence: float
+) -> LabelCandidates:
     """What values may have become.
 
     Args:
-        sets: before; labels that the matrix does not know stay as they are, of intervals only the values that
-            it knows count.
+        candidates: before; labels that the matrix does not know stay as they are, of intervals only the
+            values that it knows count.
         values: the values that the matrix knows, shape (d,).
         matrix: as in `drawn`.
         confidence: T. An outcome is a candidate with high confidence if those at least as likely as it add up
@@ -141,34 +143,34 @@ def spread_labels(sets: Sets, values: NDArray[Any], matrix: Float, confidence: f
     likely = _at_least_as_likely(matrix) <= confidence + _ROUNDING
     likely |= matrix >= matrix.max(axis=1, keepdims=True)
     likely &= matrix > 0
-    return led(sets, values, likely, matrix > 0)
+    return led(candidates, values, likely, matrix > 0)
 
 
-def led(sets: Sets, values: NDArray[Any], likely: Bool, possible: Bool) -> LabelSets:
-    """Where known values lead from the sets that there are.
+def led(candidates: Candidates, values: NDArray[Any], likely: Bool, possible: Bool) -> LabelCandidates:
+    """Where known values lead from the candidates that there are.
 
     Args:
-        sets: before; labels that are not known stay as they are, of intervals only known values count.
+        candidates: before; labels that are not known stay as they are, of intervals only known values count.
         values: the known ones, shape (d,).
         likely: which of them each becomes with high confidence, shape (d, d).
         possible: the same at all; contains `likely`.
     """
-    if isinstance(sets, IntervalSets):
-        sets = LabelSets(values, *sets.holds(values))
+    if isinstance(candidates, IntervalCandidates):
+        candidates = LabelCandidates(values, *candidates.holds(values))
     places = {value: place for place, value in enumerate(values.tolist())}
-    strange = [label for label in sets.labels.tolist() if label not in places]
+    strange = [label for label in candidates.labels.tolist() if label not in places]
     labels = np.empty(len(values) + len(strange), dtype=object)
     labels[:] = [*values.tolist(), *strange]
     columns = {label: place for place, label in enumerate(labels.tolist())}
-    high = np.zeros((len(sets.labels), len(labels)), dtype=np.bool_)
+    high = np.zeros((len(candidates.labels), len(labels)), dtype=np.bool_)
     low = high.copy()
-    for row, label in enumerate(sets.labels.tolist()):
+    for row, label in enumerate(candidates.labels.tolist()):
         if label in places:
             high[row, : len(values)] = likely[places[label]]
             low[row, : len(values)] = possible[places[label]]
         else:
             high[row, columns[label]] = low[row, columns[label]] = True
-    return LabelSets(labels, reached(sets.high, high), reached(sets.low, low))
+    return LabelCandidates(labels, reached(candidates.high, high), reached(candidates.low, low))
 
 
 def loss(matrix: Float) -> float:

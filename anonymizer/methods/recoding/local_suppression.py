@@ -15,7 +15,7 @@ from anonymizer.hierarchies.hierarchy import ANY, Level, text_of
 from anonymizer.methods.recoding.attributes import Attribute, Labelled
 from anonymizer.methods.recoding.local_recoding import LocalRecoding
 from anonymizer.methods.recoding.recoding import number
-from anonymizer.risk.candidates import LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
 from anonymizer.tables.table import Table
 
 Bool = NDArray[np.bool_]
@@ -71,17 +71,17 @@ class LocalSuppression(LocalRecoding):
         nothing = Level((ANY,), np.zeros(width, dtype=np.int64), np.ones(1))
         return Labelled(codes.codes, width, (own, nothing) if width > 1 else (own,))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A value stays or becomes `*`, with high confidence."""
         if column not in getattr(self, "labels_", {}):
-            return sets
+            return candidates
         own = self.labels_[column][0]
         labels = np.array([*own, ANY], dtype=object)
-        if isinstance(sets, LabelSets):
-            texts = np.array([text_of(label) for label in sets.labels.tolist()], dtype=object)
+        if isinstance(candidates, LabelCandidates):
+            texts = np.array([text_of(label) for label in candidates.labels.tolist()], dtype=object)
             member: Bool = texts[:, None] == own[None, :]
-            high, low = reached(sets.high, member), reached(sets.low, member)
+            high, low = reached(candidates.high, member), reached(candidates.low, member)
         else:
-            high, low = sets.holds(np.array([number(text) for text in own.tolist()]))
+            high, low = candidates.holds(np.array([number(text) for text in own.tolist()]))
         some = np.ones((len(high), 1), dtype=np.bool_)
-        return LabelSets(labels, np.hstack((high, some)), np.hstack((low, some)))
+        return LabelCandidates(labels, np.hstack((high, some)), np.hstack((low, some)))

@@ -19,7 +19,7 @@ from anonymizer.methods.conditions.constraints import constraint
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.recoding.attributes import Attribute, Labelled, Measured, attribute, covers
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
-from anonymizer.risk.candidates import LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
 from anonymizer.risk.classes import grouped
 from anonymizer.tables.encoding import Codes
 from anonymizer.tables.table import Table
@@ -163,24 +163,24 @@ class Recoding(Method):
         }
         return released.replaced(labels)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A value may have become its label at any level, or any interval around it, with high confidence."""
         if column not in getattr(self, "labels_", {}):
-            return sets
+            return candidates
         labels, ends = self.labels_[column]
-        if isinstance(sets, LabelSets):
-            known, member = self._members(column, sets.labels)
-            return LabelSets(known, reached(sets.high, member), reached(sets.low, member))
-        if column in self.hierarchies_ and (points := sets.points) is not None:
+        if isinstance(candidates, LabelCandidates):
+            known, member = self._members(column, candidates.labels)
+            return LabelCandidates(known, reached(candidates.high, member), reached(candidates.low, member))
+        if column in self.hierarchies_ and (points := candidates.points) is not None:
             known, member = self._members(column, points)
-            return LabelSets(known, member, member)
+            return LabelCandidates(known, member, member)
         if ends is None:
             labels, ends = self._of_numbers(column)
         high, low = (
             (one[:, :1] <= ends[None, :, 1]) & (ends[None, :, 0] <= one[:, 1:])
-            for one in (sets.high, sets.low)
+            for one in (candidates.high, candidates.low)
         )
-        return LabelSets(labels, high, low)
+        return LabelCandidates(labels, high, low)
 
     def _of_numbers(self, column: str) -> tuple[Texts, Float]:
         """All labels of a hierarchy of numbers, and what they cover."""

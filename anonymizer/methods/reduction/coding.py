@@ -9,7 +9,7 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates
 from anonymizer.tables.table import Table
 
 
@@ -95,11 +95,13 @@ class TopBottomCoding(Method):
             None if np.isneginf(low) else _like(low), None if np.isposinf(high) else _like(high)
         )
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Intervals are clipped."""
-        if column not in self.bounds_ or isinstance(sets, LabelSets):
-            return sets
-        return IntervalSets(*(np.clip(ends, *self.bounds_[column]) for ends in (sets.high, sets.low)))
+        if column not in self.bounds_ or isinstance(candidates, LabelCandidates):
+            return candidates
+        return IntervalCandidates(
+            *(np.clip(ends, *self.bounds_[column]) for ends in (candidates.high, candidates.low))
+        )
 
 
 def _like(bound: float) -> float | int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anonymizer.errors import HierarchyError
 from anonymizer.hierarchies.hierarchy import Level
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.tables.table import Table
 
 
@@ -72,26 +72,26 @@ class Generalization(Method):
     def _level(self, values: NDArray[Any], column: str) -> Level:
         return self.hierarchies_[column].bind(values, column)[self.levels_[column]]
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Values go to their labels with high confidence; an interval goes to all labels that it meets."""
         if column not in self.levels_:
-            return sets
-        if isinstance(sets, LabelSets):
-            level = self._level(sets.labels, column)
-            member = np.zeros((len(sets.labels), len(level.labels)), dtype=np.bool_)
-            member[np.arange(len(sets.labels)), level.groups] = True
+            return candidates
+        if isinstance(candidates, LabelCandidates):
+            level = self._level(candidates.labels, column)
+            member = np.zeros((len(candidates.labels), len(level.labels)), dtype=np.bool_)
+            member[np.arange(len(candidates.labels)), level.groups] = True
             labels = np.array(level.labels, dtype=object)
-            return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
-        if (points := sets.points) is not None:
+            return LabelCandidates(labels, reached(candidates.high, member), reached(candidates.low, member))
+        if (points := candidates.points) is not None:
             level = self._level(points, column)
             member = level.groups[:, None] == np.arange(len(level.labels))
-            return LabelSets(np.array(level.labels, dtype=object), member, member)
-        return self._of_intervals(column, sets)
+            return LabelCandidates(np.array(level.labels, dtype=object), member, member)
+        return self._of_intervals(column, candidates)
 
-    def _of_intervals(self, column: str, sets: IntervalSets) -> LabelSets:
+    def _of_intervals(self, column: str, candidates: IntervalCandidates) -> LabelCandidates:
         names, spans = self.hierarchies_[column].spans(self.levels_[column], column)
         high, low = (
             (ends[:, :1] <= spans[None, :, 1]) & (spans[None, :, 0] <= ends[:, 1:])
-            for ends in (sets.high, sets.low)
+            for ends in (candidates.high, candidates.low)
         )
-        return LabelSets(np.array(names, dtype=object), high, low)
+        return LabelCandidates(np.array(names, dtype=object), high, low)

@@ -9,7 +9,7 @@ import numpy as np
 from anonymizer.errors import TableError
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -59,10 +59,10 @@ class Sampling(Method):
         drawn[chosen] = True
         return table.taken(np.flatnonzero(drawn[groups]))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells stay as they are."""
         del column
-        return sets
+        return candidates
 
     @property
     def sampling_rate(self) -> float:

@@ -11,7 +11,7 @@ from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.groups import groups_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import OF_CLASSES, Guarantee, k_anonymity
-from anonymizer.risk.candidates import IntervalSets, LabelSets, Sets, reached
+from anonymizer.risk.candidates import Candidates, IntervalCandidates, LabelCandidates, reached
 from anonymizer.risk.classes import classes_of
 from anonymizer.tables.table import Table
 
@@ -38,10 +38,10 @@ class DropIdentifiers(Method):
     def _transform(self, table: Table) -> Table:
         return table.without(table.roles.identifiers)
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells stay as they are."""
         del column
-        return sets
+        return candidates
 
 
 class SuppressMissing(Method):
@@ -72,10 +72,10 @@ class SuppressMissing(Method):
             raise UnreachableError("Every row misses a cell; all would be suppressed.", "Name fewer columns.")
         return table.taken(np.flatnonzero(~gaps))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells stay as they are."""
         del column
-        return sets
+        return candidates
 
 
 class SuppressCells(Method):
@@ -129,24 +129,24 @@ class SuppressCells(Method):
         self.suppressed_ = frozenset(replaced)
         return table.replaced(replaced) if replaced else table
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """A rare value becomes `*`, with high confidence; so may any value of an interval."""
         if column not in self.suppressed_:
-            return sets
+            return candidates
         kept = self.kept_[column]
         labels = np.array([*sorted(kept), ANY], dtype=object)
-        if isinstance(sets, IntervalSets):
+        if isinstance(candidates, IntervalCandidates):
             values = np.array([float(text) for text in labels[:-1]])
-            high, low = IntervalSets(sets.high, sets.low).holds(values)
-            some = np.ones((len(sets.high), 1), dtype=np.bool_)
-            return LabelSets(
+            high, low = IntervalCandidates(candidates.high, candidates.low).holds(values)
+            some = np.ones((len(candidates.high), 1), dtype=np.bool_)
+            return LabelCandidates(
                 labels, np.hstack((high, ~high.any(axis=1, keepdims=True))), np.hstack((low, some))
             )
         places = {label: place for place, label in enumerate(labels.tolist())}
-        member = np.zeros((len(sets.labels), len(labels)), dtype=np.bool_)
-        for row, label in enumerate(sets.labels.tolist()):
+        member = np.zeros((len(candidates.labels), len(labels)), dtype=np.bool_)
+        for row, label in enumerate(candidates.labels.tolist()):
             member[row, places.get(text_of(label), len(labels) - 1)] = True
-        return LabelSets(labels, reached(sets.high, member), reached(sets.low, member))
+        return LabelCandidates(labels, reached(candidates.high, member), reached(candidates.low, member))
 
 
 class SuppressRecords(Method):
@@ -237,7 +237,7 @@ class SuppressRecords(Method):
             )
         return table.taken(np.flatnonzero(keep))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells stay as they are."""
         del column
-        return sets
+        return candidates

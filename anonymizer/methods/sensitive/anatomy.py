@@ -20,7 +20,7 @@ from anonymizer.errors import TableError, UnreachableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 
@@ -137,10 +137,10 @@ class Anatomy(Method):
         # the group beside its rows, and no trace of the column
         return table.without((self.column_,)).replaced({self.group: groups})
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Cells stay as they are."""
         del column
-        return sets
+        return candidates
 
     def _sensitive(self, table: Table, rows: Int, groups: Int, counts: Int) -> Any:
         space = table.frame.implementation

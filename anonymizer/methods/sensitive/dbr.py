@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.splu.generation import drawn_anywhere
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
@@ -59,7 +59,7 @@ class DistributionRandomization(Method):
         random = Randomness(self.random_state)
         return table.permuted({column: drawn_anywhere(len(table), random) for column in columns})
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Quasi-identifiers stay as they are."""
         del column
-        return sets
+        return candidates

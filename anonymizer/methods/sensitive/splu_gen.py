@@ -13,7 +13,7 @@ import numpy as np
 from anonymizer.errors import TableError
 from anonymizer.methods.contract.method import Method
 from anonymizer.releases.guarantee import Guarantee
-from anonymizer.risk.candidates import Sets
+from anonymizer.risk.candidates import Candidates
 from anonymizer.splu import guarantees
 from anonymizer.splu.generation import check_eligible, check_gamma, drawn, partitioned
 from anonymizer.tables.randomness import Randomness
@@ -112,7 +112,7 @@ class SpluGen(Method):
             moved[column] = drawn(groups, random)
         return kept.permuted(moved).taken(random.permutation(len(kept)))
 
-    def spread(self, column: str, sets: Sets) -> Sets:
+    def simulate(self, column: str, candidates: Candidates) -> Candidates:
         """Quasi-identifiers stay as they are."""
         del column
-        return sets
+        return candidates
