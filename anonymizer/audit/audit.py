@@ -75,7 +75,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditedClaim:
     """What was measured of one claim.
 
     Attributes:
@@ -118,13 +118,13 @@ class Audit:
         runs: of the whole command, all together.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditedClaim, ...]
     refused: tuple[str, ...]
     pairs: int
     runs: int
 
     @property
-    def refuted(self) -> tuple[Finding, ...]:
+    def refuted(self) -> tuple[AuditedClaim, ...]:
         """The claims that are wrong."""
         return tuple(one for one in self.findings if one.refuted)
 
@@ -180,7 +180,7 @@ class Auditor:
         findings = [one for one in (self._claim(*part, len(claims)) for part in parts) if one is not None]
         return Audit(tuple(findings), tuple(self._refused), self._pairs, self._runs)
 
-    def _claim(self, claim: Guarantee, within: bool, claims: int) -> Finding | None:
+    def _claim(self, claim: Guarantee, within: bool, claims: int) -> AuditedClaim | None:
         """The worst neighbours of a claim; None if there are none, within its condition or beyond it."""
         candidates: list[tuple[float, Pair, Known]] = []
         for pair in self._neighbours.pairs(claim):
@@ -218,7 +218,9 @@ class Auditor:
         pairs = min(plan.pairs or _USUAL, _USUAL)
         return 2 * (plan.search * (pairs + _MORE * min(pairs, _FINALISTS)) + plan.runs)
 
-    def _measured(self, claim: Guarantee, within: bool, pair: Pair, known: Known, wrong: float) -> Finding:
+    def _measured(
+        self, claim: Guarantee, within: bool, pair: Pair, known: Known, wrong: float
+    ) -> AuditedClaim:
         """Choose an event by half of the runs and count it in the other half."""
         half = self._plan.runs // 2
         delta = claim.number("delta")
@@ -233,7 +235,7 @@ class Auditor:
         event = learned.event
         hits = event.counts(learned.numbers(counts[0]), learned.numbers(counts[1]))
         side = "at least" if event.above else "less than"
-        return Finding(
+        return AuditedClaim(
             claim,
             within,
             learned.loss(counts[0], counts[1], delta, wrong),
@@ -341,7 +343,7 @@ def most_shown(runs: int, delta: float, wrong: float) -> float:
     return max(0.0, log(low / high)) if low > 0 else 0.0
 
 
-def story(findings: Sequence[Finding]) -> list[str]:
+def story(findings: Sequence[AuditedClaim]) -> list[str]:
     """Findings in lines for people."""
     lines = []
     for one in findings:

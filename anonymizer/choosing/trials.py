@@ -24,7 +24,7 @@ MIN_REPEATS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialRelease:
     """One release.
 
     Attributes:
@@ -52,7 +52,7 @@ class Trials:
 
     risk: Figure
     utility: Figure
-    made: tuple[Trial, ...] = field(repr=False)
+    made: tuple[TrialRelease, ...] = field(repr=False)
     promised: tuple[Guarantee, ...]
     failed: dict[float, str]
 
@@ -142,7 +142,7 @@ def tried(
     if not len(table):
         raise TableError("The table has no rows.", "Give at least one.")
     name = stepped(make(), step)
-    made: list[Trial] = []
+    made: list[TrialRelease] = []
     failed: dict[float, str] = {}
     promised: tuple[Guarantee, ...] = ()
     for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
@@ -158,7 +158,7 @@ def tried(
             for figure in (risk, utility):
                 if reason := figure.lacks(case):
                     raise TableError(f"{figure.title} does not apply: {reason}.", "Choose another figure.")
-            made.append(Trial(epsilon, risk.of(case), utility.of(case)))
+            made.append(TrialRelease(epsilon, risk.of(case), utility.of(case)))
         except AnonymizerError as problem:
             failed[epsilon] = str(problem)
             made = [one for one in made if one.epsilon != epsilon]

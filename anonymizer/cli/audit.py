@@ -14,7 +14,7 @@ from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import BAD_DATA, apart, emit, json_option, warn
 
 if TYPE_CHECKING:
-    from anonymizer.audit.audit import Audit, Auditor, Finding, Plan, Told
+    from anonymizer.audit.audit import Audit, AuditedClaim, Auditor, Plan, Told
     from anonymizer.pipelines.spec import Spec
 
 FILE = click.Path(path_type=Path)
@@ -125,7 +125,7 @@ def _seldom(told: Told | None) -> Told:
     return tenth
 
 
-def _document(one: Finding) -> dict[str, Any]:
+def _document(one: AuditedClaim) -> dict[str, Any]:
     """A finding as JSON values."""
     return {
         "claim": one.claim.to_document(),

@@ -83,11 +83,11 @@ def search(
     from anonymizer.search.measure import ReleaseMeasure
     from anonymizer.search.search import progress_bar
     from anonymizer.search.search import search as run
-    from anonymizer.search.space import Space
+    from anonymizer.search.space import SearchSpace
     from anonymizer.tables import files
     from anonymizer.utility.objectives import Learning, fidelity
 
-    space = Space.read(spec_path)
+    space = SearchSpace.read(spec_path)
     table = files.table(data, space.dialect)
     utility = fidelity if target is None else Learning(table, target=target, model=model, random_state=seed)
     measure = ReleaseMeasure(space, table, utility, repetitions, average, seed)

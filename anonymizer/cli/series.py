@@ -14,7 +14,7 @@ from anonymizer.cli.output import apart, emit, json_option, places, warn
 
 if TYPE_CHECKING:
     from anonymizer.series.attacks import Linked
-    from anonymizer.series.released import Measured, Released
+    from anonymizer.series.released import Released, SeriesMeasures
     from anonymizer.series.specification import SeriesSpec
 
 FILE = click.Path(path_type=Path)
@@ -113,7 +113,7 @@ def _values(
     made: Sequence[Released],
     outputs: Sequence[Path],
     manifests: Sequence[Path],
-    found: Measured | None,
+    found: SeriesMeasures | None,
 ) -> dict[str, Any]:
     from anonymizer.series.released import attack_values, useful_values
 
@@ -143,7 +143,7 @@ def _values(
     return values
 
 
-def _lines(made: Sequence[Released], outputs: Sequence[Path], found: Measured | None) -> list[str]:
+def _lines(made: Sequence[Released], outputs: Sequence[Path], found: SeriesMeasures | None) -> list[str]:
     lines = []
     for number, (one, place) in enumerate(zip(made, outputs, strict=True)):
         lines.append(

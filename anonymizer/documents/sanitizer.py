@@ -11,7 +11,7 @@ from typing import Final
 
 from anonymizer.documents.attacks.attack import Attacker
 from anonymizer.documents.attacks.risk import KnownNames, RiskEvaluation, SharedWords
-from anonymizer.documents.attacks.simulation import Simulation
+from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.engines.engine import Engine
 from anonymizer.documents.languages.detect import tagger_of
 from anonymizer.documents.languages.tagger import Tagger
@@ -127,7 +127,7 @@ class Sanitizer:
         words = (word for word in read.tagger.words(text) if not touches(hidden, word.span))
         return self._simulation(read)(tuple(words))
 
-    def _simulation(self, read: _Read) -> Simulation:
+    def _simulation(self, read: _Read) -> SimulatedAttacks:
         """The attacks on a document."""
         name, options = read.document.name, self._spec.attack
         preprocessing = self._preprocessing[read.tagger.language]
@@ -139,7 +139,9 @@ class Sanitizer:
             evaluation = SharedWords({name: top}, options.threshold, options.informative)
         size = self._spec.interest.size(self._labels.get(name))
         groups = -(-options.words // size) if size else 0
-        return Simulation(read.document, preprocessing, self._attacker, evaluation, size=size, groups=groups)
+        return SimulatedAttacks(
+            read.document, preprocessing, self._attacker, evaluation, size=size, groups=groups
+        )
 
     def _prepared(self, document: Document, first_pass: FirstPass) -> _Read:
         language = None if self._spec.language == "auto" else self._spec.language

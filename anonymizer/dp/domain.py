@@ -18,7 +18,7 @@ Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class NumberDomain:
     """The declared numbers of a column.
 
     Attributes:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.relations import decides, follows, in_line, joined, paired, rises, same
-from anonymizer.gate.views import Column, View
+from anonymizer.gate.views import ColumnView, View
 from anonymizer.tables.roles import Roles
 
 Int = NDArray[np.int64]
@@ -51,7 +51,7 @@ class Withheld:
 
 
 def images(
-    columns: Sequence[Column], withheld: Sequence[Withheld], roles: Roles, fresh: Mapping[str, bool]
+    columns: Sequence[ColumnView], withheld: Sequence[Withheld], roles: Roles, fresh: Mapping[str, bool]
 ) -> Iterator[Finding]:
     """Look for released columns that tell what is withheld; the first relation of each pair is reported.
 
@@ -107,7 +107,7 @@ def _decided(plain: Sequence[View], own: View | None, secret: Withheld) -> Itera
             )
 
 
-def _counts(column: Column, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:
+def _counts(column: ColumnView, secret: Withheld, roles: Roles, fresh: Mapping[str, bool]) -> bool:
     """Whether a column can tell a secret more than it should."""
     if column.name == secret.name:
         return False

@@ -16,7 +16,7 @@ from anonymizer.gate.images import PLACE, Withheld, images
 from anonymizer.gate.order import tells
 from anonymizer.gate.relations import dense, same
 from anonymizer.gate.traces import disguised, held, looks_like_an_identifier, titled
-from anonymizer.gate.views import Column, View
+from anonymizer.gate.views import ColumnView, View
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.tables.encoding import Codes, coded
 from anonymizer.tables.randomness import Randomness
@@ -96,9 +96,9 @@ class _Pair:
     table: Table
     rows: Int = field(repr=False)
     origin: Int = field(repr=False)
-    released: list[Column]
-    everything: list[Column]
-    before: dict[str, Column]
+    released: list[ColumnView]
+    everything: list[ColumnView]
+    before: dict[str, ColumnView]
     fresh: dict[str, bool]
 
     @classmethod
@@ -110,11 +110,11 @@ class _Pair:
         part = released.taken(rows) if len(rows) < len(released) else released
         stood = whole[rows]
         known = np.flatnonzero(stood >= 0)
-        everything = [Column.of(part, name) for name in part.names]
+        everything = [ColumnView.of(part, name) for name in part.names]
         matched = part if len(known) == len(rows) else part.taken(known)
-        after = everything if matched is part else [Column.of(matched, name) for name in matched.names]
+        after = everything if matched is part else [ColumnView.of(matched, name) for name in matched.names]
         source = original.taken(stood[known])
-        before = {name: Column.of(source, name) for name in source.names}
+        before = {name: ColumnView.of(source, name) for name in source.names}
         fresh = {
             column.name: column.name not in before or not _equal(before[column.name], column)
             for column in after
@@ -132,15 +132,15 @@ class _Pair:
                 words = f"the identifier {name}" if identifying else f"{name}, which is not released as it is"
                 found.append(Withheld(name, words, tuple(_readings(column)), identifying))
         stood = self.origin[self.origin >= 0]
-        places = Column(PLACE, np.unique(stood).tolist(), dense(stood), None, None)
+        places = ColumnView(PLACE, np.unique(stood).tolist(), dense(stood), None, None)
         return [*found, Withheld(PLACE, f"{PLACE} of the original", (places.plain,), identifying=True)]
 
 
-def _readings(column: Column) -> Iterable[View]:
+def _readings(column: ColumnView) -> Iterable[View]:
     return (view for view in column.views() if view.ordered or not view.words)
 
 
-def _equal(one: Column, other: Column) -> bool:
+def _equal(one: ColumnView, other: ColumnView) -> bool:
     """Whether two columns hold the same cells, row by row, numbers of one size being the same."""
     if len(one.values) != len(other.values) or not np.array_equal(one.codes, other.codes):
         return _equal_texts(one, other)
@@ -149,7 +149,7 @@ def _equal(one: Column, other: Column) -> bool:
     return list(map(text_of, one.values)) == list(map(text_of, other.values))
 
 
-def _equal_texts(one: Column, other: Column) -> bool:
+def _equal_texts(one: ColumnView, other: ColumnView) -> bool:
     """The same for columns in other orders: of numbers and of texts that look like them."""
     if len(one.values) != len(other.values) or not np.array_equal(one.codes < 0, other.codes < 0):
         return False
@@ -157,7 +157,7 @@ def _equal_texts(one: Column, other: Column) -> bool:
     return ours == theirs
 
 
-def _texts(column: Column) -> list[str]:
+def _texts(column: ColumnView) -> list[str]:
     if column.numbers is not None:
         values = [repr(float(number)) for number in column.numbers]
     else:
@@ -255,7 +255,7 @@ def _of_traces(pair: _Pair) -> Iterator[Finding]:
                 f"Values of column {column.name} {words}.",
                 f"Name {column.name} among the identifiers, which takes it out, or the quasi-identifiers.",
             )
-    identifiers = [Column.of(pair.table, name) for name in roles.identifiers]
+    identifiers = [ColumnView.of(pair.table, name) for name in roles.identifiers]
     others = [column for column in pair.everything if column.name not in roles.identifiers]
     yield from disguised(others, identifiers)
     yield from titled(others, identifiers)
@@ -284,7 +284,7 @@ def _of_renamed(pair: _Pair) -> Iterator[Finding]:
         )
 
 
-def _shift(one: Column, other: Column) -> float | None:
+def _shift(one: ColumnView, other: ColumnView) -> float | None:
     """The difference of two columns of numbers or dates, if it is the same in every row and not zero."""
     for ours, theirs in ((one.numbers, other.numbers), (one.days, other.days)):
         both = (one.codes >= 0) & (other.codes >= 0)

@@ -13,7 +13,7 @@ from anonymizer.gate.finding import Finding
 from anonymizer.gate.looks import of_columns
 from anonymizer.gate.traces import disguised, looks_like_an_identifier
 from anonymizer.gate.types import mistyped
-from anonymizer.gate.views import Column
+from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import GAP
 from anonymizer.tables.table import Table
 
@@ -28,8 +28,8 @@ def of_synthetic(original: Table, read: Table, added: Collection[str]) -> Iterat
     """
     yield from of_columns(original, read, added)
     yield from mistyped(read, original.schema, (), ())
-    columns = [Column.of(read, name) for name in read.names if name not in original.roles.identifiers]
-    yield from disguised(columns, [Column.of(original, name) for name in original.roles.identifiers])
+    columns = [ColumnView.of(read, name) for name in read.names if name not in original.roles.identifiers]
+    yield from disguised(columns, [ColumnView.of(original, name) for name in original.roles.identifiers])
     for column in columns:
         yield from _outside(original, column)
         words = looks_like_an_identifier(column)
@@ -42,7 +42,7 @@ def of_synthetic(original: Table, read: Table, added: Collection[str]) -> Iterat
             )
 
 
-def _outside(original: Table, column: Column) -> Iterator[Finding]:
+def _outside(original: Table, column: ColumnView) -> Iterator[Finding]:
     """Numbers beyond the declared bounds, and texts that are not declared categories."""
     declared = original.schema.of(column.name)
     wrong = False

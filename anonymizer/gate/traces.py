@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.gate.finding import Finding
 from anonymizer.gate.relations import CHANCE
-from anonymizer.gate.views import Column
+from anonymizer.gate.views import ColumnView
 
 Int = NDArray[np.int64]
 
@@ -60,7 +60,7 @@ FORMS: Final[dict[str, Callable[[str], str]]] = {
 """Ways to write an identifier."""
 
 
-def looks_like_an_identifier(column: Column) -> str | None:
+def looks_like_an_identifier(column: ColumnView) -> str | None:
     """What a column's values look like by themselves, as the end of a sentence; None if like nothing.
 
     Whole numbers are taken for numbers that were given out if all differ although so many drawn at random
@@ -86,7 +86,7 @@ def looks_like_an_identifier(column: Column) -> str | None:
     return None
 
 
-def disguised(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+def disguised(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier in any order of the rows: as they are, encoded, or hashed and cut."""
     for identifier in identifiers:
         texts = [str(value).strip() for value in identifier.values]
@@ -103,7 +103,7 @@ def disguised(columns: Sequence[Column], identifiers: Sequence[Column]) -> Itera
                 )
 
 
-def held(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+def held(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for texts that hold the identifier of their row, as a note or an address may.
 
     Args:
@@ -132,7 +132,7 @@ def held(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[F
                 )
 
 
-def titled(columns: Sequence[Column], identifiers: Sequence[Column]) -> Iterator[Finding]:
+def titled(columns: Sequence[ColumnView], identifiers: Sequence[ColumnView]) -> Iterator[Finding]:
     """Look for values of an identifier among the names of the columns, as where the first line is a row."""
     for identifier in identifiers:
         values = {_plain(value) for value in identifier.values}
@@ -182,7 +182,7 @@ def _digests(texts: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _known(column: Column, written: dict[str, str], digests: dict[str, str], most: int) -> str | None:
+def _known(column: ColumnView, written: dict[str, str], digests: dict[str, str], most: int) -> str | None:
     """How values of a column were made of the identifiers; None if they were not.
 
     Digests do not meet by chance, so that one in a hundred tells. Names may, as physicians may be patients:

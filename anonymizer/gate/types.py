@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from anonymizer.gate.finding import Finding
-from anonymizer.gate.views import Column
+from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.hierarchy import GAP
-from anonymizer.schema.columns import Column as Declared
-from anonymizer.schema.columns import Schema
+from anonymizer.schema.columns import Column, Schema
 from anonymizer.tables.table import Table
 
 _TRUTH = frozenset({"true", "false", "0", "1"})
@@ -32,7 +31,7 @@ def mistyped(
         declared = schema.of(name)
         if declared.kind is None:
             continue
-        column = Column.of(read, name)
+        column = ColumnView.of(read, name)
         if not len(column.values) or (name in changed and name not in noised):
             continue
         if not _fits(column, declared):
@@ -44,7 +43,7 @@ def mistyped(
             )
 
 
-def _fits(column: Column, declared: Declared) -> bool:
+def _fits(column: ColumnView, declared: Column) -> bool:
     kind = declared.kind
     if kind == "integer":
         return column.whole is not None

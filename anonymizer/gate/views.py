@@ -52,7 +52,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnView:
     """A column's values and how they read.
 
     Attributes:
@@ -70,7 +70,7 @@ class Column:
     days: Float | None = field(repr=False)
 
     @classmethod
-    def of(cls, table: Table, name: str) -> Column:
+    def of(cls, table: Table, name: str) -> ColumnView:
         """Read a column of a table; nested values by their texts."""
         series = table.series(name)
         if series.dtype.is_nested():

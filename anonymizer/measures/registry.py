@@ -24,7 +24,7 @@ from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.measures.risk.suda import Suda
 from anonymizer.measures.utility.accuracy import Accuracy
 from anonymizer.measures.utility.correlations import PairCorrelations
-from anonymizer.measures.utility.learning import LearningUtility
+from anonymizer.measures.utility.learning import LearningMeasure
 from anonymizer.measures.utility.loss import InformationLoss
 from anonymizer.measures.utility.marginals import Marginals
 from anonymizer.measures.utility.moments import Moments
@@ -53,7 +53,7 @@ MEASURES: Final[Mapping[str, Measure[Any]]] = MappingProxyType(
             SinglingOut,
             Linkability,
             Inference,
-            LearningUtility,
+            LearningMeasure,
             Accuracy,
             InformationLoss,
             Moments,

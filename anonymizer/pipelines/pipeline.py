@@ -247,8 +247,6 @@ class Pipeline(Method):
         """
         for _, method in self.steps:
             if not isinstance(method, Simulatable):
-                raise TableError(
-                    f"There is no simulator for {method.name}.", "Give the method a simulation (`simulate`)."
-                )
+                raise TableError(f"There is no simulator for {method.name}.", "Give the method a `simulate`.")
             candidates = method.simulate(column, candidates)
         return candidates

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.gate.traces import looks_like_an_identifier
-from anonymizer.gate.views import Column
+from anonymizer.gate.views import ColumnView
 from anonymizer.hierarchies.days import day
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.tables.table import Table
@@ -70,7 +70,7 @@ def profile(table: Table, name: str) -> Profile:
     counts = np.bincount(codes.codes[codes.codes >= 0], minlength=len(codes.values))
     rows = max(1, len(table))
     look, formats = _look(table, name, codes.values, counts)
-    words = None if look == "nested" else looks_like_an_identifier(Column.of(table, name))
+    words = None if look == "nested" else looks_like_an_identifier(ColumnView.of(table, name))
     return Profile(
         name=name,
         look=look,

@@ -20,7 +20,7 @@ from anonymizer.measures.registry import MEASURES
 from anonymizer.measures.risk.classes import Classes
 from anonymizer.measures.risk.persons import Prosecutor
 from anonymizer.measures.risk.simulator import AttackSimulator
-from anonymizer.measures.utility.learning import LearningUtility
+from anonymizer.measures.utility.learning import LearningMeasure
 from anonymizer.measures.utility.loss import InformationLoss
 from anonymizer.measures.utility.marginals import Marginals
 from anonymizer.methods.registry import METHODS
@@ -35,7 +35,7 @@ Facts = Sequence[tuple[str, str]]
 MIN_ROWS: Final = 5
 """No label of fewer rows than this is in a report."""
 _SHOWN: Final = 300
-_HEADED: Final = (Classes.name, InformationLoss.name, LearningUtility.name)
+_HEADED: Final = (Classes.name, InformationLoss.name, LearningMeasure.name)
 _PARTS: Final = {"risk": "Risk", "attack": "Attacks", "utility": "Utility and information loss"}
 
 

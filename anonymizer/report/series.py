@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from anonymizer.report.page import rendered
 from anonymizer.series.attacks import Linked
-from anonymizer.series.released import Measured, Released
+from anonymizer.series.released import Released, SeriesMeasures
 from anonymizer.series.specification import SeriesSpec
 
 
 def series_cautions(
-    spec: SeriesSpec, made: Sequence[Released], found: Measured | None, seed: int | None
+    spec: SeriesSpec, made: Sequence[Released], found: SeriesMeasures | None, seed: int | None
 ) -> tuple[str, ...]:
     """What must not be overlooked, a sentence each."""
     told = list(dict.fromkeys(note for one in made for note in one.release.notes))
@@ -35,7 +35,7 @@ def series_page(
     spec: SeriesSpec,
     log_name: str,
     made: Sequence[Released],
-    found: Measured,
+    found: SeriesMeasures,
     cautions: Sequence[str],
     seed: int | None,
 ) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from anonymizer.errors import TableError
 from anonymizer.measures.risk.simulator import looked_for
-from anonymizer.search.space import Space
+from anonymizer.search.space import SearchSpace
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Utility
 
@@ -35,7 +35,7 @@ class ReleaseMeasure:
             randomness.
     """
 
-    space: Space
+    space: SearchSpace
     original: Table
     utility: Utility
     repetitions: int = 1

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.errors import AnonymizerError, SpecError, UnreachableError, near
-from anonymizer.search.space import Range, Space
+from anonymizer.search.space import Range, SearchSpace
 
 Bool = NDArray[np.bool_]
 
@@ -19,7 +19,7 @@ STRATEGIES: Final = ("grid", "bayes")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class SearchTrial:
     """One point that was tried.
 
     Attributes:
@@ -37,7 +37,7 @@ class Trial:
 
 Measure = Callable[[Mapping[str, Any]], tuple[float, float]]
 """Makes a release at a point and returns its risk and its utility."""
-Told = Callable[[int, int, Trial], None]
+Told = Callable[[int, int, SearchTrial], None]
 """Is told how many trials are done, of how many, and the last."""
 
 
@@ -51,10 +51,10 @@ class SearchResult:
     """
 
     limit: float
-    trials: tuple[Trial, ...] = field(repr=False)
+    trials: tuple[SearchTrial, ...] = field(repr=False)
 
     @property
-    def best(self) -> Trial:
+    def best(self) -> SearchTrial:
         """The trial with the highest utility within the limit; of equals the one with less risk.
 
         Raises:
@@ -118,7 +118,7 @@ class SearchResult:
 
 
 def search(
-    space: Space,
+    space: SearchSpace,
     measure: Measure,
     limit: float,
     *,
@@ -148,7 +148,7 @@ def search(
         raise SpecError(f"There is no strategy {strategy!r}.", near(strategy, STRATEGIES))
     if strategy == "grid":
         points = space.grid
-        done: list[Trial] = []
+        done: list[SearchTrial] = []
         for point in points:
             done.append(_tried(measure, point))
             if told:
@@ -159,17 +159,22 @@ def search(
     return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, told, random_state)))
 
 
-def _tried(measure: Measure, point: Mapping[str, Any]) -> Trial:
+def _tried(measure: Measure, point: Mapping[str, Any]) -> SearchTrial:
     try:
         risk, utility = measure(point)
     except AnonymizerError as problem:
-        return Trial(point, problem=str(problem))
-    return Trial(point, risk, utility)
+        return SearchTrial(point, problem=str(problem))
+    return SearchTrial(point, risk, utility)
 
 
 def _bayes(
-    space: Space, measure: Measure, limit: float, trials: int, told: Told | None, random_state: int | None
-) -> Sequence[Trial]:
+    space: SearchSpace,
+    measure: Measure,
+    limit: float,
+    trials: int,
+    told: Told | None,
+    random_state: int | None,
+) -> Sequence[SearchTrial]:
     try:
         import optuna
     except ImportError:
@@ -178,7 +183,7 @@ def _bayes(
         ) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=random_state))
-    done: list[Trial] = []
+    done: list[SearchTrial] = []
     for _ in range(trials):
         asked = study.ask()
         point = {name: _suggested(asked, name, one) for name, one in space.free.items()}
@@ -210,7 +215,7 @@ def progress_bar(title: str = "search") -> Iterator[Told]:
     with Progress(*parts, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
 
-        def told(done: int, total: int, trial: Trial) -> None:
+        def told(done: int, total: int, trial: SearchTrial) -> None:
             what = "no release" if trial.problem else f"risk {trial.risk:.3g}, utility {trial.utility:.3g}"
             bar.update(task, completed=done, total=total, description=f"{title}: {what}")
 

@@ -75,7 +75,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class SearchSpace:
     """What a search may choose.
 
     Attributes:

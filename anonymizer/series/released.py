@@ -55,7 +55,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SeriesMeasures:
     """What was measured of a series.
 
     Attributes:
@@ -76,7 +76,7 @@ class Measured:
 
 def measured(
     spec: SeriesSpec, series: Sequence[Released], seed: int | None = None, told: Told | None = None
-) -> Measured:
+) -> SeriesMeasures:
     """Attack a series of releases, and learn from it.
 
     Args:
@@ -119,7 +119,7 @@ def measured(
             useful.append(usefulness(cells, one.cells, rest, predictable(cells, rest, seed=seed)))
         except TableError as problem:
             skipped.append(f"Not measured: usefulness of window {number}. {problem.what}")
-    return Measured(tuple(found), tuple(before), tuple(after), tuple(useful), tuple(skipped))
+    return SeriesMeasures(tuple(found), tuple(before), tuple(after), tuple(useful), tuple(skipped))
 
 
 def cells_of(release: Release, items: tuple[str, ...]) -> Float:

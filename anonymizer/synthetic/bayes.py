@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import MAX_CELLS, Coded, near_counts
-from anonymizer.synthetic.network import Chain, Conditional
+from anonymizer.synthetic.network import Conditional, ConditionalChain
 from anonymizer.tables.randomness import Randomness
 
 Float = NDArray[np.float64]
@@ -34,7 +34,7 @@ _USEFUL: Final = 4.0
 """Counts of a table are on average so many times their noise, or a column has fewer parents (section 5.3)."""
 
 
-def bayesian(data: Coded, budget: Budget, randomness: Randomness, *, degree: int) -> Chain:
+def bayesian(data: Coded, budget: Budget, randomness: Randomness, *, degree: int) -> ConditionalChain:
     """Choose a network greedily and measure its distributions.
 
     Args:
@@ -65,7 +65,7 @@ def bayesian(data: Coded, budget: Budget, randomness: Randomness, *, degree: int
         noisy = budget.counts(data.counts(joint).ravel(), min(share, budget.left))
         shape = tuple(data.sizes[one] for one in joint)
         network.append(Conditional(column, parents, near_counts(noisy.values, total).reshape(shape)))
-    return Chain(tuple(network), total)
+    return ConditionalChain(tuple(network), total)
 
 
 def dependence(data: Coded, column: int, parents: Columns) -> float:

@@ -10,10 +10,10 @@ import numpy as np
 
 from anonymizer.synthetic.budget import Budget
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
-from anonymizer.synthetic.network import Chain, Conditional
+from anonymizer.synthetic.network import Conditional, ConditionalChain
 
 
-def histogram(data: Coded, budget: Budget) -> Chain:
+def histogram(data: Coded, budget: Budget) -> ConditionalChain:
     """Measure the joint counts of all columns.
 
     The number of rows gets a hundredth of the budget: the sum of many noisy cells would say little of it.
@@ -32,4 +32,4 @@ def histogram(data: Coded, budget: Budget) -> Chain:
     for place in columns:
         weights = joint.sum(axis=columns[place + 1 :])
         network.append(Conditional(place, columns[:place], weights))
-    return Chain(tuple(network), total)
+    return ConditionalChain(tuple(network), total)

@@ -33,7 +33,7 @@ _RAKES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredMarginal:
     """A marginal as it was measured.
 
     Attributes:
@@ -62,7 +62,7 @@ class Fitted:
 
 def fitted(
     sizes: Sequence[int],
-    measured: Sequence[Measured],
+    measured: Sequence[MeasuredMarginal],
     total: float,
     *,
     steps: int,
@@ -105,7 +105,7 @@ def fitted(
 
 
 def scaled(
-    sizes: Sequence[int], measured: Sequence[Measured], total: float, start: Fitted | None = None
+    sizes: Sequence[int], measured: Sequence[MeasuredMarginal], total: float, start: Fitted | None = None
 ) -> Fitted:
     """A model near that of `fitted`, in a thousandth of the time.
 

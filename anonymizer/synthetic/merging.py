@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Noisy
 from anonymizer.synthetic.counting import Coded
-from anonymizer.synthetic.network import Chain
+from anonymizer.synthetic.network import ConditionalChain
 from anonymizer.tables.randomness import Randomness
 
 Int = NDArray[np.int64]
@@ -84,7 +84,7 @@ class MergedChain:
         merging: of each column.
     """
 
-    chain: Chain
+    chain: ConditionalChain
     merging: tuple[Merging, ...]
 
     @property

@@ -33,7 +33,7 @@ class Conditional:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ConditionalChain:
     """A fitted chain of conditionals.
 
     Attributes:

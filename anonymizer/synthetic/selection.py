@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from anonymizer.synthetic.budget import Budget, Noisy
 from anonymizer.synthetic.counting import Coded, near_counts, weighted_total
-from anonymizer.synthetic.inference import Fitted, Measured, fitted, scaled, tree_cells
+from anonymizer.synthetic.inference import Fitted, MeasuredMarginal, fitted, scaled, tree_cells
 from anonymizer.synthetic.junction import Columns
 from anonymizer.synthetic.merging import MergedChain, Merging, merged
-from anonymizer.synthetic.network import Chain, Conditional
+from anonymizer.synthetic.network import Conditional, ConditionalChain
 
 Float = NDArray[np.float64]
 
@@ -40,15 +40,15 @@ _ONE_WAY: Final = 0.5
 """The weight of a single column among pairs, by how much of the pairs it is."""
 
 
-def independent(data: Coded, budget: Budget) -> Chain:
+def independent(data: Coded, budget: Budget) -> ConditionalChain:
     """Each column by itself: what other methods have to beat."""
     ones = _ones(data, budget, budget.total)
     total = _total(ones)
     chances = (near_counts(one.values, total) for one in ones)
-    return Chain(tuple(Conditional(place, (), one) for place, one in enumerate(chances)), total)
+    return ConditionalChain(tuple(Conditional(place, (), one) for place, one in enumerate(chances)), total)
 
 
-def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain | MergedChain:
+def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> ConditionalChain | MergedChain:
     """MST: all columns, and the pairs of a tree that depend on each other most.
 
     A third of the budget each for the columns, the choice of pairs and the pairs.
@@ -71,7 +71,7 @@ def spanning_tree(data: Coded, budget: Budget, *, steps: int) -> Chain | MergedC
         noisy = budget.counts(small.counts(pair).ravel(), third / (count - 1))
         measured.append(_shaped(noisy, pair, small))
     found = fitted(small.sizes, measured, total, steps=steps)
-    return MergedChain(Chain(found.tree.network, total), tuple(merging))
+    return MergedChain(ConditionalChain(found.tree.network, total), tuple(merging))
 
 
 def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedChain:
@@ -121,7 +121,7 @@ def adaptive(data: Coded, budget: Budget, *, rounds: int, steps: int) -> MergedC
         if moved <= math.sqrt(2 / math.pi) * noisy.deviation * true[chosen].size:
             share *= 4
     model = fitted(small.sizes, measured, total, steps=steps, start=model)
-    return MergedChain(Chain(model.tree.network, total), tuple(merging))
+    return MergedChain(ConditionalChain(model.tree.network, total), tuple(merging))
 
 
 def _ones(data: Coded, budget: Budget, cost: float) -> list[Noisy]:
@@ -136,17 +136,17 @@ def _total(ones: Sequence[Noisy]) -> float:
     )
 
 
-def _merged_ones(ones: Sequence[Noisy], merging: Sequence[Merging]) -> list[Measured]:
+def _merged_ones(ones: Sequence[Noisy], merging: Sequence[Merging]) -> list[MeasuredMarginal]:
     """The columns' counts by groups; the noise of a group of several cells is taken for that of one."""
     return [
-        Measured((place,), how.joined(one.values), one.deviation)
+        MeasuredMarginal((place,), how.joined(one.values), one.deviation)
         for place, (one, how) in enumerate(zip(ones, merging, strict=True))
     ]
 
 
-def _shaped(noisy: Noisy, columns: Columns, data: Coded) -> Measured:
+def _shaped(noisy: Noisy, columns: Columns, data: Coded) -> MeasuredMarginal:
     shape = tuple(data.sizes[column] for column in columns)
-    return Measured(columns, noisy.values.reshape(shape), noisy.deviation)
+    return MeasuredMarginal(columns, noisy.values.reshape(shape), noisy.deviation)
 
 
 def _tree(scores: Mapping[Columns, float], count: int, budget: Budget, cost: float) -> list[Columns]:
@@ -175,7 +175,7 @@ def _weight(columns: Columns) -> float:
 
 
 def _affordable(
-    true: Mapping[Columns, Float], measured: Sequence[Measured], data: Coded, part: float
+    true: Mapping[Columns, Float], measured: Sequence[MeasuredMarginal], data: Coded, part: float
 ) -> list[Columns]:
     """Marginals that leave the model small enough; it may grow as the budget is spent."""
     known = list(dict.fromkeys(one.columns for one in measured))

@@ -104,7 +104,7 @@ def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
     return names, second is not None
 
 
-class Parts:
+class CsvParts:
     """A file that is written part by part, the names of the columns once.
 
     Args:

@@ -108,9 +108,9 @@ def appended(
     kind = _kind(Path(path))
     with _replacing(Path(path)) as part:
         parts = (
-            parquet.Parts(part, notes)
+            parquet.ParquetParts(part, notes)
             if kind == ".parquet"
-            else csvs.Parts(part, dialect, compressed=kind.endswith(".gz"))
+            else csvs.CsvParts(part, dialect, compressed=kind.endswith(".gz"))
         )
         try:
             yield lambda content: parts.append(_polars(content, typed=kind == ".parquet"))

@@ -46,7 +46,7 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(floats.is_nan()).then(float("nan")).otherwise(floats).name.keep())
 
 
-class Parts:
+class ParquetParts:
     """A file that is written part by part, all of one schema.
 
     Args:

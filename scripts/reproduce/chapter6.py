@@ -19,7 +19,7 @@ from chapter6_statements import Figures, Masked, part_changed, statements
 from matplotlib.figure import Figure
 from page import DATA, drawn, judged, markdown, missing, write
 
-from anonymizer.documents.attacks.calibration import Observation, Rate, rates, threshold
+from anonymizer.documents.attacks.calibration import Observation, SuccessRate, rates, threshold
 from anonymizer.documents.attacks.risk import METADATA
 from anonymizer.documents.specification import AttackOptions
 from anonymizer.documents.words.keywords import KEYWORDS
@@ -222,7 +222,7 @@ def _kinds(figures: Figures) -> str:
     return markdown(["annotators", *(f"{kind} masked" for kind in counts)], rows)
 
 
-def binned(observations: Sequence[Observation]) -> tuple[Rate, ...]:
+def binned(observations: Sequence[Observation]) -> tuple[SuccessRate, ...]:
     """Rates by steps of w."""
     return rates([Observation(one.shared // BIN * BIN, one.succeeded) for one in observations])
 

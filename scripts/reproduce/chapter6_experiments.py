@@ -12,7 +12,7 @@ from chapter6_cases import MASKS, Case, tagged, web
 from anonymizer.documents.attacks.attack import Attacked, Attacker
 from anonymizer.documents.attacks.calibration import Observation
 from anonymizer.documents.attacks.risk import METADATA, KnownNames, SharedWords, most_shared, successes
-from anonymizer.documents.attacks.simulation import Simulation
+from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.sanitization.sanitizing import Sanitized, sanitized
 from anonymizer.documents.words.information import ACCIDENTS, COURTS, Informative, Numerator, Weights
@@ -139,10 +139,12 @@ class Study:
         ]
         return [Observation(most_shared(one.attacked, self.shared), one.succeeded) for one in found]
 
-    def simulation(self, case: Case, size: int = KEYWORDS, groups: int = 1) -> Simulation:
+    def simulation(self, case: Case, size: int = KEYWORDS, groups: int = 1) -> SimulatedAttacks:
         """A fresh attacker of a case, who searches with so many groups of |KW| words."""
         fresh = Attacker(self.attacker.engine)
-        return Simulation(case.document, self.preprocessing, fresh, self.names, size=size, groups=groups)
+        return SimulatedAttacks(
+            case.document, self.preprocessing, fresh, self.names, size=size, groups=groups
+        )
 
     def sanitized(self, groups: int = 1) -> list[After]:
         """Sanitize all cases by attacking them, and attack the results afresh."""

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from anonymizer.methods.registry import METHODS
 from anonymizer.risk.distance.p_privacy import p_privacy
-from anonymizer.risk.distance.space import Space
+from anonymizer.risk.distance.space import RecordSpace
 from anonymizer.risk.distance.voronoi import VoronoiPrivacy, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import YPrivacy, y_privacy
 from anonymizer.schema.columns import Column, Schema
@@ -118,7 +118,7 @@ def measured(table: Table, release: Table, fresh: Table, seed: int) -> Found:
         seed: of samples and models.
     """
     one, other = (np.stack([each.numbers(name) for name in COLUMNS], axis=1) for each in (table, release))
-    space = Space({name: (float(low), float(high)) for name, (low, high) in BOUNDS.items()}, {})
+    space = RecordSpace({name: (float(low), float(high)) for name, (low, high) in BOUNDS.items()}, {})
     return Found(
         voronoi_privacy(one, other, seed),
         y_privacy(space.points(table), space.points(release)),

@@ -35,7 +35,7 @@ from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, release_page
 from anonymizer.schema.columns import Column, Schema
 from anonymizer.search.measure import ReleaseMeasure
-from anonymizer.search.space import Space
+from anonymizer.search.space import SearchSpace
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
@@ -367,7 +367,7 @@ def test_a_search_takes_no_more_records_than_a_report(monkeypatch):
     monkeypatch.setattr(simulator, "PAIRS", 1)
     monkeypatch.setattr(simulator, "MIN_RECORDS", 50)
     monkeypatch.setattr(simulator, "simulate_attack", counted)
-    space = Space.of(tomllib.loads(SPACE), Path(), "s.toml")
+    space = SearchSpace.of(tomllib.loads(SPACE), Path(), "s.toml")
     measure = ReleaseMeasure(space, Table.of(people().native[["age"]]), fidelity, random_state=1)
     assert measure({"sampling.rate": 1.0})[0] > 0
     assert seen == [50]
@@ -386,7 +386,7 @@ def test_a_search_refuses_a_risk_that_says_nothing(monkeypatch):
         return replace(found, found=np.zeros_like(found.found), candidates=np.zeros_like(found.candidates))
 
     monkeypatch.setattr(simulator, "simulate_attack", blind)
-    space = Space.of(tomllib.loads(SPACE), Path(), "s.toml")
+    space = SearchSpace.of(tomllib.loads(SPACE), Path(), "s.toml")
     measure = ReleaseMeasure(space, Table.of(people().native[["age"]]), fidelity, random_state=1)
     with pytest.raises(AnonymizerError, match="says nothing"):
         measure({"sampling.rate": 1.0})

@@ -18,7 +18,7 @@ from anonymizer.choosing.baseline import WITHIN, epsilon_for, largest_noise
 from anonymizer.choosing.choice import choose
 from anonymizer.choosing.curves import WORDS, chosen, fitted
 from anonymizer.choosing.figures import RISKS, UTILITIES
-from anonymizer.choosing.trials import EPSILONS, Trial, Trials, stepped, tried
+from anonymizer.choosing.trials import EPSILONS, TrialRelease, Trials, stepped, tried
 from anonymizer.errors import SpecError, TableError, UnreachableError
 from anonymizer.methods.perturbation.dp_noise import DpNoise
 from anonymizer.methods.perturbation.noise import Noise
@@ -102,7 +102,7 @@ def test_curves_need_six_epsilons_and_figures_that_are_numbers():
 def simulated(seed: int, deviation: float = 0.02) -> Trials:
     random = np.random.default_rng(seed)
     made = tuple(
-        Trial(
+        TrialRelease(
             e, float(true_risk(e) + deviation * random.normal()), 0.1 + 0.5 / e * (1 + 0.05 * random.normal())
         )
         for e in EPSILONS
@@ -143,7 +143,7 @@ def test_the_best_utility_needs_no_more_epsilon_than_it_can_use():
     flat = Trials(
         flat.risk,
         flat.utility,
-        tuple(Trial(one.epsilon, one.risk, 0.3 + 0.1 * (one.epsilon < 0.07)) for one in flat.made),
+        tuple(TrialRelease(one.epsilon, one.risk, 0.3 + 0.1 * (one.epsilon < 0.07)) for one in flat.made),
         (),
         {},
     )
@@ -223,7 +223,7 @@ def test_synthetic_tables_are_tried_as_any_method_with_an_epsilon():
 def test_figures_over_orders_of_magnitude_count_by_their_size():
     random = np.random.default_rng(1)
     made = tuple(
-        Trial(e, float(0.3 / e * np.exp(0.2 * random.normal())), 0.5 + 0.01 * random.normal())
+        TrialRelease(e, float(0.3 / e * np.exp(0.2 * random.normal())), 0.5 + 0.01 * random.normal())
         for e in np.geomspace(0.01, 10, 8)
         for _ in range(4)
     )

@@ -20,7 +20,7 @@ from anonymizer.risk.distance.earth_mover import EXACT_ROWS, earth_mover
 from anonymizer.risk.distance.hitting import hitting_rate
 from anonymizer.risk.distance.matching import cheapest_matching
 from anonymizer.risk.distance.p_privacy import linked, p_privacy
-from anonymizer.risk.distance.space import Space, nearest
+from anonymizer.risk.distance.space import RecordSpace, nearest
 from anonymizer.risk.distance.voronoi import boundary_points, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import y_privacy
 from anonymizer.tables.table import Table
@@ -162,7 +162,7 @@ def test_the_sliced_distance_of_large_tables_is_a_lower_bound() -> None:
 
 def test_a_space_scales_by_declared_ranges_and_puts_categories_one_apart() -> None:
     frame = pd.DataFrame({"cm": [150.0, 200.0], "ward": ["a", "b"]})
-    space = Space({"cm": (100, 200)}, {"ward": ("a", "b", "c")})
+    space = RecordSpace({"cm": (100, 200)}, {"ward": ("a", "b", "c")})
     left, right = space.points(Table.of(frame))
     assert abs(left[0] - right[0]) == 0.5
     assert np.linalg.norm(left[1:] - right[1:]) == pytest.approx(1)
@@ -171,18 +171,18 @@ def test_a_space_scales_by_declared_ranges_and_puts_categories_one_apart() -> No
 @pytest.mark.parametrize(
     ("space", "error"),
     [
-        (lambda: Space({"cm": (5, 5)}, {}), "empty"),
-        (lambda: Space({"cm": (0, float("inf"))}, {}), "not finite"),
-        (lambda: Space({}, {"ward": ()}), "0 categories"),
+        (lambda: RecordSpace({"cm": (5, 5)}, {}), "empty"),
+        (lambda: RecordSpace({"cm": (0, float("inf"))}, {}), "not finite"),
+        (lambda: RecordSpace({}, {"ward": ()}), "0 categories"),
         (
-            lambda: Space({}, {"ward": ("a",)}).points(Table.of(pd.DataFrame({"ward": ["x"]}))),
+            lambda: RecordSpace({}, {"ward": ("a",)}).points(Table.of(pd.DataFrame({"ward": ["x"]}))),
             "the value 'x'",
         ),
         (
-            lambda: Space({"cm": (0, 1)}, {}).points(Table.of(pd.DataFrame({"cm": [None, 0.5]}))),
+            lambda: RecordSpace({"cm": (0, 1)}, {}).points(Table.of(pd.DataFrame({"cm": [None, 0.5]}))),
             "missing cells",
         ),
-        (lambda: Space({}, {}).points(Table.of(pd.DataFrame({"cm": [1]}))), "No column"),
+        (lambda: RecordSpace({}, {}).points(Table.of(pd.DataFrame({"cm": [1]}))), "No column"),
     ],
 )
 def test_a_space_refuses_what_it_cannot_place(space, error: str) -> None:  # type: ignore[no-untyped-def]

@@ -24,7 +24,7 @@ from anonymizer.report.cautions import cautions
 from anonymizer.report.page import ReleaseStory, SearchStory, release_page, search_page
 from anonymizer.risk.simulator import simulate_attack
 from anonymizer.schema.columns import Column, Schema
-from anonymizer.search.search import SearchResult, Trial
+from anonymizer.search.search import SearchResult, SearchTrial
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from anonymizer.utility.propensity import propensity
@@ -220,8 +220,8 @@ def test_what_is_claimed_and_what_not():
 
 
 def result() -> SearchResult:
-    trials = [Trial({"a": n, EVIL: EVIL}, n / 10, n / 5) for n in range(1, 5)]
-    return SearchResult(0.25, (*trials, Trial({"a": 9, EVIL: 1}, problem=EVIL)))
+    trials = [SearchTrial({"a": n, EVIL: EVIL}, n / 10, n / 5) for n in range(1, 5)]
+    return SearchResult(0.25, (*trials, SearchTrial({"a": 9, EVIL: 1}, problem=EVIL)))
 
 
 def test_the_map_of_a_search():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from anonymizer.errors import FileError, SpecError, TableError, UnreachableError
 from anonymizer.search.measure import ReleaseMeasure
-from anonymizer.search.search import SearchResult, Trial, progress_bar, search
-from anonymizer.search.space import Range, Space
+from anonymizer.search.search import SearchResult, SearchTrial, progress_bar, search
+from anonymizer.search.space import Range, SearchSpace
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.utility.objectives import Learning, fidelity
@@ -39,7 +39,7 @@ rate = { from = 0.5, to = 0.9, points = 3 }
 def space(text=TEXT, folder="."):
     from pathlib import Path
 
-    return Space.of(tomllib.loads(text), Path(folder), "release.toml")
+    return SearchSpace.of(tomllib.loads(text), Path(folder), "release.toml")
 
 
 def people(count):
@@ -51,7 +51,7 @@ def people(count):
 
 def test_a_space_names_its_parameters_and_fills_them(tmp_path):
     (tmp_path / "release.toml").write_text(TEXT, encoding="utf-8")
-    found = Space.read(tmp_path / "release.toml")
+    found = SearchSpace.read(tmp_path / "release.toml")
     assert set(found.free) == {"generalization.levels.age", "sampling.rate"}
     assert found.free["sampling.rate"].grid == (0.5, 0.7, 0.9)
     assert len(found.grid) == 6
@@ -98,10 +98,10 @@ def test_nothing_to_search_for_and_no_file(tmp_path):
     with pytest.raises(SpecError, match="nothing to search"):
         space("[[steps]]\nmethod = 'sampling'\nrate = 0.5")
     with pytest.raises(FileError):
-        Space.read(tmp_path / "none.toml")
+        SearchSpace.read(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("a = ", encoding="utf-8")
     with pytest.raises(SpecError, match="not TOML"):
-        Space.read(tmp_path / "bad.toml")
+        SearchSpace.read(tmp_path / "bad.toml")
     with pytest.raises(SpecError, match="no method 'samplin'"):
         space(TEXT.replace('"sampling"', '"samplin"')).spec(
             {"generalization.levels.age": 1, "samplin.rate": 0.5}
@@ -127,12 +127,12 @@ def test_the_grid_finds_the_best_within_the_limit():
     with pytest.raises(UnreachableError, match=r"risk of 0.1 or less; the lowest is 0.25"):
         _ = SearchResult(0.1, found.trials).best
     with pytest.raises(UnreachableError, match="None of 1 trials"):
-        _ = SearchResult(0.1, (Trial({}, problem="No such release."),)).best
+        _ = SearchResult(0.1, (SearchTrial({}, problem="No such release."),)).best
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20))
 def test_the_front_equals_brute_force(pairs):
-    trials = tuple(Trial({}, float(risk), float(utility)) for risk, utility in pairs)
+    trials = tuple(SearchTrial({}, float(risk), float(utility)) for risk, utility in pairs)
     beaten = [
         any((r <= risk and u >= utility) and (r < risk or u > utility) for r, u in pairs)
         for risk, utility in pairs
@@ -189,20 +189,20 @@ def test_bayesian_search_keeps_the_limit():
 def test_grids_are_not_built_before_they_are_checked(tmp_path, points, word):
     given = {"from": 0.1, "to": 1.0, "points": points}
     with pytest.raises(SpecError, match=word):
-        Space.of({"steps": [{"method": "noise", "epsilon": given}]}, tmp_path)
+        SearchSpace.of({"steps": [{"method": "noise", "epsilon": given}]}, tmp_path)
 
 
 def test_too_many_combinations_are_refused(tmp_path):
     free = {"from": 0.1, "to": 1.0, "points": 5000}
     steps = [{"method": "noise", "epsilon": free}, {"method": "sampling", "rate": free}]
     with pytest.raises(SpecError, match="25,000,000 combinations"):
-        Space.of({"steps": steps}, tmp_path).grid  # noqa: B018
+        SearchSpace.of({"steps": steps}, tmp_path).grid  # noqa: B018
 
 
 @pytest.mark.parametrize("end", [10**400, float("inf"), float("nan"), True, "1"])
 def test_ends_that_are_no_numbers_are_refused(tmp_path, end):
     with pytest.raises(SpecError, match="end is not a number"):
-        Space.of({"steps": [{"method": "noise", "epsilon": {"from": 0, "to": end}}]}, tmp_path)
+        SearchSpace.of({"steps": [{"method": "noise", "epsilon": {"from": 0, "to": end}}]}, tmp_path)
 
 
 WEIGHED = """

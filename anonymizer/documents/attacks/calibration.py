@@ -32,7 +32,7 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class SuccessRate:
     """How often attacks succeeded.
 
     Attributes:
@@ -55,7 +55,7 @@ class Rate:
         return self.succeeded / self.documents
 
 
-def rates(observations: Sequence[Observation], confidence: float = 0.95) -> tuple[Rate, ...]:
+def rates(observations: Sequence[Observation], confidence: float = 0.95) -> tuple[SuccessRate, ...]:
     """Figure 6.3: the rate of success for each w that occurs, with its own interval.
 
     Args:
@@ -74,7 +74,7 @@ def rates(observations: Sequence[Observation], confidence: float = 0.95) -> tupl
         alpha = (1 - confidence) / 2
         low = float(beta.ppf(alpha, k, n - k + 1)) if k else 0.0
         high = float(beta.ppf(1 - alpha, k + 1, n - k)) if k < n else 1.0
-        found.append(Rate(int(w), n, k, low, high))
+        found.append(SuccessRate(int(w), n, k, low, high))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from anonymizer.documents.texts.text import Document, Word
 from anonymizer.documents.words.preprocessing import Preprocessing
 
 
-class Simulation:
+class SimulatedAttacks:
     """The attacks on a document, for `sanitizing.sanitized`.
 
     Attributes:

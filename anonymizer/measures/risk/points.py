@@ -12,7 +12,7 @@ from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import text_of
 from anonymizer.measures.contract.measure import Case, Measure
 from anonymizer.measures.contract.story import Story
-from anonymizer.risk.distance.space import MAX_CATEGORIES, Float, Space
+from anonymizer.risk.distance.space import MAX_CATEGORIES, Float, RecordSpace
 from anonymizer.tables.numbers import numbers_of
 from anonymizer.tables.table import Table
 
@@ -124,23 +124,23 @@ def points(case: Case) -> Points:
 _MANY: Final = f"it is neither numbers nor at most {MAX_CATEGORIES} categories, or constant"
 
 
-def _declared(table: Table, name: str) -> Space | None:
+def _declared(table: Table, name: str) -> RecordSpace | None:
     """The axis of a column by its declaration."""
     declared = table.schema.of(name)
     if declared.is_number and declared.lower is not None and declared.upper is not None:
-        return Space({name: (declared.lower, declared.upper)}, {})
+        return RecordSpace({name: (declared.lower, declared.upper)}, {})
     if declared.categories is not None and len(declared.categories) <= MAX_CATEGORIES:
-        return Space({}, {name: declared.categories})
+        return RecordSpace({}, {name: declared.categories})
     return None
 
 
-def _measured(table: Table, name: str) -> Space | None:
+def _measured(table: Table, name: str) -> RecordSpace | None:
     """The axis of a column by the original."""
     numbers = numbers_of(table, name)
     if numbers is not None:
         known = numbers[np.isfinite(numbers)]
         if len(known) and known.min() < known.max():
-            return Space({name: (float(known.min()), float(known.max()))}, {})
+            return RecordSpace({name: (float(known.min()), float(known.max()))}, {})
         return None
     values = tuple(map(text_of, table.codes(name).values.tolist()))
-    return Space({}, {name: values}) if 2 <= len(values) <= MAX_CATEGORIES else None
+    return RecordSpace({}, {name: values}) if 2 <= len(values) <= MAX_CATEGORIES else None

@@ -9,7 +9,7 @@ from anonymizer.measures.contract.measure import Case, Measure, Need
 from anonymizer.measures.contract.story import Card, Story, percent
 
 
-class LearningUtility(Measure[float]):
+class LearningMeasure(Measure[float]):
     """How well a model trained on the release predicts (thesis, Definition 4.6)."""
 
     name = "learning"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from anonymizer.dp.budgets import shares
-from anonymizer.dp.domain import Domain
+from anonymizer.dp.domain import NumberDomain
 from anonymizer.dp.noise import DISTRIBUTIONS, gaussian, laplace, mechanism
 from anonymizer.errors import TableError, near
 from anonymizer.methods.perturbation.numeric import Bounds, NumericMethod
@@ -123,8 +123,8 @@ class DpNoise(NumericMethod):
             scale, self.spent_[column] = make(high - low, epsilon, delta)
             self.scales_[column] = scale * (domain.grid or 1.0)
 
-    def _domain(self, table: Table, column: str) -> Domain:
-        domain = Domain.declared(table, column, (self.bounds or {}).get(column))
+    def _domain(self, table: Table, column: str) -> NumberDomain:
+        domain = NumberDomain.declared(table, column, (self.bounds or {}).get(column))
         low, high = domain.ends
         budget = self.epsilon * shares(self.columns_of(table), self.weights)[column]
         if (high - low) / min(budget, 1.0) > _WIDEST:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from anonymizer.dp.budgets import budgets
 from anonymizer.dp.centroids import chosen, noisy
 from anonymizer.dp.clusters import Clusters, ranked
-from anonymizer.dp.domain import Domain
+from anonymizer.dp.domain import NumberDomain
 from anonymizer.errors import SpecError, TableError, UnreachableError, near
 from anonymizer.methods.contract.method import Method
 from anonymizer.methods.perturbation.mdav import mdav
@@ -44,7 +44,7 @@ CLUSTERS: Final = ("columns", "records")
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class ReleasedNumbers:
     """A column of numbers after a release.
 
     Attributes:
@@ -54,13 +54,13 @@ class Numbers:
             shape (u, 2).
     """
 
-    domain: Domain
+    domain: NumberDomain
     cells: Float = field(repr=False)
     reach: Float = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Categories:
+class ReleasedCategories:
     """A column of categories after a release.
 
     Attributes:
@@ -134,16 +134,16 @@ class Microaggregation(Method):
         self.budgets_ = budgets(self.epsilon, self.columns_of(table), self.weights)
         self._cells(table)
 
-    def _cells(self, table: Table) -> dict[str, tuple[Domain | NDArray[Any], Float]]:
+    def _cells(self, table: Table) -> dict[str, tuple[NumberDomain | NDArray[Any], Float]]:
         """Of each column its domain or categories, and the cells as numbers in it."""
         if len(table) < self.k:
             raise UnreachableError(
                 f"k is {self.k} and the table has {len(table)} rows.", "Lower k, or give more rows."
             )
-        found: dict[str, tuple[Domain | NDArray[Any], Float]] = {}
+        found: dict[str, tuple[NumberDomain | NDArray[Any], Float]] = {}
         for column in self.columns_of(table):
             if not is_declared(table, column):
-                domain = Domain.declared(table, column)
+                domain = NumberDomain.declared(table, column)
                 found[column] = domain, domain.cells(table, column)
                 continue
             if not self._fits(table, column):
@@ -165,19 +165,19 @@ class Microaggregation(Method):
         together = mdav(_points(table, cells), self.k) if self.clusters == "records" else None
         self.scales_: dict[str, Float] = {}
         self.exact_: dict[str, int] = {}
-        self.known_: dict[str, Numbers | Categories] = {}
+        self.known_: dict[str, ReleasedNumbers | ReleasedCategories] = {}
         self.groups_: dict[str, Int] = {}
         released: dict[str, Any] = {}
         for column, (domain, values) in cells.items():
             groups = ranked(values, self.k) if together is None else together
             self.groups_[column] = groups
-            if isinstance(domain, Domain):
+            if isinstance(domain, NumberDomain):
                 released[column] = self._numbers(column, domain, Clusters.of(values, groups), values)
             else:
                 released[column] = self._categories(column, domain, values.astype(np.int64), groups)
         return table.replaced(released)
 
-    def _numbers(self, column: str, domain: Domain, clusters: Clusters, values: Float) -> NDArray[Any]:
+    def _numbers(self, column: str, domain: NumberDomain, clusters: Clusters, values: Float) -> NDArray[Any]:
         low, high = domain.ends
         means, changes = self._centroids(column, clusters, low, high)
         found, scales = noisy(means, changes, low, self.budgets_[column])
@@ -185,7 +185,7 @@ class Microaggregation(Method):
         self.exact_[column] = int((changes == 0).sum())
         wide = -np.log1p(-min(self.confidence, 1 - 1e-15)) * scales
         reach = ((means - wide)[clusters.groups], (means + wide)[clusters.groups])
-        self.known_[column] = Numbers(domain, *_reach(values, *reach))
+        self.known_[column] = ReleasedNumbers(domain, *_reach(values, *reach))
         return domain.of(domain.at(found[clusters.groups]))
 
     def _categories(self, column: str, values: NDArray[Any], codes: Int, groups: Int) -> NDArray[Any]:
@@ -194,7 +194,7 @@ class Microaggregation(Method):
         commonest = counts == counts.max(axis=1, keepdims=True)
         present = (counts > 0).astype(np.float64)
         likely = (present.T @ commonest.astype(np.float64)) > 0
-        self.known_[column] = Categories(values, likely)
+        self.known_[column] = ReleasedCategories(values, likely)
         cells: NDArray[Any] = values[chosen(counts, self.budgets_[column])[groups]]
         return cells
 
@@ -261,7 +261,7 @@ class Microaggregation(Method):
         Of categories the commonest of such a cluster, and all.
         """
         known = getattr(self, "known_", {}).get(column)
-        if isinstance(known, Categories):
+        if isinstance(known, ReleasedCategories):
             possible = np.ones_like(known.likely)
             return led(candidates, known.values, known.likely, possible)
         if known is None:
@@ -278,11 +278,11 @@ class Microaggregation(Method):
         return IntervalCandidates(high, np.tile(np.array(domain.ends) * unit, (len(high), 1)))
 
 
-def _points(table: Table, cells: Mapping[str, tuple[Domain | NDArray[Any], Float]]) -> Float:
+def _points(table: Table, cells: Mapping[str, tuple[NumberDomain | NDArray[Any], Float]]) -> Float:
     """Records as points: each column has the declared width 1, different unordered categories are 1 apart."""
     parts = []
     for column, (domain, values) in cells.items():
-        if isinstance(domain, Domain):
+        if isinstance(domain, NumberDomain):
             low, high = domain.ends
             parts.append(((values - low) / (high - low))[:, None])
         elif table.schema.of(column).ordered:
@@ -301,7 +301,7 @@ def _reach(values: Float, lows: Float, highs: Float) -> tuple[Float, Float]:
     return distinct, ends
 
 
-def _within(ends: Float, known: Numbers) -> Float:
+def _within(ends: Float, known: ReleasedNumbers) -> Float:
     """Of each interval what the cells in it became at least and at most; infinite if it holds none."""
     found = np.empty_like(ends)
     for row, (low, high) in enumerate(ends):

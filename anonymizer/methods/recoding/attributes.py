@@ -161,7 +161,7 @@ class Labelled(Attribute):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured(Attribute):
+class NumericAttribute(Attribute):
     """A column of numbers without a hierarchy; it is cut at the median, and a cover is `[low, high]`.
 
     Attributes:
@@ -171,7 +171,7 @@ class Measured(Attribute):
     values: NDArray[Any] = field(repr=False)
 
     @classmethod
-    def of(cls, table: Table, column: str) -> Measured:
+    def of(cls, table: Table, column: str) -> NumericAttribute:
         """Order a numeric column."""
         codes = table.codes(column)
         return cls(codes.codes, len(codes.values), codes.values)
@@ -225,7 +225,7 @@ def attribute(table: Table, column: str) -> Attribute:
     """
     if column not in table.hierarchies and table.is_numeric(column):
         table.numbers(column)
-        return Measured.of(table, column)
+        return NumericAttribute.of(table, column)
     return Labelled.of(table, column)
 
 

@@ -17,7 +17,7 @@ from anonymizer.hierarchies.hierarchy import ANY, text_of
 from anonymizer.methods.conditions.allowed import Allowed, checked_k
 from anonymizer.methods.conditions.constraints import constraint
 from anonymizer.methods.contract.method import Method
-from anonymizer.methods.recoding.attributes import Attribute, Labelled, Measured, attribute, covers
+from anonymizer.methods.recoding.attributes import Attribute, Labelled, NumericAttribute, attribute, covers
 from anonymizer.releases.guarantee import Guarantee, k_anonymity
 from anonymizer.risk.candidates import Candidates, LabelCandidates, reached
 from anonymizer.risk.classes import grouped
@@ -293,7 +293,7 @@ def _ends(one: Attribute, cells: Codes) -> tuple[Texts, Float | None]:
     """The labels that were used, and for numbers without a hierarchy what they cover."""
     used = np.bincount(cells.codes, minlength=len(cells.values)) > 0
     labels = np.array(sorted(set(cells.values[used].tolist())), dtype=object)
-    if not isinstance(one, Measured):
+    if not isinstance(one, NumericAttribute):
         own = one.levels[0].labels if isinstance(one, Labelled) else ()
         return np.array(own, dtype=object), None
     bounds = [[number(end) for end in label.strip("[]").split(", ")] for label in labels.tolist()]

@@ -37,7 +37,7 @@ _CORNER: Final = 1 / sqrt(2)
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class RecordSpace:
     """What the coordinates of a record are.
 
     Attributes:

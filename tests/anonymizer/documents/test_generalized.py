@@ -6,7 +6,7 @@ import pytest
 
 from anonymizer.documents.attacks.attack import Attacker
 from anonymizer.documents.attacks.risk import KnownNames
-from anonymizer.documents.attacks.simulation import Simulation
+from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.languages.detect import tagger_of
@@ -33,7 +33,7 @@ OTHERS = ["The court closed the case.", "A pilot was drunk in May.", "The sea is
 def test_words_that_led_to_the_person_are_said_less_exactly(tmp_path):
     words = tagger_of("", "en").words
     case = Document("case.txt", TEXT)
-    attack = Simulation(
+    attack = SimulatedAttacks(
         case,
         Preprocessing([words(TEXT)], [words(one) for one in OTHERS]),
         Attacker(FolderIndex(WEB.items())),

@@ -6,7 +6,7 @@ import pytest
 
 from anonymizer.documents.attacks.attack import Attacker
 from anonymizer.documents.attacks.risk import KnownNames, SharedWords
-from anonymizer.documents.attacks.simulation import Simulation
+from anonymizer.documents.attacks.simulation import SimulatedAttacks
 from anonymizer.documents.engines.engine import EngineError
 from anonymizer.documents.engines.index import FolderIndex
 from anonymizer.documents.generalization.chain import Generalized
@@ -37,7 +37,7 @@ class Deleted:
 
 def attack_by(engine, evaluation, size=3):
     preprocessing = Preprocessing([read(TEXT)], OTHERS)
-    return Simulation(CASE, preprocessing, Attacker(engine), evaluation)
+    return SimulatedAttacks(CASE, preprocessing, Attacker(engine), evaluation)
 
 
 def engine():
@@ -66,7 +66,7 @@ def test_the_document_itself_in_the_web_is_not_the_person_found():
 def test_without_names_shared_words_say_what_was_found():
     preprocessing = Preprocessing([read(TEXT)], OTHERS)
     top = preprocessing.prepared(read(TEXT)).top
-    attack = Simulation(CASE, preprocessing, Attacker(Web(WEB)), SharedWords({CASE.name: top}, 4))
+    attack = SimulatedAttacks(CASE, preprocessing, Attacker(Web(WEB)), SharedWords({CASE.name: top}, 4))
     found = attack(read(TEXT))
     assert {one.found for one in found} == {"news.html"}
     assert all(one.evidence >= 4 for one in found)
@@ -99,7 +99,7 @@ def test_japanese_documents_are_attacked_as_well():
     preprocessing = Preprocessing(
         [words(text)], [words("生徒が転落し、教諭は注意した。"), words("男子が死亡した。")]
     )
-    attack = Simulation(
+    attack = SimulatedAttacks(
         document,
         preprocessing,
         Attacker(FolderIndex(web.items())),
