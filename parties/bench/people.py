@@ -1,8 +1,8 @@
 """Made-up people, and the same people with errors in their records: for benchmarks and tests of matching.
 
-Names are drawn from syllables, by a law under which some are frequent and most are rare; nobody is real. A
-second record of a person has errors: two letters exchanged, one changed, left out or doubled, or an empty
-field.
+Names are drawn from syllables, by a distribution under which some are frequent and most are rare; nobody is
+real. A second record of a person has errors: two letters exchanged, one changed, left out or doubled, or an
+empty field.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Study:
     def wrongly(
         self, n: int, variance: float, epsilon: float, delta: float, kind: str
     ) -> tuple[float, float]:
-        """How often Student's law rejects equal means by t with noise, exactly for each data set.
+        """How often Student's distribution rejects equal means by t with noise, exactly for each data set.
 
         Returns:
             By Algorithm 8 and by the smooth bound.
@@ -149,9 +149,9 @@ class Study:
             both = np.rint(10 * np.concatenate(self.groups(n, variance))).astype(np.int64)
             columns = {"x": both, "group": np.repeat([0, 1], [n // 2, n // 2])}
             exact = statistic.local(Rows(columns, np.arange(len(both)), len(both)))
-            noise = [noise_like(law, 1, self.random)[0] for law in statistic.laws]
+            noise = [noise_like(distribution, 1, self.random)[0] for distribution in statistic.distributions]
             entries = [int(entry + drawn) for entry, drawn in zip(exact, noise, strict=True)]
-            table = statistic.result(entries, statistic.laws, self.random).table
+            table = statistic.result(entries, statistic.distributions, self.random).table
             if table is None:
                 without += 1
             else:

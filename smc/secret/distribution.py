@@ -1,4 +1,4 @@
-"""What a law of noise is to the protocol that draws from it: biased bits, weights and proven bounds."""
+"""What a distribution of noise is to the protocol that draws it: biased bits, weights and proven bounds."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class BiasedBits:
     offset: int = 0
 
 
-class Law(Protocol):
-    """A law over the integers, as it is really drawn, and how far that is from the ideal one."""
+class Distribution(Protocol):
+    """A distribution over the integers, as it is really drawn, and how far that is from the ideal one."""
 
     @property
     def bits(self) -> BiasedBits:
@@ -42,7 +42,7 @@ class Law(Protocol):
 
     @property
     def distance(self) -> Decimal:
-        """Bound on the statistical distance of a draw from the ideal law."""
+        """Bound on the statistical distance of a draw from the ideal distribution."""
         ...
 
     @property
@@ -56,7 +56,7 @@ class Law(Protocol):
         ...
 
     def half_width(self, miss: Fraction) -> int:
-        """A small w with P(|draw| > w) <= miss, for the ideal law.
+        """A small w with P(|draw| > w) <= miss, for the ideal distribution.
 
         Args:
             miss: probability in (0, 1).

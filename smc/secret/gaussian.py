@@ -1,6 +1,6 @@
-"""The discrete Gaussian law, prepared for drawing from comparisons of uniform words with public thresholds.
+"""The discrete Gaussian distribution, prepared for drawing by comparisons of uniform words with thresholds.
 
-A narrow law, of variance at most 56, is drawn by inversion: with T_j = 2**64 P(X >= j),
+A narrow distribution, of variance at most 56, is drawn by inversion: with T_j = 2**64 P(X >= j),
 
     X = -B + [u < T_(1-B)] + ... + [u < T_B]          for a uniform 64-bit word u.
 
@@ -14,9 +14,9 @@ By Poisson's summation formula S lies within a factor 1 -+ d of a constant, wher
 d = 2 sum over j >= 1 of e**(-2 pi**2 t j**2) <= 2 a / (1 - a) for a = e**(-2 pi**2 t). Hence the sum is
 within statistical distance d / (1 - d) of the discrete Gaussian of variance v, below 2**-65 as v > 56.
 
-`distance` adds up, for the law as it is drawn: d / (1 - d) of every sum; for every narrow law 2**-65 for
-the tail beyond B, as P(|X| >= m) <= 2 e**(-m**2 / 2 v), and the exact distance that comes of rounding its
-thresholds.
+`distance` adds up, for the distribution as it is drawn: d / (1 - d) of every sum; for every narrow
+distribution 2**-65 for the tail beyond B, as P(|X| >= m) <= 2 e**(-m**2 / 2 v), and the exact distance that
+comes of rounding its thresholds.
 
 Noise of variance s**2 / (2 rho) on an integer of sensitivity s is rho-zCDP. The tail of X is below that of a
 normal N of the same variance: P(X >= m) <= P(N >= m - 1), since the sum over the tail is below the integral
@@ -64,7 +64,7 @@ class DiscreteGaussian:
     Attributes:
         variance: sensitivity**2 / (2 rho), positive.
         layers: of each term of the sum, whose weights are 1, 2, 4, ...: its thresholds.
-        distance: bound on the statistical distance of a draw from the ideal law.
+        distance: bound on the statistical distance of a draw from the ideal distribution.
     """
 
     variance: Fraction
@@ -73,7 +73,7 @@ class DiscreteGaussian:
 
     @classmethod
     def of(cls, variance: Fraction) -> DiscreteGaussian:
-        """The law with the given variance.
+        """The distribution with the given variance.
 
         Raises:
             UsageError: the variance is not positive, or so large that the noise would not fit 64-bit words.
@@ -139,7 +139,7 @@ def _sum_distance(variance: Fraction) -> Decimal:
 
 
 def _narrow(variance: Fraction) -> tuple[tuple[int, ...], Decimal]:
-    """2**64 P(X >= j) for j from 1 - B to B, rounded and decreasing, and the distance from the whole law."""
+    """2**64 P(X >= j) for j from 1 - B to B, rounded and decreasing, and the distance from the uncut one."""
     doubled = 2 * decimal(variance)
     cut = (doubled * _TAIL_BITS * Decimal(2).ln()).sqrt()
     bound = max(1, int(cut.to_integral_value(ROUND_CEILING)) - 1)

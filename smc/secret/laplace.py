@@ -1,9 +1,9 @@
-"""Geometric and discrete Laplace laws, prepared for drawing from independent biased bits.
+"""Geometric and discrete Laplace distributions, prepared for drawing from independent biased bits.
 
 A discrete Laplace draw is the difference of two geometric variables with P(G >= k) = e**(-t k). The binary
 digits of such a G are independent: digit i is 1 with probability 1 / (1 + e**(t 2**i)). Two things make the
-drawn law differ from the ideal one, and `distance` counts both: G is cut to finitely many digits, and the
-probabilities are rounded to multiples of 2**-64.
+drawn distribution differ from the ideal one, and `distance` counts both: G is cut to finitely many digits,
+and the probabilities are rounded to multiples of 2**-64.
 
 Reference: Ghosh, Roughgarden and Sundararajan, Universally utility-maximizing privacy mechanisms, STOC 2009
 (the two-sided geometric mechanism); independent digits: Dwork, Kenthapadi, McSherry, Mironov and Naor,
@@ -37,7 +37,7 @@ class Geometric:
     Attributes:
         rate: positive.
         thresholds: of each digit, least significant first: the probability of a 1 times 2**64, rounded.
-        distance: bound on the statistical distance of a draw from the ideal law.
+        distance: bound on the statistical distance of a draw from the ideal distribution.
     """
 
     rate: Fraction
@@ -46,7 +46,7 @@ class Geometric:
 
     @classmethod
     def of(cls, rate: Fraction) -> Geometric:
-        """The law with the given rate.
+        """The distribution with the given rate.
 
         Raises:
             UsageError: the rate is not positive, or so small that the noise would not fit 64-bit words.
@@ -101,7 +101,7 @@ class DiscreteLaplace:
         rate: epsilon / sensitivity, positive.
         digits: binary digits of each geometric variable.
         thresholds: of each digit, least significant first: the probability of a 1 times 2**64, rounded.
-        distance: bound on the statistical distance of a draw from the ideal law.
+        distance: bound on the statistical distance of a draw from the ideal distribution.
     """
 
     rate: Fraction
@@ -111,7 +111,7 @@ class DiscreteLaplace:
 
     @classmethod
     def of(cls, rate: Fraction) -> DiscreteLaplace:
-        """The law with the given rate.
+        """The distribution with the given rate.
 
         Raises:
             UsageError: the rate is not positive, or so small that the noise would not fit 64-bit words.

@@ -1,4 +1,4 @@
-"""Noise that neither party knows: shares modulo 2**64 of draws from public laws.
+"""Noise that neither party knows: shares modulo 2**64 of draws from public distributions.
 
     Alice                                       Bob
       words u_A uniform                           words u_B uniform
@@ -8,8 +8,8 @@
 
 As one of u_A and u_B suffices to make u uniform, a party's own words say nothing about the draw. The words
 are XOR-shared rather than added: the bound is public, so the first level of the comparison is local and no
-wrap-around has to be corrected. What words, thresholds and weights a law has, `smc.secret.laplace` and
-`smc.secret.gaussian` say.
+wrap-around has to be corrected. What words, thresholds and weights a distribution has, `smc.secret.laplace`
+and `smc.secret.gaussian` say.
 
 Inputs: the public distributions of n draws.
 Outputs: shares modulo 2**64 of the draws.
@@ -35,17 +35,17 @@ from smc.oblivious import cost as oblivious
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
-from smc.secret.distribution import BiasedBits, Law
+from smc.secret.distribution import BiasedBits, Distribution
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
 
 
-def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
-    """Independent draws, all in one batch; both parties call it with the same laws.
+def draw(session: Session, distributions: Sequence[Distribution]) -> NDArray[np.uint64]:
+    """Independent draws, all in one batch; both parties call it with the same distributions.
 
     Args:
         session: this side of the run.
-        laws: the law of each draw, n of them.
+        distributions: the distribution of each draw, n of them.
 
     Returns:
         Own shares, shape (n,): the sum of both sides' is the draw modulo 2**64, negative ones wrapped.
@@ -53,9 +53,9 @@ def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
     """
-    if not laws:
+    if not distributions:
         return np.empty(0, dtype=np.uint64)
-    runs = _runs(laws)
+    runs = _runs(distributions)
     own = session.random.words(sum(_words(bits) * count for bits, count in runs))
     thresholds = np.concatenate([np.tile(bits.thresholds, count) for bits, count in runs])
     found = session.oblivious.below(own[_places(runs)], thresholds)
@@ -70,9 +70,9 @@ def draw(session: Session, laws: Sequence[Law]) -> NDArray[np.uint64]:
     return np.concatenate(drawn)
 
 
-def _runs(laws: Sequence[Law]) -> list[tuple[BiasedBits, int]]:
-    """The laws, those that follow each other alike counted together."""
-    alike = ([*group] for _, group in groupby(laws, key=id))
+def _runs(distributions: Sequence[Distribution]) -> list[tuple[BiasedBits, int]]:
+    """The distributions, those that follow each other alike counted together."""
+    alike = ([*group] for _, group in groupby(distributions, key=id))
     return [(group[0].bits, len(group)) for group in alike]
 
 
@@ -91,9 +91,9 @@ def _places(runs: Sequence[tuple[BiasedBits, int]]) -> NDArray[np.int64]:
     return np.concatenate(places)
 
 
-def cost(laws: Sequence[Law]) -> Cost:
+def cost(distributions: Sequence[Distribution]) -> Cost:
     """The exact cost of `draw`, without the set-up of oblivious transfer."""
-    count = sum(len(bits.weights) * times for bits, times in _runs(laws))
+    count = sum(len(bits.weights) * times for bits, times in _runs(distributions))
     return cost_of((*oblivious.below(count), *oblivious.bits_to_arithmetic(count)))
 
 
@@ -107,5 +107,5 @@ SPEC: Final = Procedure(
     security=TRANSFER_SECURITY,
     reference="DKMMN06; distributions: GRS09, CKS20.",
     setups=(TRANSFERS,),
-    example={"laws": (DiscreteLaplace.of(Fraction(1, 2)), DiscreteGaussian.of(Fraction(20)))},
+    example={"distributions": (DiscreteLaplace.of(Fraction(1, 2)), DiscreteGaussian.of(Fraction(20)))},
 )

@@ -230,7 +230,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "permutation": lambda s, z: permutation.permute(
         s, words(s, z["count"]), z["owner"], np.arange(z["count"]) if s.role is z["owner"] else None
     ),
-    "joint-noise": lambda s, z: noise.draw(s, z["laws"]),
+    "joint-noise": lambda s, z: noise.draw(s, z["distributions"]),
     "joint-uniform": lambda s, z: uniform.uniform(s, z["bits"], z["count"]),
     "opened-words": lambda s, z: opening.open_words(s, words(s, z["count"]), z["recipients"]),
     "opened-bits": lambda s, z: opening.open_bits(s, bits(s, z["count"]), z["recipients"]),

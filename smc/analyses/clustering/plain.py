@@ -99,7 +99,7 @@ def _updated(
 
 
 def first_centres(parameters: ClusteringParameters, grid: Grid, rows: Whole, random: Randomness) -> Whole:
-    """The first centres, by the same law as inside the protocol."""
+    """The first centres, by the same distribution as inside the protocol."""
     k, count = parameters.clusters, len(rows)
     if parameters.start is Start.GIVEN:
         return grid.stated(parameters.centres)

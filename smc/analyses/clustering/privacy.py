@@ -47,8 +47,8 @@ class NoisyMeans:
     Attributes:
         grid: the columns.
         clusters: k.
-        count: the law of a count's noise.
-        sums: the law of the noise of twice each column's sum.
+        count: the distribution of a count's noise.
+        sums: the distribution of the noise of twice each column's sum.
         iterations: T.
         part: epsilon of each number.
     """
@@ -61,15 +61,15 @@ class NoisyMeans:
     part: Fraction
 
     @property
-    def laws(self) -> list[DiscreteLaplace]:
+    def distributions(self) -> list[DiscreteLaplace]:
         """Of all draws of an iteration: the counts, then the sums row by row."""
         return [self.count] * self.clusters + list(self.sums) * self.clusters
 
     @property
     def delta(self) -> Decimal:
-        """Bound on delta: (1 + e**part) times the statistical distance of each draw from its law."""
+        """Bound on delta: (1 + e**part) times the statistical distance of each draw from its distribution."""
         part = Decimal(self.part.numerator) / Decimal(self.part.denominator)
-        each = self.count.distance + sum((law.distance for law in self.sums), Decimal(0))
+        each = self.count.distance + sum((distribution.distance for distribution in self.sums), Decimal(0))
         return (1 + part.exp()) * each * self.iterations * self.clusters
 
     def sizes(self, rows: int) -> Bounds:
@@ -78,7 +78,7 @@ class NoisyMeans:
 
     def deviations(self, rows: int) -> Bounds:
         """Of twice the noisy sums about the middle."""
-        most = rows * int(self.grid.largest.max()) + max(law.bound for law in self.sums)
+        most = rows * int(self.grid.largest.max()) + max(distribution.bound for distribution in self.sums)
         return Bounds(-most, most)
 
     def check_room(self, rows: int) -> None:
@@ -101,9 +101,11 @@ class NoisyMeans:
         """The noisy centres, shape (k, d), and counts, shape (k,); noise is drawn."""
         session, rows, k = sums.sizes.session, sums.sizes.bounds.upper, self.clusters
         largest = self.grid.largest
-        draws = noise.draw(session, self.laws)
+        draws = noise.draw(session, self.distributions)
         counts = sums.sizes + SecretInts(session, draws[:k], _around(self.count.bound))
-        spread = SecretInts(session, draws[k:].reshape(k, -1), _around(max(law.bound for law in self.sums)))
+        spread = SecretInts(
+            session, draws[k:].reshape(k, -1), _around(max(distribution.bound for distribution in self.sums))
+        )
         middle = sums.sizes.reshape(-1, 1) * largest
         deviations = (sums.values * 2 - middle).bounded(_around(rows * int(largest.max()))) + spread
         sizes = select(counts >= 1, counts, counts * 0 + 1).bounded(self.sizes(rows))
@@ -121,7 +123,7 @@ class NoisyMeans:
         first = reach - self.deviations(rows)
         clamped = self.deviations(rows).hull(reach)
         return (
-            noise.cost(self.laws)
+            noise.cost(self.distributions)
             + msb.cost_nonnegative(k, Bounds(-self.count.bound - 1, rows + self.count.bound - 1))
             + mux.cost(k)
             + msb.cost_nonnegative(numbers, first)
@@ -146,12 +148,14 @@ def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
         return None
     part = parameters.epsilon / (parameters.iterations * (grid.dimensions + 1))
     changes = parameters.neighbours.changes
-    laws = {most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.axes)}}
+    distributions = {
+        most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.axes)}
+    }
     planned = NoisyMeans(
         grid,
         parameters.clusters,
-        laws[1],
-        tuple(laws[_sensitivity(axis)] for axis in grid.axes),
+        distributions[1],
+        tuple(distributions[_sensitivity(axis)] for axis in grid.axes),
         parameters.iterations,
         part,
     )

@@ -30,7 +30,7 @@ from smc.analyses.matching.aggregates_parameters import (
     STATISTICS,
     AggregateParameters,
     declared,
-    laws,
+    distributions,
 )
 from smc.analyses.matching.aggregates_tables import results, share_outcome
 from smc.forms import Role
@@ -98,7 +98,7 @@ def run_aggregates(
         check_one_row_each(rows.persons)
     every = _exchanged(session, parameters, rows.data)
     bounds = tuple(Bounds(each.lower, each.upper) for each in every)
-    noises = laws(parameters, bounds)
+    noises = distributions(parameters, bounds)
     most = min(len(rows.keys), peer_count)
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs = release.weighs and exact_sums
@@ -219,7 +219,9 @@ def check_own(
             declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
         ]
         bounds = [Bounds(each.lower, each.upper) for each in every]
-        _check_room(bounds, laws(parameters, tuple(bounds)), most, limits.weight_factor if weighs else 1)
+        _check_room(
+            bounds, distributions(parameters, tuple(bounds)), most, limits.weight_factor if weighs else 1
+        )
     if parameters.epsilon is None and parameters.output != SIZE:
         limits.check_persons(len(numbers))
 
@@ -245,7 +247,7 @@ def _check_room(bounds: Sequence[Bounds], noises: Sequence[DiscreteLaplace], mos
     Raises:
         DomainError: one could.
     """
-    reach = [law.bound for law in noises[1:]] or [0] * len(bounds)
+    reach = [distribution.bound for distribution in noises[1:]] or [0] * len(bounds)
     for each, most_noise in zip(bounds, reach, strict=True):
         Bounds(0, 2 * factor * max(1, most) * each.magnitude + most_noise).fit("sum over the intersection")
 
@@ -309,6 +311,9 @@ def _noisy(
 ) -> list[SecretInts]:
     drawn = noise.draw(session, noises)
     return [
-        figure + SecretInts.from_shares(session, drawn[place : place + 1], Bounds(-law.bound, law.bound))
-        for place, (figure, law) in enumerate(zip(figures, noises, strict=True))
+        figure
+        + SecretInts.from_shares(
+            session, drawn[place : place + 1], Bounds(-distribution.bound, distribution.bound)
+        )
+        for place, (figure, distribution) in enumerate(zip(figures, noises, strict=True))
     ]

@@ -18,7 +18,7 @@ from smc.analyses.matching.aggregates_parameters import (
     STATISTICS,
     AggregateParameters,
     declared,
-    laws,
+    distributions,
 )
 from smc.analyses.statistics.numbers import text
 from smc.errors import UsageError
@@ -49,7 +49,7 @@ def check_values(
         declared(value, schemas[value.side].get(value.column), clamped=parameters.epsilon is not None)
         for value in parameters.values
     ]
-    laws(parameters, tuple(Bounds(each.lower, each.upper) for each in every))
+    distributions(parameters, tuple(Bounds(each.lower, each.upper) for each in every))
 
 
 def check_aggregate_recipients(parameters: AggregateParameters, recipients: frozenset[Role]) -> None:
@@ -141,7 +141,7 @@ def aggregate_cost(
     fewer = min(counts)
     slots = cuckoo.bins_for(fewer)
     total += mux.cost_to_words(slots)
-    noises = laws(parameters, tuple(bounds))
+    noises = distributions(parameters, tuple(bounds))
     size = Bounds(0, fewer)
     if noises:
         total += noise.cost(noises)

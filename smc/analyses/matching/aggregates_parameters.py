@@ -196,7 +196,7 @@ def sensitivity(bounds: Bounds, *, substitutes: bool) -> int:
     return 2 * once if substitutes else once
 
 
-def laws(parameters: AggregateParameters, bounds: tuple[Bounds, ...]) -> tuple[DiscreteLaplace, ...]:
+def distributions(parameters: AggregateParameters, bounds: tuple[Bounds, ...]) -> tuple[DiscreteLaplace, ...]:
     """The noise of the count and of every sum; none without epsilon.
 
     Args:
@@ -212,7 +212,10 @@ def laws(parameters: AggregateParameters, bounds: tuple[Bounds, ...]) -> tuple[D
     reach = [1, *(sensitivity(each, substitutes=parameters.substitutes) for each in bounds)]
     found = tuple(DiscreteLaplace.of(epsilon / each) for each in reach)
     part = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
-    if Fraction((1 + part.exp()) * sum((law.distance for law in found), Decimal(0))) > MAX_DELTA:
+    if (
+        Fraction((1 + part.exp()) * sum((distribution.distance for distribution in found), Decimal(0)))
+        > MAX_DELTA
+    ):
         raise UsageError(
             "Drawing the noise from 64-bit words would make delta larger than 2**-40.", "Lower epsilon."
         )

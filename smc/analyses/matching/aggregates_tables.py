@@ -37,10 +37,10 @@ def results(
         details["guarantee"] = "(epsilon, delta)-differential privacy, computational towards the parties"
         details["neighbours"] = str(NEIGHBOURS)
     if noises:
-        details["noise_scales"] = [str(1 / law.rate) for law in noises]
+        details["noise_scales"] = [str(1 / distribution.rate) for distribution in noises]
     if figures is None:
         return Outcome((), ("The results went to the other party only.",), details)
-    widths = [law.half_width(_MISS) for law in noises] or [0] * len(figures)
+    widths = [distribution.half_width(_MISS) for distribution in noises] or [0] * len(figures)
     if parameters.output == SIZE:
         columns: dict[str, list[Any]] = {"size": [figures[0]]}
         if noises:

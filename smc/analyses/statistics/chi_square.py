@@ -1,13 +1,14 @@
 """The chi-square test of independence, for exact tables and for noisy ones.
 
-With noise the statistic of a table is larger than its usual law says, so that law would reject independence
-far too often. For noisy tables its law under independence is simulated instead: tables with the noisy table's
-total and margins, each with noise of the same variance, and their statistics computed in the same way. The
-p-value is the rank of the observed statistic among them, (1 + larger ones) / (1 + simulated). The draws
-follow from a public seed (`draws.py`), the same for all recipients; the noise in the observed table does not.
+With noise the statistic of a table is larger than its usual distribution says, so that distribution would
+reject independence far too often. For noisy tables its distribution under independence is simulated instead:
+tables with the noisy table's total and margins, each with noise of the same variance, and their statistics
+computed in the same way. The p-value is the rank of the observed statistic among them, (1 + larger ones) / (1
++ simulated). The draws follow from a public seed (`draws.py`), the same for all recipients; the noise in the
+observed table does not.
 
-Counts are simulated by the normal approximation to the multinomial law, which the test itself rests on, and
-Gaussian noise by a rounded normal.
+Counts are simulated by the normal approximation to the multinomial distribution, which the test itself rests
+on, and Gaussian noise by a rounded normal.
 
 References: Gaboardi, Lim, Rogers and Vadhan, Differentially private chi-squared hypothesis testing, ICML 2016
 (MCIndep); Wang, Lee and Kifer, Revisiting differentially private hypothesis tests, 2015.
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.statistics.draws import noise_like, normals
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def exact_test(table: Floats) -> float | None:
     return survival(float(_statistic(held[None])[0]), freedom)
 
 
-def noisy_test(table: Floats, noise: Law, random: Randomness) -> float | None:
+def noisy_test(table: Floats, noise: Distribution, random: Randomness) -> float | None:
     """The p-value of the test on noisy counts.
 
     Args:
@@ -76,7 +77,7 @@ def noisy_test(table: Floats, noise: Law, random: Randomness) -> float | None:
 
 
 def survival(statistic: float, freedom: int) -> float:
-    """P(X >= statistic) for X of the chi-square law, exactly up to rounding.
+    """P(X >= statistic) for X of the chi-square distribution, exactly up to rounding.
 
     Args:
         statistic: not negative.

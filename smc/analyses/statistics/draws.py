@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 from smc.secret.laplace import DiscreteLaplace
 
 Floats = NDArray[np.float64]
@@ -53,11 +53,11 @@ def chi_squares(freedom: int, count: int, random: Randomness) -> Floats:
     return cubed
 
 
-def noise_like(law: Law, count: int, random: Randomness) -> Floats:
+def noise_like(distribution: Distribution, count: int, random: Randomness) -> Floats:
     """Draws that are alike to the noise of the protocol, shape (count,)."""
-    if isinstance(law, DiscreteLaplace):
-        waits = -np.log(uniforms(2 * count, random)) / float(law.rate)
+    if isinstance(distribution, DiscreteLaplace):
+        waits = -np.log(uniforms(2 * count, random)) / float(distribution.rate)
         whole: Floats = np.floor(waits)
         return whole[:count] - whole[count:]
-    found: Floats = np.rint(normals(count, random) * law.deviation)
+    found: Floats = np.rint(normals(count, random) * distribution.deviation)
     return found

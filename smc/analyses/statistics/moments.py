@@ -22,7 +22,7 @@ from smc.analyses.statistics.numbers import real
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import MISS, Part, Result, Statistic
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 Monomial = tuple[int, ...]
 """A product of columns, by their places; the empty one counts rows."""
@@ -52,10 +52,12 @@ class Count(Statistic):
         """The local row count."""
         return np.array([rows.count])
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The count."""
         del random
-        width = laws[0].half_width(MISS) if laws else 0
+        width = distributions[0].half_width(MISS) if distributions else 0
         return Result(entries[0], entries[0] - width, entries[0] + width)
 
 
@@ -120,10 +122,12 @@ class Sum(Clamped):
         clamp = self.clamps[0]
         return np.array([np.clip(rows.columns[self.query.columns[0]], clamp.lower, clamp.upper).sum()])
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The sum, exact in the column's decimals."""
         del random
-        width = laws[0].half_width(MISS) if laws else 0
+        width = distributions[0].half_width(MISS) if distributions else 0
         ends = (entries[0], entries[0] - width, entries[0] + width)
         value, lower, upper = (real(end, self.clamps[0].scale) for end in ends)
         return Result(value, lower, upper)
@@ -180,18 +184,20 @@ class Moments(Products):
         """As the class says."""
         return self.monomials
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The statistic, and its interval from those of all sums."""
         del random
         miss = MISS / len(entries)
-        widths = [law.half_width(miss) for law in laws] or [0] * len(entries)
+        widths = [distribution.half_width(miss) for distribution in distributions] or [0] * len(entries)
         exact = {name: Fraction(entry) for name, entry in zip(self.products, entries, strict=True)}
         ranges = {
             name: Interval.around(entry, width)
             for name, entry, width in zip(self.products, entries, widths, strict=True)
         }
         found = self.derived(exact, ranges)
-        return found if laws else replace(found, lower=found.value, upper=found.value)
+        return found if distributions else replace(found, lower=found.value, upper=found.value)
 
     @abstractmethod
     def derived(self, sums: dict[Monomial, Fraction], ranges: dict[Monomial, Interval]) -> Result:

@@ -21,7 +21,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import noise, opening
 from smc.secret.bounds import LIMIT, Bounds
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 from smc.secret.ints import SecretInts
 
 WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
@@ -34,7 +34,7 @@ def local(planned: Planned, rows: Rows) -> Ints:
         column = rows.columns[planned.query.by]
         groups = [rows.where(column == code) for code in planned.codes]
     entries = np.stack([planned.statistic.local(group) for group in groups])
-    if planned.count_law is None:
+    if planned.count_distribution is None:
         return entries
     return np.column_stack([entries, [group.count for group in groups]])
 
@@ -52,15 +52,15 @@ def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints])
         Own shares of what is to be opened, one statistic after the other.
     """
     session.report("noise", 0, 1)
-    drawn = noise.draw(session, _laws(plans))
+    drawn = noise.draw(session, _distributions(plans))
     session.report("noise", 1, 1)
     words = []
     start = 0
     for done, (planned, entries) in enumerate(zip(plans, own, strict=True)):
         session.report("statistics", done, len(plans))
         groups = len(planned.groups)
-        middle = start + groups * len(planned.statistic.laws)
-        counted = planned.count_law is not None
+        middle = start + groups * len(planned.statistic.distributions)
+        counted = planned.count_distribution is not None
         summed = np.ascontiguousarray(entries[:, :-1]) if counted else entries
         found = planned.statistic.combine(session, summed, drawn[start:middle].reshape(groups, -1))
         start = middle
@@ -135,26 +135,26 @@ def results(
         limited: whether what is about too few rows came out as 0.
     """
     statistic = planned.statistic
-    laws = statistic.laws if noisy else ()
+    distributions = statistic.distributions if noisy else ()
     random = Randomness.from_seed(seed, planned.query.name)
     found: list[tuple[str | None, Result]] = []
     for group, row in zip(planned.groups, entries.tolist(), strict=True):
         own = row[: statistic.size]
         if limited and isinstance(statistic, Cells):
-            result = statistic.result([entry or None for entry in own], laws, random)
+            result = statistic.result([entry or None for entry in own], distributions, random)
             if not all(own):
                 result = replace(result, notes=(*result.notes, WITHHELD))
         elif limited and not row[-1]:
             result = Result(notes=(WITHHELD,))
         else:
-            result = statistic.result(own, laws, random)
+            result = statistic.result(own, distributions, random)
         found.append((group, result))
     return found
 
 
 def noise_cost(plans: Sequence[Planned]) -> Cost:
     """The exact cost of `noisy_words`, without the set-up of oblivious transfer."""
-    total = noise.cost(_laws(plans))
+    total = noise.cost(_distributions(plans))
     for planned in plans:
         total += planned.statistic.combine_cost(len(planned.groups))
     return total
@@ -175,8 +175,8 @@ def _simulate(plans: Sequence[Planned]) -> bool:
     return any(planned.statistic.simulates for planned in plans)
 
 
-def _laws(plans: Sequence[Planned]) -> list[Law]:
-    return [law for planned in plans for law in planned.laws]
+def _distributions(plans: Sequence[Planned]) -> list[Distribution]:
+    return [distribution for planned in plans for distribution in planned.distributions]
 
 
 def _counts(plans: Sequence[Planned]) -> Ints:

@@ -31,7 +31,7 @@ from smc.analyses.statistics.statistic import Part, Statistic, additive, delta_o
 from smc.analyses.statistics.tables import Cells, CrossTable
 from smc.analyses.statistics.ttest import TTest, two_labels
 from smc.errors import UsageError
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 MAX_ENTRIES: Final = 100_000
 """More numbers in one job are refused: they are opened in one message each way."""
@@ -64,8 +64,8 @@ class Planned:
         statistic: its loss is the query's, less what the extra count costs.
         groups: labels of the groups; one None without `by`.
         codes: held values of the labels in the column of `by`.
-        count_law: of the noise of a count of each group's rows, which is opened beside a statistic without
-            one so that small groups can be withheld; None if there is none.
+        count_distribution: of the noise of a count of each group's rows, which is opened beside a statistic
+            without one so that small groups can be withheld; None if there is none.
         epsilon: for which the guarantee is stated: the query's; under Gaussian noise, which composes as a
             whole, the job's at `MIN_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
     """
@@ -74,28 +74,28 @@ class Planned:
     statistic: Statistic
     groups: tuple[str | None, ...]
     codes: tuple[int, ...]
-    count_law: Law | None
+    count_distribution: Distribution | None
     epsilon: Fraction
 
     @property
-    def laws(self) -> tuple[Law, ...]:
+    def distributions(self) -> tuple[Distribution, ...]:
         """Of all noise in the order of drawing: the groups' statistics, then their extra counts."""
-        extra = () if self.count_law is None else (self.count_law,) * len(self.groups)
-        return self.statistic.laws * len(self.groups) + extra
+        extra = () if self.count_distribution is None else (self.count_distribution,) * len(self.groups)
+        return self.statistic.distributions * len(self.groups) + extra
 
     @property
     def words(self) -> int:
         """Numbers that are opened."""
-        return (self.statistic.size + (self.count_law is not None)) * len(self.groups)
+        return (self.statistic.size + (self.count_distribution is not None)) * len(self.groups)
 
     @property
     def delta(self) -> Decimal:
         """What drawing all noise from 64-bit words adds to delta."""
         groups = len(self.groups)
         found = self.statistic.delta(groups, self.epsilon)
-        if self.count_law is not None:
+        if self.count_distribution is not None:
             touched = min(groups, self.statistic.changes)
-            found += delta_of(self.epsilon, touched * self.count_law.distance)
+            found += delta_of(self.epsilon, touched * self.count_distribution.distance)
         return found
 
 
@@ -129,9 +129,9 @@ def _planned(
     query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema], *, counted: bool
 ) -> Planned:
     statistic = resolve(query, parameters, schemas)
-    law = None
+    distribution = None
     if counted and statistic.counts is None:
-        law = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.neighbours.changes)
+        distribution = additive(query.loss, Part(1, 1, _COUNT_WEIGHT), parameters.neighbours.changes)
         rest = 1 - _COUNT_WEIGHT
         reduced = Loss(query.loss.epsilon * rest, rho=query.loss.rho * rest)
         statistic = replace(statistic, query=replace(query, loss=reduced))
@@ -141,7 +141,7 @@ def _planned(
             "Lower max_rows, clamp to narrower bounds, or raise epsilon.",
         )
     epsilon = parameters.loss.epsilon_at(MIN_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
-    return Planned(query, statistic, *groups(query, schemas), law, epsilon)
+    return Planned(query, statistic, *groups(query, schemas), distribution, epsilon)
 
 
 def groups(query: Query, schemas: Mapping[str, Schema]) -> tuple[tuple[str | None, ...], tuple[int, ...]]:

@@ -45,7 +45,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import argmin, msb, mux
 from smc.secret.bounds import Bounds
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 from smc.secret.laplace import Geometric
 
 _CHOICES: Final = ((0, Fraction(1, 2)), (-1, Fraction(1, 4)), (1, Fraction(1, 4)))
@@ -96,7 +96,7 @@ class Quantile(Statistic):
         return self.query.level.denominator
 
     @property
-    def choice_laws(self) -> tuple[Geometric, ...]:
+    def choice_distributions(self) -> tuple[Geometric, ...]:
         """Of the noise of each choice."""
         return tuple(
             _geometric(pure(self.query.loss, part.weight) / (2 * part.sensitivity * self.changes))
@@ -104,17 +104,19 @@ class Quantile(Statistic):
         )
 
     @property
-    def laws(self) -> tuple[Law, ...]:
+    def distributions(self) -> tuple[Distribution, ...]:
         """One draw for each candidate of each choice."""
-        return tuple(law for law in self.choice_laws for _ in range(self.candidates))
+        return tuple(
+            distribution for distribution in self.choice_distributions for _ in range(self.candidates)
+        )
 
     @property
     def shifts(self) -> tuple[int, ...]:
         """The w of each choice."""
         miss = MISS / 2 / self.candidates
         return tuple(
-            side * (law.half_width(miss) + 1)
-            for (side, _), law in zip(_CHOICES, self.choice_laws, strict=True)
+            side * (distribution.half_width(miss) + 1)
+            for (side, _), distribution in zip(_CHOICES, self.choice_distributions, strict=True)
         )
 
     def delta(self, groups: int, epsilon: Fraction) -> Decimal:
@@ -126,15 +128,18 @@ class Quantile(Statistic):
         touched = min(groups, self.changes) * self.candidates
         return sum(
             (
-                delta_of(pure(self.query.loss, part.weight), touched * law.distance)
-                for part, law in zip(self.parts, self.choice_laws, strict=True)
+                delta_of(pure(self.query.loss, part.weight), touched * distribution.distance)
+                for part, distribution in zip(self.parts, self.choice_distributions, strict=True)
             ),
             Decimal(0),
         )
 
     def largest(self, max_rows: int) -> int:
         """Of the misses with noise, doubled, as two are compared."""
-        return 2 * (self._misses(max_rows).magnitude + max(law.bound for law in self.choice_laws))
+        return 2 * (
+            self._misses(max_rows).magnitude
+            + max(distribution.bound for distribution in self.choice_distributions)
+        )
 
     def local(self, rows: Rows) -> Ints:
         """The local rows at each candidate between the bounds."""
@@ -168,7 +173,9 @@ class Quantile(Statistic):
         best: Ints = np.argmin(np.maximum(np.maximum(over, under), 0), axis=2)
         return best
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The quantile of the rounded values, and its interval."""
         del random
         scale = self.schemas[0].scale
@@ -178,7 +185,7 @@ class Quantile(Statistic):
             value = real(self._value(entries[0]), scale)
         else:
             notes = (f"{self.query.name}: there are no rows, as far as the noise lets see.",)
-        if not laws:
+        if not distributions:
             return Result(value, value, value, notes=notes)
         upper = (
             self.upper if entries[2] > self.points else min(self._value(entries[2]) + self.step, self.upper)
@@ -188,7 +195,7 @@ class Quantile(Statistic):
     @property
     def noise_scale(self) -> Fraction:
         """1 / t of the quantile itself, in rows."""
-        return 1 / self.choice_laws[0].rate / self.divisor
+        return 1 / self.choice_distributions[0].rate / self.divisor
 
     def _value(self, place: int) -> int:
         return min(self.lower + self.step * max(place - 1, 0), self.upper)
@@ -221,7 +228,7 @@ class Quantile(Statistic):
     @property
     def _scores(self) -> Bounds:
         misses = self._misses(self.max_rows)
-        return Bounds(-max(law.bound for law in self.choice_laws), misses.upper)
+        return Bounds(-max(distribution.bound for distribution in self.choice_distributions), misses.upper)
 
 
 @lru_cache(maxsize=1024)

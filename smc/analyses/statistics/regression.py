@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smc.analyses.statistics.moments import Monomial, Products
 from smc.analyses.statistics.statistic import Result
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 Floats = NDArray[np.float64]
 
@@ -49,12 +49,14 @@ class Regression(Products):
         """Of the common table's value, the coefficient of determination: none."""
         return ""
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The coefficient of determination, and a table of coefficients."""
         del random
         halves = [float(clamp.half) for clamp in self.clamps]
         scales = [float(np.prod([halves[place] for place in monomial])) for monomial in self.products]
-        spreads = [law.deviation for law in laws] or [0.0] * len(entries)
+        spreads = [distribution.deviation for distribution in distributions] or [0.0] * len(entries)
         system = _System.of(
             self.products,
             [entry / scale for entry, scale in zip(entries, scales, strict=True)],

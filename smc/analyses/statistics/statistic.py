@@ -26,7 +26,7 @@ from smc.analyses.statistics.rows import Ints, Rows
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
-from smc.secret.distribution import Law, decimal
+from smc.secret.distribution import Distribution, decimal
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
 
@@ -40,7 +40,7 @@ _ROOT_GRAIN: Final = 10**12
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Entries of a statistic that have noise of one law.
+    """Entries of a statistic that have noise of one distribution.
 
     Attributes:
         size: number of entries.
@@ -98,12 +98,14 @@ class Statistic(ABC):
         """The local entries over one group's rows."""
 
     @abstractmethod
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The result of one group from its opened entries.
 
         Args:
             entries: exact sums, or noisy ones.
-            laws: of the noise of each entry; none if the entries are exact.
+            distributions: of the noise of each entry; none if the entries are exact.
             random: for simulations; nothing is drawn unless the statistic simulates.
         """
 
@@ -133,10 +135,12 @@ class Statistic(ABC):
         return 1
 
     @property
-    def laws(self) -> tuple[Law, ...]:
+    def distributions(self) -> tuple[Distribution, ...]:
         """Of the noise that is drawn for each group."""
         return tuple(
-            law for part in self.parts for law in [additive(self.query.loss, part, self.changes)] * part.size
+            distribution
+            for part in self.parts
+            for distribution in [additive(self.query.loss, part, self.changes)] * part.size
         )
 
     @property
@@ -152,7 +156,8 @@ class Statistic(ABC):
     def delta(self, groups: int, epsilon: Fraction) -> Decimal:
         """What drawing the noise adds to delta: (1 + e**epsilon) times its distance from ideal noise.
 
-        The entries in which neighbours can differ count; the noise of the others has the same law on both.
+        The entries in which neighbours can differ count; the noise of the others has the same distribution on
+        both.
 
         Args:
             groups: number of groups.
@@ -173,7 +178,7 @@ class Statistic(ABC):
         Args:
             session: this side of the run.
             own: own entries, shape (groups, entries).
-            noise: own shares of the noise, shape (groups, laws).
+            noise: own shares of the noise, shape (groups, distributions).
         """
         del session
         return own.view(np.uint64) + noise
@@ -194,11 +199,11 @@ class Statistic(ABC):
     def largest(self, max_rows: int) -> int:
         """A bound on the absolute value of what is computed with, if each side has so many rows."""
         reach = max(part.sensitivity for part in self.parts)
-        return 2 * max_rows * reach + max(law.bound for law in self.laws)
+        return 2 * max_rows * reach + max(distribution.bound for distribution in self.distributions)
 
 
-def additive(loss: Loss, part: Part, changes: int) -> Law:
-    """The law of noise that is added to each entry of a part.
+def additive(loss: Loss, part: Part, changes: int) -> Distribution:
+    """The distribution of noise that is added to each entry of a part.
 
     Neighbours differ in the part by at most `changes` times its sensitivity, in the sum of absolute values
     and thus in the root of the sum of squares.

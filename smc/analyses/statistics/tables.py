@@ -15,7 +15,7 @@ from smc.analyses.statistics.chi_square import exact_test, noisy_test
 from smc.analyses.statistics.rows import Ints, Rows
 from smc.analyses.statistics.statistic import MISS, Part, Result, Statistic
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,15 @@ class Cells(Statistic):
             for name, bins, grid in zip(names, self.bins, grids, strict=True)
         }
 
-    def result(self, entries: Sequence[int | None], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """Nothing in the common table: the counts have their own, each interval for its own cell.
 
         Entries that are None were withheld.
         """
         del random
-        width = laws[0].half_width(MISS) if laws else 0
+        width = distributions[0].half_width(MISS) if distributions else 0
         table = {
             **self.labels(),
             "count": list(entries),
@@ -92,10 +94,12 @@ class CrossTable(Cells):
         """The p-value."""
         return self.query.test
 
-    def result(self, entries: Sequence[int | None], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int | None], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The counts; in the common table the p-value of the test."""
         # not super(): a dataclass with slots is another class than the one the body saw
-        counts = Cells.result(self, entries, laws, random)
+        counts = Cells.result(self, entries, distributions, random)
         if not self.query.test:
             return counts
         if None in entries:
@@ -103,10 +107,10 @@ class CrossTable(Cells):
             return Result(table=counts.table, notes=(note,))
         shape = (len(self.bins[0].labels), len(self.bins[1].labels))
         table = np.array(entries, dtype=np.float64).reshape(shape)
-        value = noisy_test(table, laws[0], random) if laws else exact_test(table)
+        value = noisy_test(table, distributions[0], random) if distributions else exact_test(table)
         how = (
-            "its law under independence simulated with the noise"
-            if laws
+            "its distribution under independence simulated with the noise"
+            if distributions
             else "from the chi-square distribution"
         )
         note = f"{self.query.name}: the value is the p-value of a chi-square test of independence, {how}."

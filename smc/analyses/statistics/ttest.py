@@ -1,17 +1,17 @@
 """Welch's t-test of two groups of rows, from noisy sums.
 
 Of both groups the rows, the sum of the values about the centre of their bounds and the sum of their squares
-are opened with noise. A noisy mean varies by more than sampling, so Student's law would reject equal means
-too often. The difference of the means is therefore divided by a standard error that counts the noise,
+are opened with noise. A noisy mean varies by more than sampling, so Student's distribution would reject equal
+means too often. The difference of the means is therefore divided by a standard error that counts the noise,
 
     T = (mean_A - mean_B) / sqrt(e_A + e_B),     e = variance / n + (w + mean**2 w') / n**2
 
 with variances from the noisy sums (at least 0), and w and w' those of the noise on a group's sum and on its
-rows. The law of T under equal means is simulated: normal groups of the noisy sizes, variances and common
-mean, their sums with noise of the same laws, and T from these in the same way. The p-value is the rank of the
-observed |T| among them, (1 + larger ones) / (1 + simulated); the interval is the difference +- the simulated
-95 % quantile of |T| times the standard error, so it speaks of sampling and of the noise. The draws follow
-from a public seed (`draws.py`), the same for all recipients; the noise in the sums does not.
+rows. The distribution of T under equal means is simulated: normal groups of the noisy sizes, variances and
+common mean, their sums with noise of the same distributions, and T from these in the same way. The p-value is
+the rank of the observed |T| among them, (1 + larger ones) / (1 + simulated); the interval is the difference
++- the simulated 95 % quantile of |T| times the standard error, so it speaks of sampling and of the noise. The
+draws follow from a public seed (`draws.py`), the same for all recipients; the noise in the sums does not.
 
 Where the noise could account for all rows of a group but one, nothing is computed.
 
@@ -40,7 +40,7 @@ from smc.analyses.statistics.statistic import MISS, Part, Result
 from smc.analyses.statistics.ttest_student import Sample, Welch, critical
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
-from smc.secret.distribution import Law
+from smc.secret.distribution import Distribution
 
 SIMULATED: Final = 9_999
 """Pairs of groups drawn for one test: the p-value is a multiple of 1 / 10,000."""
@@ -90,21 +90,23 @@ class TTest(Clamped):
             dtype=np.int64,
         )
 
-    def result(self, entries: Sequence[int], laws: Sequence[Law], random: Randomness) -> Result:
+    def result(
+        self, entries: Sequence[int], distributions: Sequence[Distribution], random: Randomness
+    ) -> Result:
         """The difference of the means, first label minus second, with a table of the test."""
         samples = _samples(entries)
-        if samples is None or any(count - width < 2 for count, width in _counts(entries, laws)):
+        if samples is None or any(count - width < 2 for count, width in _counts(entries, distributions)):
             return self._nothing("a group has too few rows, as far as the noise lets see")
-        if not laws:
+        if not distributions:
             exact = Welch.of(samples)
             if exact is None:
                 return self._nothing("neither group varies")
             width = critical(float(MISS), exact.freedom) * exact.error
             how = "from Student's distribution"
             return self._result(samples, exact.t, exact.freedom, exact.p_value, width, how)
-        noisy = NoisyTest(laws, samples, self.clamps[0].half)
+        noisy = NoisyTest(distributions, samples, self.clamps[0].half)
         p_value, quantile = noisy.simulated(random)
-        how = "its law under equal means simulated with the noise, which t counts as well"
+        how = "its distribution under equal means simulated with the noise, which t counts as well"
         return self._result(samples, noisy.t, None, p_value, quantile * noisy.error, how)
 
     def _result(
@@ -165,8 +167,8 @@ def two_labels(query: Query, schema: Schema) -> Bins:
     return Bins.of_labels(schema, tuple(labels))
 
 
-def _counts(entries: Sequence[int], laws: Sequence[Law]) -> list[tuple[int, int]]:
-    widths = [law.half_width(MISS / 2) for law in laws[4:]] or [0, 0]
+def _counts(entries: Sequence[int], distributions: Sequence[Distribution]) -> list[tuple[int, int]]:
+    widths = [distribution.half_width(MISS / 2) for distribution in distributions[4:]] or [0, 0]
     return list(zip(entries[4:], widths, strict=True))
 
 
@@ -178,15 +180,15 @@ def _samples(entries: Sequence[int]) -> list[Sample] | None:
 
 @dataclass(frozen=True, slots=True)
 class NoisyTest:
-    """The statistic of noisy samples, and its law under equal means.
+    """The statistic of noisy samples, and its distribution under equal means.
 
     Attributes:
-        laws: of the noise of all six sums.
+        distributions: of the noise of all six sums.
         samples: of both groups, from noisy sums.
         most: the most by which a value differs from the centre, which bounds variances.
     """
 
-    laws: Sequence[Law]
+    distributions: Sequence[Distribution]
     samples: Sequence[Sample]
     most: int
 
@@ -232,7 +234,7 @@ class NoisyTest:
         totals = rows * mean + sqrt(rows * variance) * normals(count, random)
         squares = variance * chi_squares(rows - 1, count, random) + totals**2 / rows
         noisy = [
-            exact + noise_like(self.laws[place + start], count, random)
+            exact + noise_like(self.distributions[place + start], count, random)
             for exact, start in ((totals, 0), (squares, 2), (np.full(count, float(rows)), 4))
         ]
         seen = np.maximum(noisy[2], 2)
@@ -242,6 +244,8 @@ class NoisyTest:
     def _square(self, place: int, rows: Floats, means: Floats, variances: Floats) -> Floats:
         """The square of the standard error of a group's noisy mean."""
         sampling = np.clip(variances, 0, float(self.most) ** 2) / rows
-        noise = self.laws[place].deviation ** 2 + (means * self.laws[place + 4].deviation) ** 2
+        noise = (
+            self.distributions[place].deviation ** 2 + (means * self.distributions[place + 4].deviation) ** 2
+        )
         found: Floats = sampling + noise / rows**2
         return found

@@ -1,7 +1,7 @@
 """Student's distribution, and Welch's test from exact sums.
 
 References: Welch, The generalization of 'Student's' problem when several different population variances are
-involved, Biometrika 1947; thesis, equations 3.2 and 3.3 (t and df). The tail of Student's law is an
+involved, Biometrika 1947; thesis, equations 3.2 and 3.3 (t and df). The tail of Student's distribution is an
 incomplete beta function, computed by its continued fraction: Abramowitz and Stegun, 26.5.27, 26.5.8.
 """
 
@@ -70,7 +70,7 @@ class Welch:
 
 
 def two_sided(t: float, freedom: float) -> float:
-    """P(|T| >= t) for T of Student's law.
+    """P(|T| >= t) for T of Student's distribution.
 
     Args:
         t: not negative.

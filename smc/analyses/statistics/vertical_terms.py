@@ -105,7 +105,7 @@ def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:
         As many for each group as `smc.analyses.statistics.noisy.local` has columns, in that order.
     """
     own = frozenset(alice)
-    entries = [*terms(planned.statistic), *([()] if planned.count_law is not None else [])]
+    entries = [*terms(planned.statistic), *([()] if planned.count_distribution is not None else [])]
     found: list[Pair] = []
     for label, code in zip(planned.groups, planned.codes, strict=True):
         group: Feature = ()

@@ -1,7 +1,7 @@
 """Statistics from a job file to both results: every kind, exact and with noise, against the plain twin.
 
 Noisy results are compared with the exact ones within bounds that the noise leaves with a probability far
-below 1e-6; that its law is right is tested in `tests/smc/analyses`.
+below 1e-6; that its distribution is right is tested in `tests/smc/analyses`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,9 @@ def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
 def silence(monkeypatch):
     """Draw no noise: joint runs give the exact statistics."""
-    monkeypatch.setattr(noise, "draw", lambda session, laws: np.zeros(len(laws), dtype=np.uint64))
+    monkeypatch.setattr(
+        noise, "draw", lambda session, distributions: np.zeros(len(distributions), dtype=np.uint64)
+    )
 
 
 def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):

@@ -295,9 +295,9 @@ def test_noisy_sizes_are_those_of_the_matches_and_noise():
     exact = named(joint(replace(given, epsilon=None), alice, bob)[0])
     total = declared(given, alice, bob)
     assert max(channel.traffic.rounds for channel in channels) == total.rounds
-    law = DiscreteLaplace.of(Fraction(3, 8))
+    distribution = DiscreteLaplace.of(Fraction(3, 8))
     differences = np.array(first["centres"]["size"]) - exact["centres"]["size"]
-    assert (np.abs(differences) <= law.half_width(Fraction(1, 10**7) / 3)).all()
+    assert (np.abs(differences) <= distribution.half_width(Fraction(1, 10**7) / 3)).all()
     assert "replaced" in outcomes[0].details["neighbours"]
 
 

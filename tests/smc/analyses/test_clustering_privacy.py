@@ -53,8 +53,8 @@ def test_epsilon_is_split_over_all_numbers_of_all_iterations():
     part = Fraction(6, 3 * 4)  # iterations * (columns + 1)
     assert found.part == part
     assert found.count.rate == part / 2  # a replaced row leaves one cluster and enters another
-    assert [law.rate for law in found.sums] == [part / (2 * 4095)] * 3
-    assert len(found.laws) == 3 * 4
+    assert [distribution.rate for distribution in found.sums] == [part / (2 * 4095)] * 3
+    assert len(found.distributions) == 3 * 4
     several = planned(noisy(6, "rows_per_person = 5\n"))
     assert several.count.rate == part / 10
     assert several.sums[0].rate == part / (10 * 4095)
@@ -72,14 +72,14 @@ def test_counts_differ_by_the_stated_noise():
     parameters = replace(noisy("0.3"), iterations=1)
     values = blobs(300)
     alice, bob = table(values[:100]), table(values[100:])
-    law = DiscreteLaplace.of(Fraction(3, 10) / 8)
+    distribution = DiscreteLaplace.of(Fraction(3, 10) / 8)
     first, second = joint(parameters, alice, bob)
     assert named(first)["centres"] == named(second)["centres"]
     grid = shape_of(parameters, alice, bob).grid
     whole = np.concatenate([grid.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
     labels = twin.assigned(grid, whole, grid.stated(parameters.centres))
     exact = np.bincount(labels, minlength=3)
-    width = law.half_width(MISS / 3)
+    width = distribution.half_width(MISS / 3)
     differences = np.array(named(first)["centres"]["size"]) - exact
     assert (np.abs(differences) <= width).all()
 

@@ -1,8 +1,8 @@
 """One notion of neighbours in all analyses: what each epsilon covers, audited where it binds.
 
 The worst case over neighbours of each notion (a row added, removed, replaced), in each layout, from the
-analyses' own local numbers and laws; and, for the case that a count of changes is easily forgotten in, the
-loss that 100,000 runs of the mechanism show.
+analyses' own local numbers and distributions; and, for the case that a count of changes is easily forgotten
+in, the loss that 100,000 runs of the mechanism show.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def sides(layout, whole, split):
 
 
 def noisy_numbers(parameters, data, centres=None):
-    """Counts and twice the sums about the middle, as an iteration adds noise to them; and their laws."""
+    """Counts and twice the sums about the middle as an iteration adds noise to them; their distributions."""
     both = {**dict.fromkeys(NAMES, TENTHS), "id": KEY}
     grid = grid_of(parameters, check_sides(parameters, both, both))
     rows, _ = _plain_table(parameters, grid, dict(zip(Role, data, strict=True)))
@@ -80,14 +80,17 @@ def noisy_numbers(parameters, data, centres=None):
     hot = (labels[:, None] == np.arange(parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)
     deviations = 2 * (hot.T @ rows) - counts[:, None] * grid.largest
-    return np.concatenate([counts, deviations.reshape(-1)]), noisy.laws
+    return np.concatenate([counts, deviations.reshape(-1)]), noisy.distributions
 
 
 def loss_between(parameters, one, other):
     """The exact worst-case loss of all iterations, if each distinguishes as the first one does."""
-    first, laws = noisy_numbers(parameters, one)
+    first, distributions = noisy_numbers(parameters, one)
     second, _ = noisy_numbers(parameters, other)
-    each = sum(float(law.rate) * abs(int(a) - int(b)) for a, b, law in zip(first, second, laws, strict=True))
+    each = sum(
+        float(distribution.rate) * abs(int(a) - int(b))
+        for a, b, distribution in zip(first, second, distributions, strict=True)
+    )
     return parameters.iterations * each
 
 
@@ -165,13 +168,13 @@ def test_k_means_over_matched_rows_covers_a_row_with_another_key_and_other_value
 def audited(layout, one, other, weaken=1):
     """The loss that runs of one iteration show between two tables, by the likelihood ratio."""
     parameters = clusters(layout)
-    first, laws = noisy_numbers(parameters, one)
+    first, distributions = noisy_numbers(parameters, one)
     second, _ = noisy_numbers(parameters, other)
     moved = np.flatnonzero(first != second)
     shifts = weaken * (first - second)[moved]
-    chosen = [laws[place] for place in moved]
+    chosen = [distributions[place] for place in moved]
     source = random(f"neighbours {layout}")
-    values = np.column_stack([draws(law, RUNS, source) for law in chosen])
+    values = np.column_stack([draws(distribution, RUNS, source) for distribution in chosen])
     return loss_at_least(log_ratio(values + shifts, shifts, chosen), log_ratio(values, shifts, chosen))
 
 
@@ -201,9 +204,9 @@ def test_horizontal_statistics_cover_added_rows_and_twice_that_replaced_ones():
 
     def loss(one, other):
         return sum(
-            float(law.rate) * abs(int(a) - int(b))
+            float(distribution.rate) * abs(int(a) - int(b))
             for each, first, second in zip(plans, entries(one), entries(other), strict=True)
-            for a, b, law in zip(first, second, each.laws, strict=True)
+            for a, b, distribution in zip(first, second, each.distributions, strict=True)
         )
 
     drawn = np.random.default_rng(7)

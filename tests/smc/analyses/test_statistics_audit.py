@@ -61,7 +61,7 @@ def test_the_audit_catches_a_mechanism_with_a_third_of_the_noise(neighbours):
 
 
 def test_intervals_cover_as_stated(neighbours):
-    """The exact coverage is that of the discrete law, at least 95 %."""
+    """The exact coverage is that of the discrete distribution, at least 95 %."""
     width = DiscreteLaplace.of(Fraction(1)).half_width(Fraction(1, 20))
     covered = 1 - 2 * exp(-(width + 1)) / (1 + exp(-1))
     for value, counts in zip((0, 1), neighbours, strict=True):

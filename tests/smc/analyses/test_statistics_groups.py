@@ -97,7 +97,7 @@ def test_every_group_has_the_whole_loss_of_its_query():
         plan(parsed(f'epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "age"\n{by}'), SCHEMAS)[0]
         for by in ('by = "group"', "")
     )
-    assert grouped.laws == whole.laws * 4
+    assert grouped.distributions == whole.distributions * 4
     assert grouped.delta == whole.delta
 
 
@@ -133,12 +133,14 @@ def test_persons_of_many_rows_make_more_noise():
              SCHEMAS)[0]
         for rows in (1, 3)
     )  # fmt: skip
-    assert [law.rate for law in three.laws] == [law.rate / 3 for law in one.laws]
+    assert [distribution.rate for distribution in three.distributions] == [
+        distribution.rate / 3 for distribution in one.distributions
+    ]
     rho = (
         'noise = "gaussian"\nrho = "1/100"\nrows_per_person = %d\n[[queries]]\nkind = "count"\ncolumn = "age"'
     )
     one, three = (plan(parsed(rho % rows), SCHEMAS)[0] for rows in (1, 3))
-    assert (one.laws[0].variance, three.laws[0].variance) == (50, 450)
+    assert (one.distributions[0].variance, three.distributions[0].variance) == (50, 450)
 
 
 def test_persons_of_another_number_than_rows_are_refused():
@@ -207,8 +209,13 @@ def test_gaussian_jobs():
     by_rho = parsed('noise = "gaussian"\nrho = "1/100"\n' + text)
     loss = STATISTICS.facts(by_rho, BOTH).loss
     assert (loss.epsilon, loss.delta, loss.rho * 100) == (0, MAX_DELTA, 1)
-    laws = [law for planned in plan(by_rho, SCHEMAS) for law in planned.laws]
-    assert [law.variance for law in laws] == [100, 100 * 150**2]  # sensitivity**2 / (2 rho / 2)
+    distributions = [
+        distribution for planned in plan(by_rho, SCHEMAS) for distribution in planned.distributions
+    ]
+    assert [distribution.variance for distribution in distributions] == [
+        100,
+        100 * 150**2,
+    ]  # sensitivity**2 / (2 rho / 2)
     stated = parsed('noise = "gaussian"\nepsilon = "1"\ndelta = "1/1000000"\n' + text)
     loss = STATISTICS.facts(stated, BOTH).loss
     assert 0.999 < float(loss.epsilon_at(1 / MAX_DELTA * MAX_DELTA / 10**6)) <= 1

@@ -1,9 +1,9 @@
 """Audit: the real privacy loss of every kind of output, from 100,000 runs on neighbouring tables.
 
-The noise comes from the laws' own words, thresholds and weights, as the protocol evaluates them, here in
-the clear; that the protocol draws the same law, `tests/smc/secret` tests. Events are "the log-likelihood
-ratio is at least t"; their probabilities have Clopper and Pearson's bounds, all together wrong with
-probability 0.001. A wrong alarm needs more: the loss is not reached exactly, and the seed of the runs is
+The noise comes from the distributions' own words, thresholds and weights, as the protocol evaluates them,
+here in the clear; that the protocol draws the same distribution, `tests/smc/secret` tests. Events are "the
+log-likelihood ratio is at least t"; their probabilities have Clopper and Pearson's bounds, all together wrong
+with probability 0.001. A wrong alarm needs more: the loss is not reached exactly, and the seed of the runs is
 fixed.
 """
 
@@ -68,9 +68,9 @@ def random(seed):
     return Randomness(Stream(seed))
 
 
-def draws(law, count, source):
-    """Values of a law, from its bits."""
-    bits = law.bits
+def draws(distribution, count, source):
+    """Values of a distribution, from its bits."""
+    bits = distribution.bits
     found = np.empty(count, dtype=np.int64)
     width = int(bits.words[-1]) + 1
     for start in range(0, count, 5000):
@@ -95,14 +95,14 @@ def loss_at_least(first, second, delta=0.0):
     return best
 
 
-def log_ratio(values, shifts, laws):
+def log_ratio(values, shifts, distributions):
     """The log-likelihood ratio of values shifted and not, for independent entries."""
     total = np.zeros(len(values))
-    for column, shift, law in zip(values.T, shifts, laws, strict=True):
-        if isinstance(law, DiscreteGaussian):
-            total += (column**2 - (column - shift) ** 2) / (2 * float(law.variance))
+    for column, shift, distribution in zip(values.T, shifts, distributions, strict=True):
+        if isinstance(distribution, DiscreteGaussian):
+            total += (column**2 - (column - shift) ** 2) / (2 * float(distribution.variance))
         else:
-            total += float(law.rate) * (np.abs(column) - np.abs(column - shift))
+            total += float(distribution.rate) * (np.abs(column) - np.abs(column - shift))
     return total
 
 
@@ -120,11 +120,13 @@ def audited(query, budget, delta=0.0):
     shifts = local(one, Rows.of(parameters, largest)).reshape(-1)
     assert shifts.any()
     moved = [place for place in range(len(shifts)) if shifts[place]]
-    laws = [one.laws[place] for place in moved]
+    distributions = [one.distributions[place] for place in moved]
     source = random(query + budget)
-    values = np.column_stack([draws(law, RUNS, source) for law in laws])
+    values = np.column_stack([draws(distribution, RUNS, source) for distribution in distributions])
     return loss_at_least(
-        log_ratio(values + shifts[moved], shifts[moved], laws), log_ratio(values, shifts[moved], laws), delta
+        log_ratio(values + shifts[moved], shifts[moved], distributions),
+        log_ratio(values, shifts[moved], distributions),
+        delta,
     )
 
 
@@ -146,8 +148,8 @@ def test_gaussian_noise_keeps_its_rho(kind):
 @pytest.mark.parametrize("budget", ['epsilon = "1"', 'noise = "gaussian"\nrho = "1/8"'])
 def test_the_audit_finds_noise_for_a_third_of_the_sensitivity(budget):
     one = planned(ADDITIVE["count"], budget)
-    values = draws(one.laws[0], RUNS, random("weak"))[:, None]
-    ratios = (log_ratio(values + shift, [3], one.laws) for shift in (3, 0))
+    values = draws(one.distributions[0], RUNS, random("weak"))[:, None]
+    ratios = (log_ratio(values + shift, [3], one.distributions) for shift in (3, 0))
     delta = 0.0 if "epsilon" in budget else float(DELTA)
     claimed = 1.0
     if delta:
@@ -164,8 +166,8 @@ def chosen(statistic, counts, runs, source, weaken=1):
     over, under = statistic._sides(counts[None], alice=True)
     misses = np.maximum(np.maximum(over, under), 0)[0]
     found = []
-    for miss, law in zip(misses, statistic.choice_laws, strict=True):
-        drawn = draws(law, runs * len(miss), source).reshape(runs, -1) // weaken
+    for miss, distribution in zip(misses, statistic.choice_distributions, strict=True):
+        drawn = draws(distribution, runs * len(miss), source).reshape(runs, -1) // weaken
         found.append(np.argmin(miss - drawn, axis=1))
     return np.column_stack(found)
 
@@ -201,14 +203,14 @@ def test_a_choice_keeps_its_epsilon(kind, weaken):
 
 
 def test_the_choice_in_the_protocol_is_the_one_in_the_clear():
-    """Same law of places, by 400 groups at once; the bounds are wrong once in a million."""
+    """Same distribution of places, by 400 groups at once; the bounds are wrong once in a million."""
     text = 'epsilon = "8"\nmax_rows = 10\n[[queries]]\nkind = "median"\ncolumn = "age"\nlower = 0\nupper = 3'
     statistic = plan(parsed(text), SCHEMAS)[0].statistic
     groups, counts = 400, np.array([2, 0, 1, 1])
 
     def side(session):
         own = np.tile(counts if session.role is Role.ALICE else counts[::-1].copy(), (groups, 1))
-        drawn = noise.draw(session, statistic.laws * groups).reshape(groups, -1)
+        drawn = noise.draw(session, statistic.distributions * groups).reshape(groups, -1)
         return statistic.combine(session, own, drawn)
 
     places = np.add(*run_pair(side, side)).astype(np.int64)
@@ -230,7 +232,7 @@ def test_joint_draws_keep_their_epsilon(kind, batches):
     one = planned(query, 'epsilon = "1"')
     values = np.concatenate(
         [
-            np.add(*run_pair(*[lambda s: noise.draw(s, one.laws * 10_000)] * 2)).view(np.int64)
+            np.add(*run_pair(*[lambda s: noise.draw(s, one.distributions * 10_000)] * 2)).view(np.int64)
             for _ in range(batches)
         ]
     ).reshape(10_000 * batches, -1)
@@ -238,5 +240,5 @@ def test_joint_draws_keep_their_epsilon(kind, batches):
         one,
         Rows.of(parsed(f'epsilon = "1"\n[[queries]]\n{query}'), columns(age=[150], weight=[2500])),
     )[0]
-    ratios = (log_ratio(values + shift, shifts, one.laws) for shift in (shifts, 0 * shifts))
+    ratios = (log_ratio(values + shift, shifts, one.distributions) for shift in (shifts, 0 * shifts))
     assert 0.4 < loss_at_least(*ratios) <= 1

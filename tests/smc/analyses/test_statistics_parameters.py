@@ -301,4 +301,4 @@ def test_too_many_bins_in_all_are_refused():
 def test_noise_has_the_rate_that_epsilon_and_sensitivity_ask_for(query, rates):
     """A mean's sum and count both change with a row, so they share epsilon; a histogram's bins do not."""
     (planned,) = plan(one(query), SCHEMAS)
-    assert [law.rate for law in planned.laws] == [Fraction(rate) for rate in rates]
+    assert [distribution.rate for distribution in planned.distributions] == [Fraction(rate) for rate in rates]

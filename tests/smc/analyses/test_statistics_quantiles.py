@@ -95,7 +95,7 @@ def test_choices_cost_what_is_stated(budget, epsilon):
     """The tail falls by e**(part of epsilon) over 2 sensitivity rows per person; rho is epsilon**2 / 2."""
     parameters = job('kind = "quantile"\nlevel = "0.9"\ncolumn = "age"', budget)
     (planned,) = plan(parameters, SCHEMAS)
-    found = [float(2 * 9 * law.rate) for law in planned.statistic.choice_laws]
+    found = [float(2 * 9 * distribution.rate) for distribution in planned.statistic.choice_distributions]
     if epsilon is None:
         assert sum(value**2 / 2 for value in found) == pytest.approx(1 / 50)
         assert [value**2 / 2 * 50 for value in found] == pytest.approx([1 / 2, 1 / 4, 1 / 4])
@@ -110,7 +110,7 @@ def test_ends_are_shifted_far_enough():
     statistic = planned.statistic
     value, low, high = statistic.shifts
     assert (value, low < 0, low == -high) == (0, True, True)
-    rate = float(statistic.choice_laws[1].rate)
+    rate = float(statistic.choice_distributions[1].rate)
     assert statistic.candidates * exp(-rate * high) <= 0.025 < statistic.candidates * exp(-rate * (high - 1))
 
 

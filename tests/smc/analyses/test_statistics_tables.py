@@ -79,28 +79,30 @@ def test_exact_test_by_hand():
     assert exact_test(np.zeros((3, 3))) is None
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace.of(Fraction(1, 5)), DiscreteGaussian.of(Fraction(60))])
-def test_noisy_p_values_are_valid_under_independence_and_find_dependence(law):
+@pytest.mark.parametrize(
+    "distribution", [DiscreteLaplace.of(Fraction(1, 5)), DiscreteGaussian.of(Fraction(60))]
+)
+def test_noisy_p_values_are_valid_under_independence_and_find_dependence(distribution):
     """Of 60 independent tables few have a p-value of at most 10 %; the classical test would reject most."""
     trials, rows = 60, 400
-    spread = law.deviation
+    spread = distribution.deviation
     small = classical = found = 0
     for _ in range(trials):
         first, second = RANDOM.bits(rows), RANDOM.bits(rows) & RANDOM.bits(rows)
         table = np.bincount(2 * first + second, minlength=4).reshape(2, 2).astype(float)
-        noise = noise_of(law, 4).reshape(2, 2)
-        small += noisy_test(table + noise, law, RANDOM) <= 0.1
+        noise = noise_of(distribution, 4).reshape(2, 2)
+        small += noisy_test(table + noise, distribution, RANDOM) <= 0.1
         classical += exact_test(np.maximum(table + noise, 1)) <= 0.1
         linked = np.array([[100.0 + 8 * spread, 100.0], [100.0, 100.0 + 8 * spread]])
-        found += noisy_test(linked + noise_of(law, 4).reshape(2, 2), law, RANDOM) <= 0.1
+        found += noisy_test(linked + noise_of(distribution, 4).reshape(2, 2), distribution, RANDOM) <= 0.1
     assert small <= 19  # P(Binomial(60, 0.1) > 19) < 1e-6
     assert classical > small
     assert found > trials * 0.6
 
 
-def noise_of(law, count):
-    """Draws from the law's own bits."""
-    bits = law.bits
+def noise_of(distribution, count):
+    """Draws from the distribution's own bits."""
+    bits = distribution.bits
     words = RANDOM.words((int(bits.words[-1]) + 1) * count).reshape(count, -1)
     return bits.offset + (words[:, bits.words] < bits.thresholds) @ bits.weights
 

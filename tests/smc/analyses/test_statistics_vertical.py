@@ -106,12 +106,12 @@ def test_the_plain_twin_against_a_join_by_hand():
     assert outcome.tables[0].columns["value"][-1] == pytest.approx(found, abs=1e-12)
 
 
-def test_noise_stays_within_its_law():
+def test_noise_stays_within_its_distribution():
     parameters = job('kind = "count"', epsilon="1/2")
     alice, bob = tables()
-    (law,) = plan(parameters, SCHEMAS)[0].laws
+    (distribution,) = plan(parameters, SCHEMAS)[0].distributions
     found = [joint(parameters, alice, bob)[0].tables[0].columns["value"][0] for _ in range(5)]
-    assert all(abs(value - 25) <= law.half_width(Fraction(1, 5_000_000)) for value in found)
+    assert all(abs(value - 25) <= distribution.half_width(Fraction(1, 5_000_000)) for value in found)
     assert len(set(found)) > 1
 
 
@@ -191,7 +191,7 @@ def test_only_what_says_so_simulates():
     for each in plan(parameters, SCHEMAS):
         del asked[:]
         for entries in noisy.exact(each, [rows]).tolist():
-            each.statistic.result(entries, each.statistic.laws, Randomness(counted))
+            each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
         assert bool(asked) is each.statistic.simulates
         assert each.statistic.simulates is (each.query.kind == "t-test" or each.query.test)
 

@@ -188,16 +188,16 @@ def test_groups_that_are_too_small_give_a_note_and_no_number(rows):
 
 
 def simulated(query, rows, means, spread, tests):
-    """p-values of noisy tests on tables of two groups, with the noise of the protocol's laws."""
+    """p-values of noisy tests on tables of two groups, with the noise of the protocol's distributions."""
     statistic = plan(parsed(query), SCHEMAS)[0].statistic
     found = []
     labels = np.repeat([0, 2], rows)
     for _ in range(tests):
         values = np.repeat(means, rows) + np.rint(spread * normals(sum(rows), RANDOM)).astype(np.int64)
         exact = statistic.local(Rows({"x": values, "g": labels}, np.arange(len(labels)), len(labels)))
-        noise = [noise_like(law, 1, RANDOM)[0] for law in statistic.laws]
+        noise = [noise_like(distribution, 1, RANDOM)[0] for distribution in statistic.distributions]
         entries = [int(entry + drawn) for entry, drawn in zip(exact, noise, strict=True)]
-        result = statistic.result(entries, statistic.laws, RANDOM)
+        result = statistic.result(entries, statistic.distributions, RANDOM)
         found.append((result, dict(zip(result.table["quantity"], result.table["value"], strict=True))))
     return found
 
@@ -222,7 +222,7 @@ def test_equal_means_are_rejected_as_rarely_as_stated(rows, means):
     assert missed <= most_likely(tests, 0.08)
 
 
-def test_students_law_would_reject_far_more_often():
+def test_students_distribution_would_reject_far_more_often():
     """The control: with the noise, the usual test is wrong more often than the bound above allows."""
     tests = 200
     wrong = 0

@@ -24,9 +24,9 @@ BOTH = frozenset(Role)
 CHI_SQUARE_1E6 = {3: 30.67, 8: 42.71, 14: 54.64}  # critical values by degrees of freedom
 
 
-def drawn(laws):
+def drawn(distributions):
     """Both sides' shares."""
-    return run_pair(lambda s: noise.draw(s, laws), lambda s: noise.draw(s, laws))
+    return run_pair(lambda s: noise.draw(s, distributions), lambda s: noise.draw(s, distributions))
 
 
 def signed(words):
@@ -59,8 +59,8 @@ def many():
     return drawn([DiscreteLaplace.of(Fraction(1))] * 20_000)
 
 
-def law_test(values, edge):
-    """Chi-square statistic against the law of rate 1, bins 1-edge..edge-1 and both tails."""
+def distribution_test(values, edge):
+    """Chi-square statistic against the distribution of rate 1, bins 1-edge..edge-1 and both tails."""
     ratio = exp(-1)
     middle = [(1 - ratio) / (1 + ratio) * ratio ** abs(k) for k in range(1 - edge, edge)]
     tail = ratio**edge / (1 + ratio)
@@ -70,8 +70,8 @@ def law_test(values, edge):
     return ((counts - expected) ** 2 / expected).sum()
 
 
-def test_draws_follow_the_discrete_laplace_law(many):
-    assert law_test(signed(many[0] + many[1]), 7) < CHI_SQUARE_1E6[14]
+def test_draws_follow_the_discrete_laplace_distribution(many):
+    assert distribution_test(signed(many[0] + many[1]), 7) < CHI_SQUARE_1E6[14]
 
 
 @pytest.mark.parametrize("stuck", [0, 1])
@@ -82,23 +82,25 @@ def test_one_good_generator_suffices(stuck):
 
     randomness = [Randomness(), Randomness()]
     randomness[stuck] = Stuck()
-    laws = [DiscreteLaplace.of(Fraction(1))] * 2000
+    distributions = [DiscreteLaplace.of(Fraction(1))] * 2000
     a, b = run_pair(
-        lambda s: noise.draw(s, laws), lambda s: noise.draw(s, laws), randomness=tuple(randomness)
+        lambda s: noise.draw(s, distributions),
+        lambda s: noise.draw(s, distributions),
+        randomness=tuple(randomness),
     )
-    assert law_test(signed(a + b), 4) < CHI_SQUARE_1E6[8]
+    assert distribution_test(signed(a + b), 4) < CHI_SQUARE_1E6[8]
 
 
 @pytest.mark.parametrize(
     ("rate", "draws"),
     grid([(Fraction(5, 4), 5000), (Fraction(11, 10), 20_000)], [(Fraction(5, 4), 5000)]),
 )
-def test_the_law_test_catches_another_rate(rate, draws):
+def test_the_distribution_test_catches_another_rate(rate, draws):
     a, b = drawn([DiscreteLaplace.of(rate)] * draws)
-    assert law_test(signed(a + b), 7) > CHI_SQUARE_1E6[14]
+    assert distribution_test(signed(a + b), 7) > CHI_SQUARE_1E6[14]
 
 
-def test_draws_of_different_laws_stand_in_their_places():
+def test_draws_of_different_distributions_stand_in_their_places():
     wide, narrow = DiscreteLaplace.of(Fraction(1, 10**6)), DiscreteLaplace.of(Fraction(30))
     a, b = drawn([narrow, wide, narrow, wide, wide, narrow] * 5)
     values = np.abs(signed(a + b)).reshape(5, 6)
@@ -127,10 +129,10 @@ def test_the_audit_finds_a_share_that_tells():
 
 
 def test_draws_are_fresh():
-    laws = [DiscreteLaplace.of(Fraction(1, 10**9))] * 20
+    distributions = [DiscreteLaplace.of(Fraction(1, 10**9))] * 20
     a, b = run_pair(
-        lambda s: np.stack([noise.draw(s, laws) for _ in range(3)]),
-        lambda s: np.stack([noise.draw(s, laws) for _ in range(3)]),
+        lambda s: np.stack([noise.draw(s, distributions) for _ in range(3)]),
+        lambda s: np.stack([noise.draw(s, distributions) for _ in range(3)]),
     )
     assert len(np.unique(a + b)) == 60
     assert len(np.unique(np.concatenate([a, b]))) == 120
@@ -138,14 +140,14 @@ def test_draws_are_fresh():
 
 @pytest.mark.parametrize("rates", [[Fraction(1)], [Fraction(1, 10**9), Fraction(1, 7)] * 20])
 def test_cost_is_as_declared(rates):
-    laws = [DiscreteLaplace.of(rate) for rate in rates]
+    distributions = [DiscreteLaplace.of(rate) for rate in rates]
 
     def side(session):
-        noise.draw(session, laws)
+        noise.draw(session, distributions)
         return session.channel.traffic
 
     alice, bob = run_pair(side, side)
-    declared = SETUP_COST + noise.cost(laws)
+    declared = SETUP_COST + noise.cost(distributions)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert alice.rounds == bob.rounds == declared.rounds == 12
 
@@ -192,9 +194,9 @@ def test_messages_do_not_depend_on_the_noise(monkeypatch):
         honest(self, message)
 
     monkeypatch.setattr(Channel, "send", send)
-    laws = [DiscreteLaplace.of(Fraction(1, 100))] * 3
-    drawn(laws)
+    distributions = [DiscreteLaplace.of(Fraction(1, 100))] * 3
+    drawn(distributions)
     first = sorted(sizes)
     sizes.clear()
-    drawn(laws)
+    drawn(distributions)
     assert sorted(sizes) == first

@@ -32,7 +32,7 @@ from tests.smc.analyses.matching.aggregates_runs import (
 )
 
 
-def test_noisy_figures_follow_their_law():
+def test_noisy_figures_follow_their_distribution():
     """The noise of sums and counts over many columns at once: mean and mean absolute value."""
     count, draws = 40, 62
     text = f'method = "exact"\nkeys = ["id"]\noutput = "statistics"\nepsilon = "{draws + 1}"\n'

@@ -9,7 +9,7 @@ import pytest
 from smc.analyses.base import Schema
 from smc.analyses.matching.aggregates_parameters import (
     AggregateParameters,
-    laws,
+    distributions,
 )
 from smc.analyses.matching.analysis import MATCHING
 from smc.errors import UsageError
@@ -87,7 +87,7 @@ def test_recipients():
 
 def test_noise_that_cannot_be_drawn_is_refused():
     with pytest.raises(UsageError):
-        laws(AggregateParameters("size", epsilon=Fraction(200)), ())
+        distributions(AggregateParameters("size", epsilon=Fraction(200)), ())
 
 
 def test_leakage_names_what_recipients_get():
