@@ -182,7 +182,7 @@ def losses(data: Data, grid: Grid, seed: int) -> str:
 ### What a record really loses
 
 Column {name} of {data.name}, {len(values):,} records, k = {k}, epsilon = {epsilon} of this column, alpha =
-{ALPHAS[0]}. A record takes the least or the largest value of the domain, whichever record and value tell
+{ALPHAS[0]}. A record takes the smallest or the largest value of the domain, whichever record and value show
 most; "stays" keeps all clusters as they are, "moves" makes ranks anew. Noise is as large on the neighbour as
 on the table. An audit of {grid.outputs:,} outputs of either proves a lower bound that is wrong with
 probability 1e-6 (`anonymizer.dp.audit`); it can show no more than about {_most(grid.outputs):.1f}.
@@ -196,8 +196,9 @@ iDP-LS. **For iDP-CBLS it does not: the loss is nearly epsilon in every cluster 
 the actual table:
 
 - A release also shows which rows share a value. A record that moves alters that for rows at every boundary
-  it passes: who knows the other records tells two such tables apart with certainty, by any of the methods.
-- Where noise is computed anew, as another run would, its size tells: the loss of iDP-LS and iDP-CBLS has no
+  it passes: whoever knows the other records tells two such tables apart with certainty, by any
+  of the methods.
+- Where noise is computed anew, as another run would, its size shows: the loss of iDP-LS and iDP-CBLS has no
   bound. Definition 3 is met only if kappa is the mechanism with the noise of the actual table, as in
   Proposition 1.
 - Clusters of equal values have no noise by iDP-CBLS; there are some in {", ".join(equal)}. A record that
