@@ -12,7 +12,7 @@ from tests.architecture.source import ROOT
 PAGE = ROOT / "docs" / "architecture.md"
 DRAWING = ROOT / "docs" / "pictures" / "architecture.svg"
 HOUSES = ("parties", "smc", "anonymizer")
-WORD = re.compile(r"(?:smc|parties|anonymizer|tests|scripts|docs|proto)/[\w/.-]*\w")
+WORD = re.compile(r"(?:duetto|smc|parties|anonymizer|tests|scripts|docs|proto)/[\w/.-]*\w")
 
 
 def missing(text: str) -> Iterator[str]:
