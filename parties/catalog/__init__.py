@@ -15,7 +15,7 @@ EXAMPLE = """\
 #
 # [datasets.patients.columns.patient_id]
 # type = "text"                      # for matching: no blanks around it, Unicode form NFC, leading zeros stay
-# max_length = 40                    # characters, 200 by default
+# maximum_length = 40                # characters, 200 by default
 # missing = "drop"                   # what a missing cell does: "error" (the default), or "drop": its row is
 #                                    # left out of jobs that use the column, and the result says how many
 #

@@ -42,7 +42,7 @@ def parser(column: ColumnDeclaration) -> Parse:
     if column.type == "category":
         return _category(schema.categories)
     if column.type == "text":
-        return _text(column.max_length)
+        return _text(column.maximum_length)
     return _ciphertext if column.type == "ciphertext" else _share(schema.modulus)
 
 

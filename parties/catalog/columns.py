@@ -32,7 +32,7 @@ class ColumnDeclaration:
         missing: what a missing cell does: `error`, `drop` (its row is left out) or `impute`.
         tokens: what a missing cell holds, other than nothing.
         imputed: the text that stands for a missing cell, if that is what is done.
-        max_length: most characters of a text.
+        maximum_length: most characters of a text.
         constant: the text of all cells, of a column that is not in the source; None if it is.
     """
 
@@ -42,7 +42,7 @@ class ColumnDeclaration:
     missing: str = "error"
     tokens: tuple[str, ...] = ()
     imputed: str = field(default="", repr=False)
-    max_length: int = _LENGTH
+    maximum_length: int = _LENGTH
     constant: str | None = field(default=None, repr=False)
 
 
@@ -64,9 +64,9 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
                 "Peers see names, units and labels: clean them here and in the source, or select them under "
                 "other names in a query.",
             )
-    max_length = table.integer("max_length", _LENGTH, least=1) if kind == "text" else _LENGTH
-    if max_length > _MAX_LENGTH:
-        raise table.fail("max_length", f"is above {_MAX_LENGTH}", "Lower it.")
+    maximum_length = table.integer("maximum_length", _LENGTH, least=1) if kind == "text" else _LENGTH
+    if maximum_length > _MAX_LENGTH:
+        raise table.fail("maximum_length", f"is above {_MAX_LENGTH}", "Lower it.")
     tokens = table.texts("missing_tokens", ())
     if any(not token or token != token.strip() for token in tokens):
         raise table.fail(
@@ -92,7 +92,7 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
     if constant is not None and (missing != "error" or tokens):
         raise table.fail("constant", "leaves no cells that could be missing", "Keep one of them.")
     table.close()
-    return ColumnDeclaration(name, kind, schema, missing, tokens, imputed, max_length, constant)
+    return ColumnDeclaration(name, kind, schema, missing, tokens, imputed, maximum_length, constant)
 
 
 def _schema(kind: str, table: StrictTable) -> Schema:

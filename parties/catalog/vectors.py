@@ -46,7 +46,7 @@ def join(pieces: Sequence[Values], column: ColumnDeclaration) -> Values:
 def reader(column: ColumnDeclaration) -> Reader:
     """The function that reads cells of a column, none of them missing."""
     if column.type == "text":
-        return _texts(column.max_length)
+        return _texts(column.maximum_length)
     if not is_narrow(column):
         return lambda _: None
     if column.type == "category":

@@ -19,7 +19,7 @@ EXAMPLE = """\
 # runs_per_day = 10                  # optional
 # runs_total = 5                     # runs on the same people with a peer, ever; needed for jobs that match
 #                                    # rows, else optional
-# max_seconds = 3600                 # 3600 unless given
+# maximum_seconds = 3600             # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
 #
 # # Noisy results: the privacy loss (epsilon, delta) of a job, and of all jobs of a data set's population

@@ -111,7 +111,7 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if view.dataset and view.rows is not None and view.persons is not None:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
-    yield _most(rule, "max_seconds", view.seconds, "seconds", rule.max_seconds, lower)
+    yield _most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
     yield from _runs(rule, view)
     yield from _kinds(rule, view, kind)
     if view.facts.loss:

@@ -49,7 +49,7 @@ class Rule:
         minimum_rows: the least number of persons in the local data set, or of rows where it declares none.
         runs_per_day: runs of a data set with a peer in 24 hours, or None.
         runs_total: runs of a data set with a peer, ever, or None.
-        max_seconds: the longest deadline of a job.
+        maximum_seconds: the longest deadline of a job.
         needs_person: whether a person has to approve each job.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
@@ -71,7 +71,7 @@ class Rule:
     minimum_rows: int
     runs_per_day: int | None
     runs_total: int | None
-    max_seconds: int
+    maximum_seconds: int
     needs_person: bool
     exact_aggregates: bool
     row_results: bool
@@ -134,7 +134,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
         minimum_rows=table.integer("minimum_rows", 0, least=0),
         runs_per_day=_optional(table, "runs_per_day"),
         runs_total=_optional(table, "runs_total"),
-        max_seconds=table.integer("max_seconds", 3600, least=1),
+        maximum_seconds=table.integer("maximum_seconds", 3600, least=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
         exact_aggregates=exact_aggregates,
         row_results=row_results,

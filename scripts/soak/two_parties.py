@@ -42,7 +42,7 @@ JOB = {
     },
     "alice": {"dataset": "people", "columns": {"age": "age"}},
     "bob": {"dataset": "people", "columns": {"age": "age"}},
-    "parameters": {"epsilon": "0.001", "max_rows": 100, "queries": [{"kind": "count", "column": "age"}]},
+    "parameters": {"epsilon": "0.001", "maximum_rows": 100, "queries": [{"kind": "count", "column": "age"}]},
 }
 
 

@@ -104,7 +104,7 @@ class Statistics:
         names = ", ".join(f'"{query.name}"' for query in parameters.queries)
         public: tuple[str, ...] = (
             "the queries, their bounds and bins",
-            f"that each side has at most {parameters.max_rows} rows; not how many",
+            f"that each side has at most {parameters.maximum_rows} rows; not how many",
         )
         if parameters.is_exact:
             all_learn: tuple[str, ...] = (PATTERN,)
@@ -295,7 +295,7 @@ def _run_exact(
     rows = Rows.of(parameters, data)
     reported: list[Reported] = []
     for tables in asked:
-        opened = tables.opened(session, release, tables.local(rows), parameters.max_rows, recipients)
+        opened = tables.opened(session, release, tables.local(rows), parameters.maximum_rows, recipients)
         shown = [table for table in opened if table is not None]
         if shown:
             reported += _reported(tables, tables.results(shown))

@@ -88,10 +88,10 @@ class Tables:
                 clamp.lower, clamp.upper, (schema.lower, schema.upper), f"Query {query.name!r}"
             )
             reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
-            if 2 * parameters.max_rows * reach >= 1 << 63:
+            if 2 * parameters.maximum_rows * reach >= 1 << 63:
                 raise UsageError(
-                    f"Query {query.name!r} could leave 63 bits: 2 * max_rows * bound is too large.",
-                    "Lower max_rows, or clamp to narrower bounds.",
+                    f"Query {query.name!r} could leave 63 bits: 2 * maximum_rows * bound is too large.",
+                    "Lower maximum_rows, or clamp to narrower bounds.",
                 )
         return found
 
@@ -119,11 +119,13 @@ class Tables:
         session: Session,
         release: Release,
         own: Sequence[Tabulated],
-        max_rows: int,
+        maximum_rows: int,
         recipients: frozenset[Role],
     ) -> list[OpenedTable | None]:
         """The tables as far as the limits allow; None for a party that is no recipient."""
-        return [_open(session, release, table, max_rows, recipients, margins=self._margins) for table in own]
+        return [
+            _open(session, release, table, maximum_rows, recipients, margins=self._margins) for table in own
+        ]
 
     def plain(self, sides: Sequence[Sequence[Tabulated]], limits: Limits = NO_LIMITS) -> list[OpenedTable]:
         """The plain twin of `opened`: what a recipient would get from both sides' parts."""
@@ -278,7 +280,7 @@ def _open(
     session: Session,
     release: Release,
     own: Tabulated,
-    max_rows: int,
+    maximum_rows: int,
     recipients: frozenset[Role],
     *,
     margins: bool,
@@ -293,12 +295,12 @@ def _open(
 
     values, largest = {}, {}
     if own.sums is not None and own.largest is not None:
-        values["sum"] = parts(own.sums, max_rows * own.span)
-        largest["sum"] = parts(own.largest, max_rows * own.span)
+        values["sum"] = parts(own.sums, maximum_rows * own.span)
+        largest["sum"] = parts(own.largest, maximum_rows * own.span)
     cells = GroupTable(
-        parts(own.counts, max_rows),
-        parts(own.crowds.fewest, max_rows),
-        parts(own.crowds.cover, max_rows),
+        parts(own.counts, maximum_rows),
+        parts(own.crowds.fewest, maximum_rows),
+        parts(own.crowds.cover, maximum_rows),
         values,
         largest,
         own.members,

@@ -36,7 +36,7 @@ MAX_ROWS_PER_PERSON: Final = 10_000
 MAX_DELTA: Final = Fraction(1, 1 << 40)
 """What the statistical distances of all noise of a job may add to delta; a job that needs more is refused."""
 
-_KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "max_rows", "queries"}
+_KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "maximum_rows", "queries"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class StatisticsParameters:
         loss: the total privacy loss, with what the drawing of noise adds to delta at most; nothing for
             exact results.
         noise: one of `NOISES`.
-        max_rows: public bound on the rows of either side.
+        maximum_rows: public bound on the rows of either side.
         rows_per_person: the most rows of one person that a side takes in; 1 over matched rows.
         queries: the statistics, in the job's order.
         vertical: how rows are matched where the sides have different columns; None where both have rows of
@@ -56,7 +56,7 @@ class StatisticsParameters:
 
     loss: Loss
     noise: str
-    max_rows: int
+    maximum_rows: int
     rows_per_person: int
     queries: tuple[Query, ...]
     vertical: Vertical | None = None
@@ -125,7 +125,7 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     if vertical is not None:
         check_columns(vertical, queries, noise)
     _check_queries(queries, noise)
-    rows = _whole(parameters, "max_rows", DEFAULT_MAX_ROWS, MAX_ROWS)
+    rows = _whole(parameters, "maximum_rows", DEFAULT_MAX_ROWS, MAX_ROWS)
     per_person = _whole(parameters, "rows_per_person", 1, MAX_ROWS_PER_PERSON)
     total = budget + Loss(delta=MAX_DELTA) if budget else budget
     parsed = StatisticsParameters(total, noise, rows, per_person, queries, vertical)

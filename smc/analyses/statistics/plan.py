@@ -135,10 +135,10 @@ def _planned(
         rest = 1 - _COUNT_WEIGHT
         reduced = Loss(query.loss.epsilon * rest, rho=query.loss.rho * rest)
         statistic = replace(statistic, query=replace(query, loss=reduced))
-    if statistic.largest(parameters.max_rows) >= 1 << 63:
+    if statistic.largest(parameters.maximum_rows) >= 1 << 63:
         raise UsageError(
-            f"Query {query.name!r} could leave 63 bits: 2 * max_rows * bound + noise is too large.",
-            "Lower max_rows, clamp to narrower bounds, or raise epsilon.",
+            f"Query {query.name!r} could leave 63 bits: 2 * maximum_rows * bound + noise is too large.",
+            "Lower maximum_rows, clamp to narrower bounds, or raise epsilon.",
         )
     epsilon = parameters.loss.epsilon_at(MIN_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
     return Planned(query, statistic, *groups(query, schemas), distribution, epsilon)
@@ -180,7 +180,7 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
     if query.kind in _CLAMPED:
         return _CLAMPED[query.kind](*common, clamps)
     step = _step(query, clamps[0], own[0])
-    return Quantile(*common, clamps[0].lower, clamps[0].upper, step, parameters.max_rows)
+    return Quantile(*common, clamps[0].lower, clamps[0].upper, step, parameters.maximum_rows)
 
 
 def _schema(query: Query, column: str, schemas: Mapping[str, Schema]) -> Schema:

@@ -60,13 +60,13 @@ class Quantile(Statistic):
         lower: clamping bound in held units, and the first candidate.
         upper: clamping bound in held units.
         step: distance of candidates, in held units.
-        max_rows: the most rows of a side.
+        maximum_rows: the most rows of a side.
     """
 
     lower: int
     upper: int
     step: int
-    max_rows: int
+    maximum_rows: int
 
     @property
     def grid(self) -> Grid:
@@ -134,10 +134,10 @@ class Quantile(Statistic):
             Decimal(0),
         )
 
-    def largest(self, max_rows: int) -> int:
+    def largest(self, maximum_rows: int) -> int:
         """Of the misses with noise, doubled, as two are compared."""
         return 2 * (
-            self._misses(max_rows).magnitude
+            self._misses(maximum_rows).magnitude
             + max(distribution.bound for distribution in self.choice_distributions)
         )
 
@@ -151,7 +151,7 @@ class Quantile(Statistic):
         groups = len(own)
         over, under = self._sides(own, alice=session.role is Role.ALICE)
         both = np.concatenate([over.reshape(-1), under.reshape(-1)]).view(np.uint64)
-        late = msb.nonnegative(session, both, self._misses(self.max_rows))
+        late = msb.nonnegative(session, both, self._misses(self.maximum_rows))
         kept = mux.gate(session, late, both).reshape(2, groups * len(_CHOICES), -1)
         scores = kept[0] + kept[1] - noise.reshape(groups * len(_CHOICES), -1)
         places, _ = argmin.least(session, scores, self._scores)
@@ -162,7 +162,7 @@ class Quantile(Statistic):
         rows = groups * len(_CHOICES)
         count = 2 * rows * self.candidates
         return (
-            msb.cost_nonnegative(count, self._misses(self.max_rows))
+            msb.cost_nonnegative(count, self._misses(self.maximum_rows))
             + mux.cost(count)
             + argmin.cost(rows, self.candidates, self._scores)
         )
@@ -221,13 +221,13 @@ class Quantile(Statistic):
         under[:, :, -1] = -1 * alice
         return over, under
 
-    def _misses(self, max_rows: int) -> Bounds:
-        reach = 2 * max_rows * self.query.level.denominator + max(self.shifts)
+    def _misses(self, maximum_rows: int) -> Bounds:
+        reach = 2 * maximum_rows * self.query.level.denominator + max(self.shifts)
         return Bounds(-reach, reach)
 
     @property
     def _scores(self) -> Bounds:
-        misses = self._misses(self.max_rows)
+        misses = self._misses(self.maximum_rows)
         return Bounds(-max(distribution.bound for distribution in self.choice_distributions), misses.upper)
 
 

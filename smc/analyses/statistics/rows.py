@@ -44,10 +44,10 @@ class Rows:
         if len(lengths) != 1:
             raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
         count = lengths.pop()
-        if count > parameters.max_rows:
+        if count > parameters.maximum_rows:
             raise DomainError(
-                "This side has more rows than parameters.max_rows allows.",
-                "Raise max_rows in the job, which both sides see, or use fewer rows.",
+                "This side has more rows than parameters.maximum_rows allows.",
+                "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
             )
         if persons is None:
             return cls(used, np.arange(count), count)

@@ -196,10 +196,10 @@ class Statistic(ABC):
         """
         return entries
 
-    def largest(self, max_rows: int) -> int:
+    def largest(self, maximum_rows: int) -> int:
         """A bound on the absolute value of what is computed with, if each side has so many rows."""
         reach = max(part.sensitivity for part in self.parts)
-        return 2 * max_rows * reach + max(distribution.bound for distribution in self.distributions)
+        return 2 * maximum_rows * reach + max(distribution.bound for distribution in self.distributions)
 
 
 def additive(loss: Loss, part: Part, changes: int) -> Distribution:

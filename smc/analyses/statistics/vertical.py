@@ -71,10 +71,10 @@ class Brought:
         lengths = {len(data[name]) for name in vertical.columns(role)}
         if len(lengths) > 1:
             raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
-        if max(lengths) > parameters.max_rows:
+        if max(lengths) > parameters.maximum_rows:
             raise DomainError(
-                "This side has more rows than parameters.max_rows allows.",
-                "Raise max_rows in the job, which both sides see, or use fewer rows.",
+                "This side has more rows than parameters.maximum_rows allows.",
+                "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
             )
         settled = settle(data, vertical.match.recipes, vertical.match.duplicates, role.value)
         persons = data[PERSONS].array[settled.numbers] if PERSONS in data else None
@@ -138,7 +138,7 @@ def run(
     schemas = _schemas(data, vertical.values(role))
     declared = written(schemas.values())
     peer_count, length = exchange_counts(
-        session, [len(brought.settled), len(declared)], most=[parameters.max_rows, MAX_BYTES]
+        session, [len(brought.settled), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
     )
     release.sets(len(brought.settled), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))

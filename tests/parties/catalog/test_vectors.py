@@ -25,7 +25,7 @@ COLUMNS = [
     ColumnDeclaration("x", "date", Schema("integer", lower=-(10**6), upper=10**6)),
     ColumnDeclaration("x", "category", Schema("category", lower=0, upper=1, categories=("a", "1"))),
     ColumnDeclaration("x", "share", Schema("share", modulus="97")),
-    ColumnDeclaration("x", "text", Schema("text"), max_length=5),
+    ColumnDeclaration("x", "text", Schema("text"), maximum_length=5),
 ]
 
 CELLS = st.one_of(
@@ -123,7 +123,7 @@ def test_texts(tmp_path):
     ],
 )
 def test_texts_that_are_refused(tmp_path, cell, part):
-    found = dataset(tmp_path, f"n,m\n{cell},1\n", {"n": TEXT | {"max_length": 5}})
+    found = dataset(tmp_path, f"n,m\n{cell},1\n", {"n": TEXT | {"maximum_length": 5}})
     with pytest.raises(DataError, match=part) as caught:
         load(found, ["n"])
     assert "row 1" in str(caught.value)

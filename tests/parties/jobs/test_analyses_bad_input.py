@@ -226,7 +226,7 @@ def test_a_test_of_one_class_only(institutions):
     """In the data: no test and a note. In the declaration: an error, since that is known before."""
     for name in SIDES:
         institutions.hold(name, CELLS | {"group": ["a"] * 12}, DECLARED)
-    done = institutions.run(statistics(TEST, ["age", "group"], epsilon="8", max_rows=100))
+    done = institutions.run(statistics(TEST, ["age", "group"], epsilon="8", maximum_rows=100))
     assert done.tables("north")["results"]["value"] == [None]
     assert "cannot be computed" in done.notes("north")
     for name in SIDES:
@@ -296,8 +296,8 @@ def test_fewer_rows_than_the_policy_asks_for(peopled):
 
 def test_more_rows_than_the_job_allows(peopled):
     peopled.hold("south", {name: column[:7] for name, column in CELLS.items()}, DECLARED)
-    with pytest.raises(DomainError, match="max_rows"):
-        peopled.submit(statistics({"kind": "sum", "column": "age"}, ["age"], max_rows=10))
+    with pytest.raises(DomainError, match="maximum_rows"):
+        peopled.submit(statistics({"kind": "sum", "column": "age"}, ["age"], maximum_rows=10))
     nothing_moved(peopled)
 
 

@@ -295,14 +295,14 @@ def test_delta(peopled, key, side):
             ("columns", ["group"]),
             ("recipients", ["self"]),
             ("minimum_rows", 11),
-            ("max_seconds", 1),
+            ("maximum_seconds", 1),
         ],
         SIDES,
     ),
 )
 def test_other_entries_of_a_rule(peopled, entry, side):
     key, value = entry
-    assert key in ALLOWED or key in ("minimum_rows", "max_seconds")
+    assert key in ALLOWED or key in ("minimum_rows", "maximum_seconds")
     peopled.allow(side, **{key: value})
     with pytest.raises((PolicyError, PeerRefused)) as caught:
         peopled.submit(matching("keys"))

@@ -80,7 +80,7 @@ JOBS = {
         "statistics",
         {
             "epsilon": "8",
-            "max_rows": 100,
+            "maximum_rows": 100,
             "queries": [{"kind": "count", "by": "group"}, {"kind": "median", "column": "age", "step": "10"}],
         },
         ["age", "group"],
@@ -93,7 +93,7 @@ JOBS = {
             "bob_columns": ["group"],
             "match": {"keys": ["id"]},
             "epsilon": "8",
-            "max_rows": 100,
+            "maximum_rows": 100,
             "queries": [{"kind": "count", "by": "group"}, {"kind": "mean", "column": "age"}],
         },
         {"alice": ["id", "age"], "bob": ["id", "group"]},

@@ -182,7 +182,7 @@ def test_exact_statistics_of_adults(institutions):
 def test_noisy_statistics_of_adults(institutions, noise):
     """The noise is 40 times its scale with a probability of e**-40."""
     adults(institutions)
-    parameters = {"max_rows": 100_000, "queries": NOISY, **noise}
+    parameters = {"maximum_rows": 100_000, "queries": NOISY, **noise}
     done = institutions.run(job("statistics", parameters, [*ADULT]))
     noisy, plain = (tables["results"] for tables in (done.tables("south"), done.plain_tables("south")))
     for place, kind in enumerate(plain["kind"]):

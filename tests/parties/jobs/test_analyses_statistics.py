@@ -102,7 +102,7 @@ def test_exact_to_one_party(measured):
 def test_noisy(measured, loss):
     """Every kind at once; each value is near the exact one, and the same for both parties."""
     queries = [*EXACT, *OTHERS]
-    done = measured.run(statistics(queries, max_rows=2000, **loss))
+    done = measured.run(statistics(queries, maximum_rows=2000, **loss))
     noisy, plain = done.tables("north")["results"], done.plain_tables("north")["results"]
     for key in ("query", "kind", "column", "group", "unit"):
         assert noisy[key] == plain[key]
@@ -129,12 +129,12 @@ def test_quantiles_tests_and_regressions_see_what_there_is(measured):
         (OTHERS[7], 3.0),
         ({**OTHERS[3]}, 0.1),
     ):
-        done = measured.run(statistics([query], epsilon="8", max_rows=2000))
+        done = measured.run(statistics([query], epsilon="8", maximum_rows=2000))
         noisy, plain = (
             tables["results"]["value"][0] for tables in (done.tables("north"), done.plain_tables("north"))
         )
         assert abs(float(noisy) - float(plain)) <= tolerance
-    test = measured.run(statistics(OTHERS[7:], epsilon="8", max_rows=2000)).tables("south")
+    test = measured.run(statistics(OTHERS[7:], epsilon="8", maximum_rows=2000)).tables("south")
     table = next(table for name, table in test.items() if name != "results")
     figures = dict(zip(table["quantity"], table["value"], strict=True))
     assert figures["p_value"] < 0.01
@@ -161,7 +161,7 @@ MATCHED = job(
         "bob_columns": ["arm", "pressure"],
         "match": {"keys": ["person"]},
         "epsilon": "16",
-        "max_rows": 2000,
+        "maximum_rows": 2000,
         "queries": [
             {"kind": "count", "by": "arm"},
             {"kind": "mean", "column": "age", "by": "arm"},

@@ -34,7 +34,7 @@ RULE = {
     "minimum_rows": 10,
     "runs_per_day": 3,
     "runs_total": 8,
-    "max_seconds": 60,
+    "maximum_seconds": 60,
     "approval": "auto",
 }
 
@@ -329,7 +329,7 @@ def test_every_condition_of_every_rule_is_told():
     found = verdict([RULE, RULE | {"name": "s", "peers": ["west"]}], loss=Loss(Fraction(1, 2)))
     keys = [condition.key for condition in found.conditions if condition.rule == "r"]
     expected = {
-        "analyses", "peers", "datasets", "columns", "recipients", "minimum_rows", "max_seconds",
+        "analyses", "peers", "datasets", "columns", "recipients", "minimum_rows", "maximum_seconds",
         "runs_per_day", "runs_total", "epsilon_per_job", "epsilon_total",
     }  # fmt: skip
     assert set(keys) == expected
@@ -351,7 +351,7 @@ def test_every_condition_of_every_rule_is_told():
         ({"epsilon_total": True}, "not a number"),
         ({"minimum_rows": -1}, "below 0"),
         ({"approval": "nobody"}, "approval"),
-        ({"max_seconds": 0}, "below 1"),
+        ({"maximum_seconds": 0}, "below 1"),
         ({"exact_aggregates": "yes"}, "exact_aggregates"),
         ({"delta_total": "1"}, "not below 1"),
         ({"delta_per_job": "2^30"}, "not a number"),
@@ -376,6 +376,15 @@ def test_a_wrong_rule_names_its_place(change, part):
         parse_policy({"rules": [RULE | change]}, "policy.toml")
     assert "policy.toml, rule 1" in str(caught.value)
     assert part in str(caught.value)
+
+
+def test_an_old_name_of_a_bound_is_refused_with_the_new_one():
+    """Policies of earlier releases say `max_seconds`."""
+    old = dict(RULE)
+    old["max_seconds"] = old.pop("maximum_seconds")
+    with pytest.raises(ConfigError, match="'max_seconds'") as refused:
+        parse_policy({"rules": [old]}, "policy.toml")
+    assert refused.value.hint == "Did you mean 'maximum_seconds'?"
 
 
 def test_unknown_tables_and_repeated_names_are_errors():

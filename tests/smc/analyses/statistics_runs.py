@@ -25,7 +25,7 @@ SCHEMAS = {"age": AGE, "weight": WEIGHT, "group": GROUP}
 
 EVERYTHING = """
 epsilon = "4.0"
-max_rows = 1000
+maximum_rows = 1000
 [[queries]]
 name = "patients"
 kind = "count"

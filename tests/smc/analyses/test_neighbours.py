@@ -190,7 +190,7 @@ def test_runs_show_no_more_than_epsilon_where_only_one_partys_cell_differs(weake
 
 def test_horizontal_statistics_cover_added_rows_and_twice_that_replaced_ones():
     text = (
-        'epsilon = "1"\nmax_rows = 10\n'
+        'epsilon = "1"\nmaximum_rows = 10\n'
         '[[queries]]\nname = "h"\nkind = "histogram"\ncolumn = "age"\nedges = [0, 50, 100, 150]\n'
         '[[queries]]\nname = "m"\nkind = "variance"\ncolumn = "age"\n'
     )

@@ -40,11 +40,11 @@ MATCHED = (
 )
 STATED = KMEANS + 'centres = [["5", "3"], ["95", "3"]]\n'
 STATED_BESIDE = BESIDE + 'labels = false\ncentres = [["5", "3"], ["95", "3"]]\n'
-MEAN = 'noise = "none"\nmax_rows = 1000\n[[queries]]\nkind = "mean"\ncolumn = "v"\n'
+MEAN = 'noise = "none"\nmaximum_rows = 1000\n[[queries]]\nkind = "mean"\ncolumn = "v"\n'
 BINS = 'noise = "none"\n[[queries]]\nkind = "histogram"\ncolumn = "v"\nedges = ["0", "50", "100"]\n'
 NOISY_SUM = SUM.replace("output", 'epsilon = "1"\noutput')
 COUNT = 'noise = "none"\n[[queries]]\nkind = "count"\ncolumn = "v"\n'
-NOISY = 'epsilon = "1"\nmax_rows = 5\n[[queries]]\nkind = "count"\ncolumn = "v"\n'
+NOISY = 'epsilon = "1"\nmaximum_rows = 5\n[[queries]]\nkind = "count"\ncolumn = "v"\n'
 VERTICAL = (
     'layout = "vertical"\nepsilon = "1"\nalice_columns = ["v"]\nbob_columns = ["w"]\n[match]\nkeys = ["id"]\n'
     '[[queries]]\nkind = "mean"\ncolumn = "v"\n[[queries]]\nkind = "mean"\ncolumn = "w"\n'

@@ -189,7 +189,7 @@ def test_empty_sides():
 def test_extremes_do_not_wrap():
     bound, rows = 1 << 50, 1000
     schema = Schema("integer", lower=-bound, upper=bound)
-    parameters = parsed('epsilon = "1"\nmax_rows = 1000\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    parameters = parsed('epsilon = "1"\nmaximum_rows = 1000\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     for sign in (-1, 1):
         data = {"x": Column([sign * bound] * rows, schema)}
         value = results(joint(parameters, data, data)[0])["sum of x"]["value"]
@@ -210,7 +210,7 @@ def test_counts_can_be_negative_and_say_so():
     [
         (lambda data: data.pop("age"), "no column 'age'"),
         (lambda data: data.update(age=Column([1] * 1001, AGE), weight=Column([1] * 1001, WEIGHT),
-                                  group=Column([1] * 1001, GROUP)), "max_rows"),
+                                  group=Column([1] * 1001, GROUP)), "maximum_rows"),
         (lambda data: data.update(age=Column([1, 2], AGE)), "different lengths"),
     ],
 )  # fmt: skip

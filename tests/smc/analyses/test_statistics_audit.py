@@ -73,7 +73,7 @@ def test_intervals_cover_as_stated(neighbours):
 def test_mean_intervals_cover():
     """Many means of one table: at least 95 % of the intervals hold the exact mean."""
     runs = 400
-    text = 'epsilon = "100"\nmax_rows = 1000\n' + "".join(
+    text = 'epsilon = "100"\nmaximum_rows = 1000\n' + "".join(
         f'[[queries]]\nname = "q{index}"\nkind = "mean"\ncolumn = "weight"\n' for index in range(runs)
     )
     alice, bob = table(600), table(400)

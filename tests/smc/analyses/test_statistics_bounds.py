@@ -31,7 +31,7 @@ RICH = [98_765, 61_000, 65_234]
 
 def job(kind="sum", **query):
     given = {"kind": kind, "column": "cost", **query}
-    return STATISTICS.parse({"noise": "none", "max_rows": 10_000, "queries": [given]})
+    return STATISTICS.parse({"noise": "none", "maximum_rows": 10_000, "queries": [given]})
 
 
 def costs(values, schema=COST, group=None, persons=None):

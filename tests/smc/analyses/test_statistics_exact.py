@@ -45,7 +45,7 @@ PEOPLE = Schema("integer", lower=0, upper=1000)
 
 def job(*names):
     return parsed(
-        'noise = "none"\nmax_rows = 1000\n' + "".join(f"[[queries]]\n{QUERIES[name]}\n" for name in names)
+        'noise = "none"\nmaximum_rows = 1000\n' + "".join(f"[[queries]]\n{QUERIES[name]}\n" for name in names)
     )
 
 
@@ -168,6 +168,6 @@ def test_other_kinds_are_not_released_without_noise(kind):
 
 def test_what_could_wrap_is_refused():
     wide = {"x": Schema("integer", lower=-(1 << 52), upper=1 << 52)}
-    parameters = parsed('noise = "none"\nmax_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    parameters = parsed('noise = "none"\nmaximum_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     with pytest.raises(UsageError, match="63 bits"):
         STATISTICS.check_schema(parameters, wide, wide)

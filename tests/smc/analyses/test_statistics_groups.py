@@ -27,7 +27,7 @@ from tests.smc.analyses.statistics_runs import (
 
 BY = """
 epsilon = "2"
-max_rows = 1000
+maximum_rows = 1000
 [[queries]]
 kind = "count"
 by = "group"

@@ -107,13 +107,13 @@ def log_ratio(values, shifts, distributions):
 
 
 def planned(query, budget):
-    return plan(parsed(f"{budget}\nmax_rows = 10\n[[queries]]\n{query}"), SCHEMAS)[0]
+    return plan(parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}"), SCHEMAS)[0]
 
 
 def audited(query, budget, delta=0.0):
     """The audited loss of an additive statistic, for a row whose values are all as large as can be."""
     one = planned(query, budget)
-    parameters = parsed(f"{budget}\nmax_rows = 10\n[[queries]]\n{query}")
+    parameters = parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}")
     largest = {
         name: Column(np.array([SCHEMAS[name].upper or 3]), SCHEMAS[name]) for name in parameters.columns
     }
@@ -204,7 +204,9 @@ def test_a_choice_keeps_its_epsilon(kind, weaken):
 
 def test_the_choice_in_the_protocol_is_the_one_in_the_clear():
     """Same distribution of places, by 400 groups at once; the bounds are wrong once in a million."""
-    text = 'epsilon = "8"\nmax_rows = 10\n[[queries]]\nkind = "median"\ncolumn = "age"\nlower = 0\nupper = 3'
+    text = (
+        'epsilon = "8"\nmaximum_rows = 10\n[[queries]]\nkind = "median"\ncolumn = "age"\nlower = 0\nupper = 3'
+    )
     statistic = plan(parsed(text), SCHEMAS)[0].statistic
     groups, counts = 400, np.array([2, 0, 1, 1])
 

@@ -31,8 +31,8 @@ columns = ["age", "weight"]
 lower = { age = 10 }
 upper = { weight = "200" }
 """
-PURE = 'epsilon = "4"\nmax_rows = 1000' + QUERIES
-GAUSSIAN = 'noise = "gaussian"\nrho = "1/10"\nmax_rows = 1000' + QUERIES
+PURE = 'epsilon = "4"\nmaximum_rows = 1000' + QUERIES
+GAUSSIAN = 'noise = "gaussian"\nrho = "1/10"\nmaximum_rows = 1000' + QUERIES
 Z = 4.9
 
 
@@ -90,7 +90,7 @@ def test_intervals_cover(text):
     if text is GAUSSIAN:
         kinds = kinds[::2]
         runs = 20
-    job = f"{budget}\nmax_rows = 1000\n" + "".join(
+    job = f"{budget}\nmaximum_rows = 1000\n" + "".join(
         f'[[queries]]\nname = "{place}-{run}"\n{kind}\n'
         for place, kind in enumerate(kinds)
         for run in range(runs)

@@ -23,7 +23,7 @@ def parsed(text):
     return STATISTICS.parse(tomllib.loads(text))
 
 
-def one(query, top='epsilon = "1.0"\nmax_rows = 1000'):
+def one(query, top='epsilon = "1.0"\nmaximum_rows = 1000'):
     return parsed(f"{top}\n[[queries]]\n{query}")
 
 
@@ -37,7 +37,7 @@ def test_defaults():
     parameters = parsed(
         'epsilon = "1"\n[[queries]]\nkind = "count"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     )
-    assert parameters.max_rows == 10_000_000
+    assert parameters.maximum_rows == 10_000_000
     assert [query.loss.epsilon for query in parameters.queries] == [Fraction(1, 2)] * 2
     assert [query.name for query in parameters.queries] == ["count", "sum of age"]
     assert STATISTICS.facts(parameters, frozenset(Role)).loss.epsilon == 1
@@ -153,9 +153,9 @@ def test_wrong_queries_are_named(query, words):
         ('epsilon = "1"\nqueries = "count"', "1 to 1000 queries"),
         ('epsilon = "1"\nqueries = [1]', "not a table"),
         ('epsilon = "1"\ndelta = "0"\n[[queries]]\nkind = "count"', "unknown key 'delta'"),
-        ('epsilon = "1"\nmax_rows = 0\n[[queries]]\nkind = "count"\ncolumn = "age"', "max_rows"),
-        ('epsilon = "1"\nmax_rows = true\n[[queries]]\nkind = "count"\ncolumn = "age"', "max_rows"),
-        ('epsilon = "1"\nmax_rows = "9"\n[[queries]]\nkind = "count"\ncolumn = "age"', "max_rows"),
+        ('epsilon = "1"\nmaximum_rows = 0\n[[queries]]\nkind = "count"\ncolumn = "age"', "maximum_rows"),
+        ('epsilon = "1"\nmaximum_rows = true\n[[queries]]\nkind = "count"\ncolumn = "age"', "maximum_rows"),
+        ('epsilon = "1"\nmaximum_rows = "9"\n[[queries]]\nkind = "count"\ncolumn = "age"', "maximum_rows"),
     ],
 )
 def test_wrong_tables_are_named(text, words):
@@ -244,7 +244,7 @@ def test_missing_bounds_are_named():
 )
 def test_what_could_wrap_is_refused(bound, rows, fits):
     schema = {"x": Schema("integer", lower=-bound, upper=bound)}
-    parameters = parsed(f'epsilon = "1"\nmax_rows = {rows}\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    parameters = parsed(f'epsilon = "1"\nmaximum_rows = {rows}\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     if fits:
         STATISTICS.check_schema(parameters, schema, schema)
     else:
@@ -254,7 +254,7 @@ def test_what_could_wrap_is_refused(bound, rows, fits):
 
 def test_noise_that_could_wrap_is_refused():
     wide = {"age": Schema("integer", lower=0, upper=10**9)}
-    asked = one('kind = "sum"\ncolumn = "age"', 'epsilon = "1/1000000000"\nmax_rows = 1000')
+    asked = one('kind = "sum"\ncolumn = "age"', 'epsilon = "1/1000000000"\nmaximum_rows = 1000')
     with pytest.raises(UsageError, match="64-bit words"):
         STATISTICS.check_schema(asked, wide, wide)
 

@@ -19,7 +19,7 @@ from tests.smc.analyses.statistics_runs import BOTH, SCHEMAS, columns, joint, pa
 Z = 4.9
 
 
-def job(query, budget='epsilon = "3"\nmax_rows = 1000'):
+def job(query, budget='epsilon = "3"\nmaximum_rows = 1000'):
     return parsed(f"{budget}\n[[queries]]\n{query}")
 
 
@@ -60,7 +60,7 @@ def test_a_median_of_decimals(monkeypatch):
 def test_intervals_cover_and_values_are_near(budget):
     runs = 40
     parameters = parsed(
-        f"{budget}\nmax_rows = 1000\n"
+        f"{budget}\nmaximum_rows = 1000\n"
         + "".join(
             f'[[queries]]\nname = "{run}"\nkind = "quantile"\nlevel = "0.25"\ncolumn = "age"\n'
             "lower = 0\nupper = 120\nstep = 4\n"
@@ -78,7 +78,7 @@ def test_intervals_cover_and_values_are_near(budget):
 
 
 def test_without_rows_there_is_no_interval_to_speak_of():
-    parameters = job('kind = "median"\ncolumn = "age"', 'epsilon = "1/100"\nmax_rows = 1000')
+    parameters = job('kind = "median"\ncolumn = "age"', 'epsilon = "1/100"\nmaximum_rows = 1000')
     row = results(joint(parameters, columns(age=[]), columns(age=[7]))[0])["median of age"]
     assert row["upper_95"] - row["lower_95"] >= 0
 

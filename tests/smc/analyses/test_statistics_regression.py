@@ -21,7 +21,7 @@ NAME = "regression of y on x, z"
 
 def job(epsilon, extra=""):
     return parsed(
-        f'epsilon = "{epsilon}"\nmax_rows = 100000\n[[queries]]\nkind = "regression"\n'
+        f'epsilon = "{epsilon}"\nmaximum_rows = 100000\n[[queries]]\nkind = "regression"\n'
         f'target = "y"\non = ["x", "z"]\n{extra}'
     )
 
@@ -71,7 +71,7 @@ def test_intervals_cover_the_exact_coefficients():
     """First order: many fits of one table with modest noise; about 95 % of the intervals hold."""
     runs = 40
     alice, bob = rows(3000), rows(2000)
-    text = 'epsilon = "100"\nmax_rows = 10000\n' + "".join(
+    text = 'epsilon = "100"\nmaximum_rows = 10000\n' + "".join(
         f'[[queries]]\nname = "{run}"\nkind = "regression"\ntarget = "y"\non = ["x", "z"]\n'
         for run in range(runs)
     )

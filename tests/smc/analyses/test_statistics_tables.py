@@ -30,7 +30,7 @@ from tests.smc.analyses.statistics_runs import (
 RANDOM = Randomness()
 JOB = """
 epsilon = "1"
-max_rows = 1000
+maximum_rows = 1000
 [[queries]]
 kind = "crosstab"
 columns = ["group", "age"]

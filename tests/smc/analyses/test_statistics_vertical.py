@@ -313,8 +313,8 @@ def test_data_that_do_not_fit_are_refused():
         joint(parameters, side(0, [1, 2, 2], 3), bob)
     with pytest.raises(DomainError, match="about one person"):
         joint(parameters, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)
-    with pytest.raises(DomainError, match="max_rows"):
-        joint(replace(parameters, max_rows=59), alice, bob)
+    with pytest.raises(DomainError, match="maximum_rows"):
+        joint(replace(parameters, maximum_rows=59), alice, bob)
 
 
 def test_rows_that_repeat_a_key_count_once_where_asked():
@@ -346,7 +346,7 @@ def test_a_peer_with_more_rows_than_the_job_allows_is_stopped_at_its_word():
     parameters = job(KINDS["sum"])
 
     def liar(session):
-        session.channel.send(Counts(Residues([parameters.max_rows + 1, 40], 1 << 32)))
+        session.channel.send(Counts(Residues([parameters.maximum_rows + 1, 40], 1 << 32)))
 
     def honest(session):
         run_analysis(STATISTICS, session, parameters, side(0, range(5), 1), BOTH, NO_LIMITS)

@@ -35,7 +35,7 @@ QUERY = {"kind": "t-test", "column": "x", "by": "g", "labels": ["a", "c"]}
 
 
 def parsed(query=QUERY, **fields):
-    return STATISTICS.parse({"epsilon": "4", "max_rows": 100_000, "queries": [query], **fields})
+    return STATISTICS.parse({"epsilon": "4", "maximum_rows": 100_000, "queries": [query], **fields})
 
 
 def table(values, labels):

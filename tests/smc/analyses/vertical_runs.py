@@ -25,7 +25,7 @@ SCHEMAS = {**SIDES[0], **SIDES[1]}
 
 HEAD = """
 epsilon = "{epsilon}"
-max_rows = 5000
+maximum_rows = 5000
 layout = "vertical"
 alice_columns = {alice}
 bob_columns = {bob}
