@@ -135,8 +135,8 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
         yield _most(rule, "runs_total", runs.ever + 1, "runs", rule.runs_total, over)
     elif view.facts.matches:
         what = (
-            "the job matches rows, and by whether limits hold, who brings chosen rows can ask in each run "
-            "whether a person is there; the rule does not bound the runs"
+            "the job matches rows, and by whether limits hold, whoever brings chosen rows can ask in each "
+            "run whether a person is there; the rule does not bound the runs"
         )
         hint = f"Bound the runs: {_settings(rule, *_bound(rule, view))}."
         yield Condition(rule.name, "runs_total", False, "policy", what, hint)

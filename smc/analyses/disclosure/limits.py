@@ -11,7 +11,7 @@ from smc.errors import DisclosureRefused
 MOST: Final = 1_000_000
 """The largest number in limits, and the largest numerator and denominator."""
 
-ASKED: Final = "by this bit, who brings chosen rows can ask in each run whether a person is there"
+ASKED: Final = "by this bit, whoever brings chosen rows can ask in each run whether a person is there"
 """What whether limits on matches hold tells of single persons; it holds for the limits of either party."""
 
 
