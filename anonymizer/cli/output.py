@@ -47,7 +47,7 @@ INTERRUPTED: Final = 130
 
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:
-    """Give a command the flag `--json`, passed on as `as_json`, and let its errors end it in due form."""
+    """Give a command the flag `--json`, passed on as `as_json`, and report its errors by exit status."""
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:

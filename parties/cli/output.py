@@ -39,7 +39,7 @@ _HANG = 4
 
 
 def json_option(function: Callable[P, None]) -> Callable[P, None]:
-    """Give a command the flag `--json`, passed on as `as_json`, and let its errors end it in due form.
+    """Give a command the flag `--json`, passed on as `as_json`, and report its errors by exit status.
 
     Place it directly above the function, below the other click decorators.
     """
@@ -164,7 +164,7 @@ def talk(*lines: str) -> None:
 
 
 def fail(error: BaseException, *, as_json: bool) -> NoReturn:
-    """End the command with an error in due form.
+    """End the command with an error: a message or JSON, and its exit status.
 
     A `DuettoError` is shown with its hint. An interrupt ends with 130. Anything else is a defect of the
     program: only its type is told, and the traceback where the variable `DUETTO_DEBUG` is 1.
@@ -188,7 +188,7 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
 
 
 def report_error(code: str, what: str, hint: str, *, as_json: bool) -> None:
-    """Print an error in due form."""
+    """Print an error as a message or as JSON."""
     if as_json:
         _print_json({"success": False, "error": {"code": code, "what": what, "hint": hint}})
     else:

@@ -49,7 +49,7 @@ def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
 
     def human(out: Screen) -> None:
         name = config.policy.name
-        out.print(f"{name}: {count}, in due form." if names else f"{name} allows nothing.")
+        out.print(f"{name} is valid: {count}." if names else f"{name} allows nothing.")
         for warning in warnings:
             out.print(f"warning: {warning.what}. {warning.hint}")
 

@@ -98,7 +98,7 @@ def policy(tmp_path):
 
 def test_check_names_the_rules_or_the_place_of_the_fault(policy):
     assert policy("check", "--json")["rules"] == ["noisy sums", "strict"]
-    assert "2 rules, in due form" in policy("check")
+    assert "policy.toml is valid: 2 rules." in policy("check")
     (policy.folder / "policy.toml").write_text(POLICY.replace("minimum_group = 5", "minimum_group = 5.5"))
     assert "policy.toml, rule 1: minimum_group" in policy("check", "--json", code=78)["error"]["what"]
     (policy.folder / "policy.toml").write_text("")
@@ -118,7 +118,7 @@ def test_check_warns_of_rules_that_give_columns_away(policy):
     assert (
         "warning: rule 'noisy sums' lets south find every value of value in 10 jobs. Lower runs_total" in told
     )
-    assert "in due form" in told
+    assert "policy.toml is valid: 2 rules." in told
     assert policy("check", "--strict", "--json", code=77)["warnings"] == [first, second]
 
 

@@ -1,4 +1,4 @@
-"""The declared bounds and scales of columns, told to each other before a run.
+"""The declared bounds and scales of columns, exchanged before a run.
 
     Alice (declarations)    -- Declarations -->    Bob (declarations)
                             <-- Declarations --    at the same time

@@ -1,4 +1,4 @@
-"""Row counts, told to each other before a run.
+"""Row counts, exchanged before a run.
 
     Alice (counts)    -- Counts -->    Bob (counts)
                       <-- Counts --    at the same time

@@ -1,4 +1,4 @@
-"""Public texts told to each other before a run, such as the declarations of columns with their labels.
+"""Public texts, exchanged before a run, such as the declarations of columns with their labels.
 
     Alice (text)    -- PublicText -->    Bob (text)
                     <-- PublicText --    at the same time
