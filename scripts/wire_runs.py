@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from smc.analyses.base import DAYS, Column, Data, Schema
+from smc.analyses.columns import DAYS, Column, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Paillier
@@ -278,10 +278,9 @@ def _jobs(jobs: Sequence[Mapping[str, Any]]) -> Side:
         for job in jobs:
             analysis = ANALYSES[job["analysis"]]
             results.append(
-                run_analysis(
-                    analysis,
-                    session,
+                run_study(
                     analysis.parse(job.get("parameters", {})),
+                    session,
                     _data(job.get(session.role.value, {}), session.role),
                     frozenset(map(Role, job["recipients"])),
                     Limits(

@@ -12,10 +12,10 @@ from typing import Any, Final
 from parties.bench.case import Setting
 from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
-from smc.analyses.base import Outcome
 from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.outcome import Outcome
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role
@@ -81,8 +81,7 @@ class Joint:
 
     def __init__(self, case: AnalysisCase, role: Role) -> None:
         workload = case.workload
-        self._analysis = ANALYSES[workload.analysis]
-        self._parameters = self._analysis.parse(workload.parameters)
+        self._study = ANALYSES[workload.analysis].parse(workload.parameters)
         self._recipients = frozenset(Role(name) for name in workload.recipients)
         self._data = workload.data(case.rows)[role]
         self.setting = case.setting
@@ -94,9 +93,7 @@ class Joint:
 
     def run(self, session: Session) -> Outcome:
         """The joint run without a ledger."""
-        return run_analysis(
-            self._analysis, session, self._parameters, self._data, self._recipients, NO_LIMITS
-        )
+        return run_study(self._study, session, self._data, self._recipients, NO_LIMITS)
 
     def found(self, result: Outcome) -> Mapping[str, Any]:
         """How many rows each table has."""

@@ -57,7 +57,7 @@ def certify(
         peer: the peer's public keys.
         loss: the privacy loss of the job.
         entries: the local ledger's entries of the job.
-        outcome: the local outcome as plain JSON values, see `smc.analyses.base.Outcome`.
+        outcome: the local outcome as plain JSON values, see `smc.analyses.outcome.Outcome`.
         facts: what the run cost.
         finished: when it ended, RFC 3339 in UTC.
         salt: `SALT_BYTES` random bytes, to be kept with the result.

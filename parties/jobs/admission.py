@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
@@ -23,8 +23,10 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.base import PERSONS, Analysis, Data, Estimate, Facts, Leakage, Preview
+from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.registry import study_of
+from smc.analyses.study import Analysis, Estimate, Facts, Leakage, Preview, Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
 
@@ -36,14 +38,12 @@ class Task:
     Attributes:
         spec: the job.
         role: this side's role.
-        analysis: the analysis.
-        parameters: its parsed parameters.
+        study: what the analysis made of its parameters.
     """
 
     spec: JobSpec
     role: Role
-    analysis: Analysis
-    parameters: Any
+    study: Study
 
     @property
     def side(self) -> Side:
@@ -58,16 +58,16 @@ class Task:
     @property
     def facts(self) -> Facts:
         """What data and policies have to know of it."""
-        return self.analysis.facts(self.parameters, self.spec.recipients)
+        return self.study.facts(self.spec.recipients)
 
     @property
     def leakage(self) -> Leakage:
         """Who learns what."""
-        return self.analysis.leakage(self.parameters, self.spec.recipients)
+        return self.study.leakage(self.spec.recipients)
 
     def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
         """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
-        return self.analysis.estimate(self.parameters, schemas, self.spec.recipients, rows, key_bits, limits)
+        return self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
 
     def columns(self, role: Role) -> frozenset[str]:
         """The names in the job of the columns that a party brings.
@@ -76,7 +76,7 @@ class Task:
             JobError: the job file names too few or too many.
         """
         given = set(self.spec.side(role).columns)
-        wanted = set(self.analysis.columns(self.parameters, role))
+        wanted = set(self.study.columns[role])
         if missing := sorted(wanted - given):
             raise JobError(
                 f"The job names no column {missing[0]!r} for {role.value}.",
@@ -143,11 +143,10 @@ class Admission:
                 f"The job asks for {spec.seconds} seconds; this daemon grants {self._most_seconds}.",
                 "Lower seconds below [limits], or raise job_seconds in duetto.toml.",
             )
-        analysis = self._analyses[spec.analysis]
-        task = Task(spec, role, analysis, analysis.parse(spec.parameters))
+        task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
         for party in Role:
             task.columns(party)
-        analysis.check_recipients(task.parameters, spec.recipients)
+        task.study.check_recipients(spec.recipients)
         return task
 
     def schemas(self, task: Task) -> Schemas:
@@ -213,7 +212,7 @@ class Admission:
         account = self.account(task)
         spent = self._ledger.spent(account, task.peer) if facts.loss else Spent()
         view = JobView(
-            analysis=task.analysis.name,
+            analysis=task.spec.analysis,
             peer=task.peer,
             dataset=task.side.dataset,
             columns=frozenset(task.side.columns.values()),
@@ -317,7 +316,7 @@ class Admission:
         """
         peer = None if contract is None else contract.schemas[task.role.other]
         limits = limits if contract is None else limits.stricter(contract.agreed)
-        found = task.analysis.check_rows(task.parameters, own.columns, task.role, limits, peer)
+        found = task.study.preview(own.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
         local = {name: column.schema for name, column in own.columns.items() if name != PERSONS}
@@ -364,7 +363,7 @@ class Admission:
         if set(theirs) != task.columns(task.role.other):
             raise JobError("The contract declares other columns than the job names.", code="contract")
         alice, bob = (own, theirs) if task.role is Role.ALICE else (theirs, own)
-        task.analysis.check_schema(task.parameters, alice, bob)
+        task.study.check(alice, bob)
 
     def _names_of_persons(self, task: Task) -> tuple[str, ...]:
         """The local columns that name persons and by which exact tables would sort rows."""

@@ -32,8 +32,8 @@ from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
-from smc.analyses.base import Analysis
 from smc.analyses.registry import ANALYSES
+from smc.analyses.study import Analysis
 from smc.errors import DuettoError
 
 _STOP_SECONDS = 10.0

@@ -12,8 +12,8 @@ from parties.jobs.admission import Admission, Task
 from parties.jobs.own_data import OwnData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.policy.verdict import Verdict
-from smc.analyses.base import Preview
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.study import Preview
 
 
 def check_report(admission: Admission, toml: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def check_report(admission: Admission, toml: str) -> dict[str, Any]:
     rows = count_rows(own.columns)
     verdict = admission.judge(task, own.columns)
     return {
-        "analysis": task.analysis.name,
+        "analysis": task.spec.analysis,
         "title": task.spec.title,
         "role": task.role.value,
         "peer": task.peer,
@@ -80,7 +80,7 @@ def estimate_report(
     Returns:
         Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
         for the larger of both directions, as links are duplex, and `total_seconds` the sum; `memory` as in
-        `smc.analyses.base.Estimate`. Parties that
+        `smc.analyses.study.Estimate`. Parties that
         compute while they send need less, and those whose large messages answer each other more. `limits`
         are those that were taken into account, None where the policy refuses the job; `preview` is as in
         `check_report`, None if `rows` is given.

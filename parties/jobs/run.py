@@ -24,9 +24,9 @@ from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
 from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
 from parties.ports.interfaces import SessionTask
-from smc.analyses.base import Outcome
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.runner import run_analysis
+from smc.analyses.outcome import Outcome
+from smc.analyses.runner import run_study
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -122,9 +122,7 @@ class Run:
         auditor = None
         if participants is not None and own.identities is not None:
             auditor = TableAuditor(self._admission.history, participants, own.identities)
-        outcome = run_analysis(
-            task.analysis, session, task.parameters, data, spec.recipients, agreed, gate, auditor
-        )
+        outcome = run_study(task.study, session, data, spec.recipients, agreed, gate, auditor)
         outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
         traffic = session.channel.traffic
         agreed_schemas = self._record.contract.schemas

@@ -13,7 +13,7 @@ from typing import Final
 
 from parties.policy.conditions import fits
 from parties.policy.rules import Policy, Rule
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
 from smc.analyses.registry import ANALYSES

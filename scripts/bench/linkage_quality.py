@@ -17,14 +17,15 @@ import numpy as np
 
 from parties.bench.people import people
 from parties.bench.workloads import made_up
-from smc.analyses.base import Column, Data, Outcome, Schema
+from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.encoding import Filters
 from smc.analyses.matching.linkage_plain import all_links
 from smc.analyses.matching.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
 from smc.analyses.matching.tolerant_parameters import GREEDY, MODES, NONE
-from smc.analyses.runner import run_analysis
+from smc.analyses.outcome import Outcome
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -140,16 +141,14 @@ def main() -> None:
     both = frozenset(Role)
     counts = [count_rows(parameters, data) for data in (alice, bob)]
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
-    clear = scored(
-        f"in the clear, {given.one_to_one}", linked(TOLERANT.run_plain(parameters, alice, bob, both)), truth
-    )
+    clear = scored(f"in the clear, {given.one_to_one}", linked(parameters.reference(alice, bob, both)), truth)
     if given.plain:
         print(clear)
         return
     begun = time.perf_counter()
     outcomes = run_pair(
-        lambda session: run_analysis(TOLERANT, session, parameters, alice, both, NO_LIMITS),
-        lambda session: run_analysis(TOLERANT, session, parameters, bob, both, NO_LIMITS),
+        lambda session: run_study(parameters, session, alice, both, NO_LIMITS),
+        lambda session: run_study(parameters, session, bob, both, NO_LIMITS),
         timeout=600,
     )
     seconds = time.perf_counter() - begun

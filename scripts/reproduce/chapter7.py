@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from page import PLOTS, Statement, judged, markdown, write
 
 from anonymizer.dp.ttest import SmoothTTest
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.plan import plan

@@ -1,1 +1,1 @@
-"""What two institutions come for: comparison and joint statistics, each with a plain twin."""
+"""What two institutions come for: comparison and joint statistics, each with a reference."""

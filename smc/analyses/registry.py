@@ -4,31 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from smc.analyses.base import Analysis
 from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.preparation import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.study import Analysis, Study
 
 
 def registered(analyses: Iterable[Analysis]) -> Mapping[str, Analysis]:
     """Analyses by their names.
 
     Raises:
-        TypeError: one lacks a part of `smc.analyses.base.Analysis`, such as its facts.
+        TypeError: one lacks a part of `smc.analyses.study.Analysis`.
         ValueError: two have one name.
     """
     found: dict[str, Analysis] = {}
     for analysis in analyses:
         if not isinstance(analysis, Analysis):
-            raise TypeError(f"{type(analysis).__name__} lacks a part of smc.analyses.base.Analysis.")
+            raise TypeError(f"{type(analysis).__name__} lacks a part of smc.analyses.study.Analysis.")
         if analysis.name in found:
             raise ValueError(f"Two analyses are called {analysis.name!r}.")
         found[analysis.name] = analysis
     return MappingProxyType(found)
+
+
+def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
+    """The study that an analysis makes of parameters.
+
+    Raises:
+        UsageError: the parameters are not those of the analysis.
+        TypeError: the study lacks a part of `smc.analyses.study.Study`, such as its facts.
+    """
+    study = analysis.parse(parameters)
+    if not isinstance(study, Study):
+        raise TypeError(f"{type(study).__name__} lacks a part of smc.analyses.study.Study.")
+    return study
 
 
 ANALYSES: Final = registered((CLUSTERING, COMPARISON, MATCHING, PREPARATION, STATISTICS))

@@ -1,23 +1,22 @@
-"""The one way to run an analysis: in a release that knows the scope of the run, and is closed after it."""
+"""The one way to run a study: in a release that knows the scope of the run, and is closed after it."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from smc.analyses.base import Analysis, Data, Outcome
+from smc.analyses.columns import Data
 from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome
+from smc.analyses.study import Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.protocols.session import Session
 
 
-def run_analysis(
-    analysis: Analysis,
+def run_study(
+    study: Study,
     session: Session,
-    parameters: Any,
     data: Data,
     recipients: frozenset[Role],
     limits: Limits,
@@ -27,9 +26,8 @@ def run_analysis(
     """Run one side of a job.
 
     Args:
-        analysis: of the job.
+        study: the job.
         session: this party's side of the run.
-        parameters: as the analysis has parsed them.
         data: this party's columns.
         recipients: who gets the results.
         limits: what both policies ask of results, the stricter of both.
@@ -37,15 +35,13 @@ def run_analysis(
         auditor: remembers what exact tables have shown to the peer; None where nothing is remembered.
 
     Raises:
-        DisclosureRefused: a limit stands against the result, or the analysis ended without consuming one.
+        DisclosureRefused: a limit stands against the result, or the run ended without consuming one.
         OutOfMemory: the memory did not suffice.
-        DuettoError: whatever else the analysis raises.
+        DuettoError: whatever else the study raises.
     """
-    release = Release(
-        session, analysis.facts(parameters, recipients).scope, recipients, limits, gate, auditor
-    )
+    release = Release(session, study.facts(recipients).scope, recipients, limits, gate, auditor)
     try:
-        outcome = analysis.run(session, parameters, data, recipients, release)
+        outcome = study.run(session, data, recipients, release)
     except MemoryError:
         raise OutOfMemory from None
     release.close()

@@ -270,7 +270,7 @@ def test_nothing_is_evaluated() -> None:
         ("smc.protocols.conversion.bit_to_shared", "import smc.protocols.comparison.oblivious"),
         ("smc.protocols.exchange.texts", "from smc.protocols.coins import toss"),
         ("smc.secret.mux", "from smc.secret import msb"),
-        ("smc.analyses.base", "import parties.config"),
+        ("smc.analyses.study", "import parties.config"),
         ("parties.pki.home", "def f():\n    from parties.policy import EXAMPLE"),
         ("parties.rpc.stream", "if TYPE_CHECKING:\n    from parties.session.runner import Sessions"),
         ("parties.certificates.document", "from parties.jobs.store import Store"),
@@ -288,7 +288,7 @@ def test_an_upward_import_is_found(name: str, code: str) -> None:
     [
         ("smc.protocols.session", "from smc.ciphers.paillier import Paillier"),
         ("smc.channel.channel", "from smc.channel.message import Frame"),
-        ("parties.config", "import smc.analyses.base"),
+        ("parties.config", "import smc.analyses.study"),
         ("parties.session.directory", "from parties.rpc.client import PeerClient"),
     ],
 )

@@ -28,17 +28,17 @@ def test_workloads_are_jobs_that_the_analysis_takes(name):
     parameters = analysis.parse(workload.parameters)
     both, again = workload.data(20), workload.data(20)
     schemas = {role: {key: column.schema for key, column in both[role].items()} for role in Role}
-    analysis.check_schema(parameters, schemas[Role.ALICE], schemas[Role.BOB])
-    analysis.check_recipients(parameters, frozenset(Role(name) for name in workload.recipients))
+    parameters.check(schemas[Role.ALICE], schemas[Role.BOB])
+    parameters.check_recipients(frozenset(Role(name) for name in workload.recipients))
     for role in Role:
-        assert set(analysis.columns(parameters, role)) <= set(both[role])
+        assert set(parameters.columns[role]) <= set(both[role])
         for key, column in both[role].items():
             assert list(column.values) == list(again[role][key].values)
 
 
 def test_figures_of_two_processes():
     found = measure_analysis(AnalysisCase("exact-both", 40, repeat=2, timeout=60))
-    estimate = EXACT.estimate(EXACT.parse({"keys": ["id"]}), {}, frozenset(Role), 40, 2048, NO_LIMITS)
+    estimate = EXACT.parse({"keys": ["id"]}).cost({}, frozenset(Role), 40, 2048, NO_LIMITS)
     assert found["result_rows_alice"] == found["result_rows_bob"] == {"matches": 20, "intersection": 1}
     assert len(found["seconds_of_runs"]) == 2
     assert found["payload_alice_to_bob"] < estimate.alice_bytes  # the base transfers are set-up

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.bench.workloads import WORKLOADS
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.memory import MEBI, Memory
 from smc.analyses.registry import ANALYSES
@@ -34,9 +34,9 @@ MEASURED = [
 def estimated(name, rows, limits=NO_LIMITS):
     workload = WORKLOADS[name]
     analysis = ANALYSES[workload.analysis]
-    parameters = analysis.parse(workload.parameters)
+    parameters = analysis.parse(workload)
     schemas = {column: held.schema for column, held in workload.data(10)[Role.ALICE].items()}
-    return analysis.estimate(parameters, schemas, frozenset(Role), rows, 2048, limits).memory
+    return parameters.cost(schemas, frozenset(Role), rows, 2048, limits).memory
 
 
 @pytest.mark.parametrize(("name", "rows", "mebibytes"), MEASURED)
@@ -87,7 +87,7 @@ def of_matched(rows, query):
 def told(name, parameters, schemas, rows, limits=NO_LIMITS):
     analysis = ANALYSES[name]
     parsed = analysis.parse(parameters)
-    return analysis.estimate(parsed, schemas, frozenset(Role), rows, 2048, limits).memory
+    return parsed.cost(schemas, frozenset(Role), rows, 2048, limits).memory
 
 
 def crosstab(bins):

@@ -8,7 +8,7 @@ from parties.bench.people import ERRORS, FIELDS, people
 from parties.bench.workloads import WORKLOADS, made_up
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -37,10 +37,10 @@ def test_the_same_source_gives_the_same_people():
 def test_tolerant_workloads_run(name):
     workload = WORKLOADS[name]
     analysis = ANALYSES[workload.analysis]
-    parameters, data = analysis.parse(workload.parameters), workload.data(30)
+    parameters, data = analysis.parse(workload), workload.data(30)
 
     def run(session):
-        return run_analysis(analysis, session, parameters, data[session.role], frozenset(Role), NO_LIMITS)
+        return run_study(parameters, session, data[session.role], frozenset(Role), NO_LIMITS)
 
     alice, bob = run_pair(run, run)
     assert alice.tables[0].columns["pair"] == bob.tables[0].columns["pair"]

@@ -100,14 +100,13 @@ def test_both_policies_refuse_a_sum_without_noise(written: Path) -> None:
 def verdicts(written: Path, job: str) -> dict[str, Verdict]:
     """What each policy says of a job, after the job has been checked against both catalogs."""
     spec = read_spec(written / f"{job}.toml")
-    analysis = ANALYSES[spec.analysis]
-    parameters = analysis.parse(spec.parameters)
-    analysis.check_recipients(parameters, spec.recipients)
+    study = ANALYSES[spec.analysis].parse(spec)
+    study.check_recipients(spec.recipients)
     schemas, found = [], {}
     for role in Role:
         side = spec.side(role)
         catalog = load_catalog(written / side.party / "catalog.toml")
-        assert set(side.columns) == set(analysis.columns(parameters, role))
+        assert set(side.columns) == set(study.columns[role])
         schemas.append({name: catalog.schema(side.dataset, column) for name, column in side.columns.items()})
         view = JobView(
             analysis=spec.analysis,
@@ -115,7 +114,7 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             dataset=side.dataset,
             columns=frozenset(side.columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
-            facts=analysis.facts(parameters, spec.recipients),
+            facts=study.facts(spec.recipients),
             rows=count_rows(catalog.dataset(side.dataset)),
             persons=1000,
             seconds=spec.seconds,
@@ -124,7 +123,7 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
             parameters={key: value for key, value in spec.parameters.items() if isinstance(value, str)},
         )
         found[side.party] = evaluate(load_policy(written / side.party / "policy.toml"), view)
-    analysis.check_schema(parameters, *schemas)
+    study.check(*schemas)
     return found
 
 

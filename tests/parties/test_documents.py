@@ -22,10 +22,10 @@ from parties.policy.risks import risks
 from parties.policy.rules import Policy, load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from parties.toml import parse
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -89,12 +89,11 @@ def patient(number: int) -> tuple:
 
 def examined(text: str):
     spec = parse_spec(text)
-    analysis = ANALYSES[spec.analysis]
-    parameters = analysis.parse(spec.parameters)
-    analysis.check_recipients(parameters, spec.recipients)
+    study = ANALYSES[spec.analysis].parse(spec)
+    study.check_recipients(spec.recipients)
     for role in Role:
-        assert set(spec.side(role).columns) == set(analysis.columns(parameters, role))
-    return spec, analysis, parameters
+        assert set(spec.side(role).columns) == set(study.columns[role])
+    return spec, study
 
 
 @pytest.mark.parametrize("text", found("[job]", *PAGES))
@@ -149,7 +148,7 @@ def test_the_check_would_find_a_rule_that_gives_ages_away() -> None:
 @pytest.mark.parametrize("text", found("[job]", "docs/tutorial.md"))
 def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
     """At north, and at south, whose policy is the same with the other peer."""
-    spec, analysis, parameters = examined(text)
+    spec, study = examined(text)
     (param,) = found("[[rules]]", "docs/tutorial.md")
     for role, name in zip(Role, ("north", "south"), strict=True):
         peer = spec.side(role.other).party
@@ -161,7 +160,7 @@ def test_the_jobs_of_the_tutorial_run_under_its_policy(text: str) -> None:
             dataset=spec.side(role).dataset,
             columns=frozenset(spec.side(role).columns.values()),
             recipients=frozenset("self" if one is role else "peer" for one in spec.recipients),
-            facts=analysis.facts(parameters, spec.recipients),
+            facts=study.facts(spec.recipients),
             rows=1000,
             persons=1000,
             seconds=spec.seconds,
@@ -180,7 +179,7 @@ def test_catalogs_are_valid(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", found("[alice]", "docs/analyses.md"))
 def test_jobs_run_on_the_data_of_the_page(text: str, catalogs: dict) -> None:
-    spec, analysis, parameters = examined(text)
+    spec, study = examined(text)
     data, schemas = {}, {}
     for role in Role:
         side = spec.side(role)
@@ -188,12 +187,10 @@ def test_jobs_run_on_the_data_of_the_page(text: str, catalogs: dict) -> None:
         data[role] = {name: loaded.columns[column] for name, column in side.columns.items()}
         schemas[role] = {name: column.schema for name, column in data[role].items()}
         data[role][PERSONS] = Column(loaded.persons, Schema("integer", lower=0))
-    analysis.check_schema(parameters, schemas[Role.ALICE], schemas[Role.BOB])
+    study.check(schemas[Role.ALICE], schemas[Role.BOB])
     outcomes = run_pair(
         *(
-            lambda session, role=role: run_analysis(
-                analysis, session, parameters, data[role], spec.recipients, NO_LIMITS
-            )
+            lambda session, role=role: run_study(study, session, data[role], spec.recipients, NO_LIMITS)
             for role in Role
         ),
         timeout=60,

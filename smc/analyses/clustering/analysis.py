@@ -9,13 +9,12 @@ of oblivious transfer instead of homomorphic encryption, see `smc.secret.repeate
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
 from smc.analyses.clustering import matched, plain, privacy
 from smc.analyses.clustering.census import Census, check_weight
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
@@ -26,11 +25,14 @@ from smc.analyses.clustering.sides import agree, check_sides, cost_agree
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.clustering.told import details, leakage, tells_members
+from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -43,41 +45,37 @@ _CENTRE_MEMORY: Final = 125
 _MAX_INERTIA: Final = 1 << 60
 
 
-class Clustering:
-    """The analysis `clustering`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+@dataclass(frozen=True, slots=True)
+class ClusteringStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name: Final = "clustering"
-    always_matches: Final = False
+    parameters: ClusteringParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> ClusteringParameters:
-        """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`."""
-        return parse(parameters)
-
-    def columns(self, parameters: ClusteringParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns that the role brings."""
-        return parameters.columns(role)
+        return {role: self.parameters.columns(role) for role in Role}
 
-    def check_schema(
-        self, parameters: ClusteringParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that all columns are bounded numbers, declared alike where both bring them, and fit."""
+        parameters = self.parameters
         columns = grid_of(parameters, check_sides(parameters, alice, bob))
         columns.stated(parameters.centres)
         privacy.plan(parameters, columns)
 
-    def check_recipients(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to."""
-        del parameters
         if not recipients:
             raise UsageError("Nobody receives the clusters.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows of both sides are matched, or belong together by position unless each has rows of its own.
 
         Without an epsilon centres, sizes and inertia are exact, and labels are about single rows; so are
         centres of rows that both sides hold parts of (`smc.analyses.clustering.told`). With an epsilon, a
         recipient takes the labels of its own rows from the noisy centres.
         """
+        parameters = self.parameters
         del recipients  # each of them holds columns
         matches = parameters.match is not None
         return Facts(
@@ -90,13 +88,12 @@ class Clustering:
             loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MAX_DELTA),
         )
 
-    def leakage(self, parameters: ClusteringParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Who learns what, see `smc.analyses.clustering.told`."""
-        return leakage(parameters, recipients)
+        return leakage(self.parameters, recipients)
 
-    def check_rows(
+    def preview(
         self,
-        parameters: ClusteringParameters,
         data: Data,
         role: Role,
         limits: Limits,
@@ -107,6 +104,7 @@ class Clustering:
         Where each side brings rows of its own and the local ones are too few alone, a note says how many are
         needed: the peer may bring the rest.
         """
+        parameters = self.parameters
         notes = []
 
         def look() -> None:
@@ -139,9 +137,8 @@ class Clustering:
 
         return replace(Preview.of(look), notes=tuple(notes))
 
-    def estimate(
+    def cost(
         self,
-        parameters: ClusteringParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -152,6 +149,7 @@ class Clustering:
 
         Of a vertical layout the local columns stand for the peer's as well.
         """
+        parameters = self.parameters
         del key_bits
         columns = _likely_grid(parameters, schemas)
         shape = Shape.of(parameters, columns, rows, rows)
@@ -171,7 +169,6 @@ class Clustering:
     def run(
         self,
         session: Session,
-        parameters: ClusteringParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -185,7 +182,8 @@ class Clustering:
                 matched, or the matches, fewer than the policies ask.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         names = parameters.values(session.role)
         own = {name: Declared.of(name, data[name].schema) for name in names}
         persons = _persons(parameters, data)
@@ -193,7 +191,11 @@ class Clustering:
         if parameters.match is not None:
             matched.check_limits(parameters, release)
             settled = matched.rows_of(
-                parameters, parameters.match, data, session.role, one_row_each=release.counts_clusters
+                parameters,
+                parameters.match,
+                data,
+                session.role,
+                one_row_each=release.counts_clusters,
             )
         count = len(data[names[0]]) if settled is None else len(settled)
         rows, declared = agree(session, parameters, own, count)
@@ -217,11 +219,10 @@ class Clustering:
         notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
         return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
 
-    def run_plain(
-        self, parameters: ClusteringParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
-        """The plain twin, without noise and without limits; random starts are drawn anew."""
-        self.check_recipients(parameters, recipients)
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The reference, without noise and without limits; random starts are drawn anew."""
+        parameters = self.parameters
+        self.check_recipients(recipients)
         sides = dict(zip(Role, (alice, bob), strict=True))
         schemas = {
             role: {name: data[name].schema for name in parameters.columns(role)}
@@ -236,6 +237,17 @@ class Clustering:
             for role in Role
         )
         return first, second
+
+
+class Clustering:
+    """The analysis `clustering`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "clustering"
+    always_matches: Final = False
+
+    def parse(self, parameters: Mapping[str, Any]) -> ClusteringStudy:
+        """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`."""
+        return ClusteringStudy(parse(parameters))
 
 
 CLUSTERING: Final = Clustering()

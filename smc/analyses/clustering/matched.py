@@ -16,11 +16,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data
 from smc.analyses.clustering.census import MARKS, Census, marked
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape
+from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
@@ -144,7 +144,7 @@ def table(
 def joined(
     parameters: ClusteringParameters, match: ExactParameters, grid: Grid, sides: Mapping[Role, Data]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """The plain twin of `table`.
+    """The reference of `table`.
 
     Args:
         parameters: as parsed.

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Table
 from smc.analyses.clustering.scaling import Grid
+from smc.analyses.outcome import Table
 
 SUPPRESSED: Final = (
     "Clusters without a size are about too few persons in all or of one side, have a sum that tells of a few "

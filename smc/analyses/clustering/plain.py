@@ -1,4 +1,4 @@
-"""The plain twin: the same whole numbers in the clear, by the same rules to the last bit."""
+"""The reference: the same whole numbers in the clear, by the same rules to the last bit."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.base import Outcome
 from smc.analyses.clustering import lloyd, plain
 from smc.analyses.clustering.census import Census, cost_counted, cost_limits, cost_summed
 from smc.analyses.clustering.outcome import (
@@ -27,6 +26,7 @@ from smc.analyses.disclosure.clusters import Clusters, Way
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.secret import mux, opening, products

@@ -2,7 +2,7 @@
 
 A value x of a column with bounds l and u becomes q = round((x - l) f), from 0 to 2**precision - 1 at most,
 with a factor f that is public: of its own for each column (scaling by range), or one for all of them (none).
-Centres have `fraction` binary digits more. With whole numbers both parties and the plain twin get the same
+Centres have `fraction` binary digits more. With whole numbers both parties and the reference get the same
 clusters, to the last bit.
 """
 
@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Schema
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, Scaling
+from smc.analyses.columns import Data, Schema
 from smc.errors import DomainError, UsageError
 from smc.secret.bounds import Bounds
 

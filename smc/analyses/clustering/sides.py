@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from smc.analyses.base import Schema
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.scaling import Declared
+from smc.analyses.columns import Schema
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from smc.analyses.base import Leakage
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import ASKED
+from smc.analyses.study import Leakage
 from smc.forms import Role
 
 

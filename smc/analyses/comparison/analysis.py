@@ -1,11 +1,12 @@
-"""The analysis: checks, cost, the joint run and the plain twin."""
+"""The analysis: checks, cost, the joint run and the reference."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.columns import Data, Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find
 from smc.analyses.comparison.holdings import (
     agreed_rows,
@@ -29,6 +30,8 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Form, Holding, Role
 from smc.planning.cost import estimate_seconds
@@ -43,37 +46,35 @@ from smc.values import Nothing, Plain, Share, Value
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
 
-class Comparison:
-    """See the module; fulfils `smc.analyses.base.Analysis`."""
+@dataclass(frozen=True, slots=True)
+class ComparisonStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name = "comparison"
-    always_matches = False
+    parameters: ComparisonParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> ComparisonParameters:
-        """See `smc.analyses.comparison.parameters.parse`."""
-        return parse(parameters)
-
-    def columns(self, parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """x, y, or both: what the party holds of them besides keys and constants."""
-        names = [
-            name
-            for name in ("x", "y")
-            if name not in parameters.constants
-            and parameters.form(name).holding(role) in (Holding.PLAIN, Holding.SHARE, Holding.CIPHERTEXT)
-        ]
-        return tuple(names)
+        held = (Holding.PLAIN, Holding.SHARE, Holding.CIPHERTEXT)
+        return {
+            role: tuple(
+                name
+                for name in ("x", "y")
+                if name not in self.parameters.constants and self.parameters.form(name).holding(role) in held
+            )
+            for role in Role
+        }
 
-    def check_schema(
-        self, parameters: ComparisonParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check kinds, scales, bounds and share moduli.
 
         Raises:
             UsageError: names the side and the column.
         """
+        parameters = self.parameters
         measures: dict[tuple[int, str], str] = {}
         for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-            measures |= self._measures(parameters, schemas, role)
+            measures |= self._measures(schemas, role)
         if len(measures) > 1:
             raise UsageError(
                 f"{' and '.join(measures.values())} have different units or different numbers of digits "
@@ -88,15 +89,15 @@ class Comparison:
                     "Declare the same modulus on both sides.",
                 )
         moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
-        self._plan(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli)
+        self._plan(Parameters(1, parameters.bits, 2048, 2048), moduli)
 
-    def check_recipients(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Recipients are those who hold a part of delta by its form, and nobody else.
 
         Raises:
             UsageError: says who they must be.
         """
-        form = parameters.type.delta
+        form = self.parameters.type.delta
         holders = frozenset(
             role for role in Role if form.holding(role) not in (Holding.NOTHING, Holding.SECRET_KEY)
         )
@@ -107,21 +108,22 @@ class Comparison:
                 f"Write recipients = [{names}], or choose another form.",
             )
 
-    def facts(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are paired by position; the result is about single rows, if anybody sees it."""
         del recipients  # the type says who sees the result
         return Facts(
             pairs_by_position=True,
             matches=False,
-            row_results=bool(parameters.type.delta.sees),
-            comparison_type=parameters.type,
+            row_results=bool(self.parameters.type.delta.sees),
+            comparison_type=self.parameters.type,
             exact=False,
             sorts_by=frozenset(),
             loss=Loss(),
         )
 
-    def leakage(self, parameters: ComparisonParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Who learns what."""
+        parameters = self.parameters
         del recipients
         learns = {role: _learns(parameters, role) for role in Role}
         public: tuple[str, ...] = (
@@ -132,32 +134,31 @@ class Comparison:
             public += ("random names of the pools that both keep for such comparisons",)
         return Leakage(learns[Role.ALICE], learns[Role.BOB], public)
 
-    def check_rows(
+    def preview(
         self,
-        parameters: ComparisonParameters,
         data: Data,
         role: Role,
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """Whether columns fit the parameters, and numbers of rows each other, if the peer brings the rest."""
+        parameters = self.parameters
         del limits, peer
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         width = parameters.bits if parameters.type.bitwise else 1
         fitting = {"x": own[0] or own[1] * width, "y": own[1] or own[0] // width}
-        theirs = self.columns(parameters, role.other)
+        theirs = self.columns[role.other]
         brought = [rows if name in theirs else 0 for name, rows in fitting.items()]
 
         def look() -> None:
-            self._measures(parameters, {name: column.schema for name, column in data.items()}, role)
+            self._measures({name: column.schema for name, column in data.items()}, role)
             if any(name in data for name in ("x", "y")):
                 _count(parameters, own, brought)
 
         return Preview.of(look)
 
-    def estimate(
+    def cost(
         self,
-        parameters: ComparisonParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -168,12 +169,13 @@ class Comparison:
 
         A job with `pool = true` is priced as if there were no pool in common.
         """
+        parameters = self.parameters
         del recipients, limits
         given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
         moduli = [
             parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS
         ]
-        plan = self._plan(parameters, given, moduli)
+        plan = self._plan(given, moduli)
         looking = agreement_cost(plan) if parameters.pool else Cost()
         cost = counts_cost(2) + plan.setup + looking + plan.cost(given)
         return Estimate(
@@ -188,7 +190,6 @@ class Comparison:
     def run(
         self,
         session: Session,
-        parameters: ComparisonParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -198,7 +199,8 @@ class Comparison:
         Raises:
             DomainError: the numbers of rows do not fit.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
         peer = exchange_counts(session, own)
         count = _count(parameters, own, peer)
@@ -209,7 +211,7 @@ class Comparison:
         }
         moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
         given = session_parameters(session, count, parameters.bits)
-        plan = self._plan(parameters, given, moduli)
+        plan = self._plan(given, moduli)
         ready = prepare(plan, session)
         about = Rows() if parameters.type.delta.sees else Shares()
         release.admit(about)
@@ -221,23 +223,21 @@ class Comparison:
             {"route": plan.route, "engine": plan.engine, "type": str(plan.type), "plan": plan.digest},
         )
 
-    def run_plain(
-        self, parameters: ComparisonParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
-        """The plain twin, for columns that are plain or shared modulo a number.
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The reference, for columns that are plain or shared modulo a number.
 
         Raises:
             UsageError: a column is encrypted or shared modulo a key, which nobody can open here.
         """
-        self.check_recipients(parameters, recipients)
-        x, y = (plain_values(parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
+        self.check_recipients(recipients)
+        x, y = (plain_values(self.parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
         count = max(len(x), len(y))
         pairs = zip(stretched(x, count), stretched(y, count), strict=True)
         delta = [int(a >= b) for a, b in pairs]
-        form = parameters.type.delta
+        form = self.parameters.type.delta
         if form in (Form.ES, Form.SE):
             raise UsageError(
-                "The plain twin has no keys to encrypt under.", "Choose a shared or plain result."
+                "The reference has no keys to encrypt under.", "Choose a shared or plain result."
             )
         values: dict[Holding, tuple[Value, Value]] = {
             Holding.PLAIN: (Plain(delta), Plain(delta)),
@@ -248,22 +248,21 @@ class Comparison:
         first, second = (Outcome(plain_tables(result), notes(result)) for result in results)
         return first, second
 
-    def _measures(
-        self, parameters: ComparisonParameters, schemas: Mapping[str, Schema], role: Role
-    ) -> dict[tuple[int, str], str]:
+    def _measures(self, schemas: Mapping[str, Schema], role: Role) -> dict[tuple[int, str], str]:
         """Scale and unit of a side's columns of numbers, which are checked by themselves."""
         measures: dict[tuple[int, str], str] = {}
-        for name in self.columns(parameters, role):
+        for name in self.columns[role]:
             schema = schemas[name]
             place = f"{role.value}'s column {name}"
-            check_kind(schema, parameters.form(name).holding(role), place)
+            check_kind(schema, self.parameters.form(name).holding(role), place)
             if schema.kind in NUMBERS:
-                check_bounds(schema, parameters, place)
+                check_bounds(schema, self.parameters, place)
                 measures[schema.scale, schema.unit] = place
         return measures
 
-    def _plan(self, parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
+    def _plan(self, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
         first = moduli[0] if moduli else Role.ALICE
+        parameters = self.parameters
         last = moduli[-1] if moduli else Role.ALICE
         return plan_comparison(
             parameters.type,
@@ -327,6 +326,17 @@ def _has_model(parameters: ComparisonParameters, plan: Plan) -> bool:
     kind = parameters.type
     encrypted = {Form.ES, Form.SE} & {kind.x, kind.y, kind.delta}
     return plan.engine == "oblivious" and not encrypted and not parameters.pool
+
+
+class Comparison:
+    """See the module; fulfils `smc.analyses.study.Analysis`."""
+
+    name = "comparison"
+    always_matches = False
+
+    def parse(self, parameters: Mapping[str, Any]) -> ComparisonStudy:
+        """See `smc.analyses.comparison.parameters.parse`."""
+        return ComparisonStudy(parse(parameters))
 
 
 COMPARISON = Comparison()

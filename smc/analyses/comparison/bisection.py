@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.comparison.parameters import NUMBERS
 from smc.forms import ComparisonType, Holding, Role
 from smc.planning.route import MAX_BITS

@@ -7,8 +7,9 @@ from typing import Any
 
 from gmpy2 import mpz
 
-from smc.analyses.base import Column, Table
+from smc.analyses.columns import Column
 from smc.analyses.comparison.parameters import ComparisonParameters
+from smc.analyses.outcome import Table
 from smc.ciphers.ciphertexts import Ciphertexts, valid
 from smc.errors import DomainError, KeyMaterialError, UsageError
 from smc.forms import Form, Holding, Role
@@ -93,7 +94,7 @@ def _key_modulus(session: Session, role: Role) -> int:
 def plain_values(
     parameters: ComparisonParameters, name: str, alice: Column | None, bob: Column | None
 ) -> list[int]:
-    """X or y in the clear, for the plain twin.
+    """X or y in the clear, for the reference.
 
     Raises:
         UsageError: the column is encrypted, or shared modulo a key.
@@ -106,7 +107,7 @@ def plain_values(
             return [(a + b) % modulus for a, b in zip(alice.values, bob.values, strict=True)]
     column = alice if alice is not None else bob
     if column is None or column.schema.kind in ("share", "ciphertext"):
-        raise UsageError(f"The plain twin cannot open column {name}.", "Use plain columns.")
+        raise UsageError(f"The reference cannot open column {name}.", "Use plain columns.")
     return list(column.values)
 
 

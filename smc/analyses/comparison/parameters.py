@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding

@@ -1,4 +1,4 @@
-"""The plain twin of the opening of tables."""
+"""The reference of the opening of tables."""
 
 from __future__ import annotations
 

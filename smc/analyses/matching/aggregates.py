@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data, Outcome, Schema
+from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.limits import Limits
@@ -33,6 +33,7 @@ from smc.analyses.matching.aggregates_parameters import (
     distributions,
 )
 from smc.analyses.matching.aggregates_tables import results, share_outcome
+from smc.analyses.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
 from smc.protocols.exchange.row_counts import RowCount
@@ -145,7 +146,7 @@ def plain_aggregates(
     data: tuple[Data, Data],
     recipients: frozenset[Role],
 ) -> tuple[Outcome, Outcome]:
-    """The plain twin: exact figures; of shares, Alice has the values of the matches and Bob zeros.
+    """The reference: exact figures; of shares, Alice has the values of the matches and Bob zeros.
 
     Args:
         parameters: as parsed.

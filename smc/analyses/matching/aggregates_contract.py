@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from smc.analyses.base import Leakage, Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.costs import SumShape, cost_test
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import ASKED, Limits
@@ -21,6 +21,7 @@ from smc.analyses.matching.aggregates_parameters import (
     distributions,
 )
 from smc.analyses.statistics.numbers import text
+from smc.analyses.study import Leakage
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import declarations_cost

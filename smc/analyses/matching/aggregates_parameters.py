@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take

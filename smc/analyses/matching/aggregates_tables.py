@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Outcome, Table
 from smc.analyses.matching.aggregates_parameters import NEIGHBOURS, SIZE, AggregateParameters
+from smc.analyses.outcome import Outcome, Table
 from smc.analyses.statistics.numbers import real
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.laplace import DiscreteLaplace

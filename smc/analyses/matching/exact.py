@@ -13,12 +13,13 @@ and the number of runs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import ASKED, Limits
@@ -29,6 +30,8 @@ from smc.analyses.matching.aggregates import Brought, check_own, plain_aggregate
 from smc.analyses.matching.exact_parameters import ExactParameters, check_keys, parse_exact
 from smc.analyses.matching.keys import DISTINCT, MULTISET, Settled, hashed, settle
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
@@ -51,42 +54,38 @@ _ALIGNED_MEMORY: Final = Memory(25 * MEBI, 750)
 _DIGIT_MEMORY: Final = 72
 
 
-class ExactMatching:
-    """The method `exact` of matching; see `smc.analyses.base.Analysis` for its methods' contracts."""
+@dataclass(frozen=True, slots=True)
+class ExactStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name: Final = "exact"
-    always_matches: Final = True
+    parameters: ExactParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> ExactParameters:
-        """See `smc.analyses.matching.exact_parameters`."""
-        return parse_exact(parameters)
-
-    def columns(self, parameters: ExactParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The key columns, and the local values."""
-        return parameters.columns(role)
+        return {role: self.parameters.columns(role) for role in Role}
 
-    def check_schema(
-        self, parameters: ExactParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check the kinds of keys and values."""
+        parameters = self.parameters
         for role, schemas in zip(Role, (alice, bob), strict=True):
             check_keys(parameters, schemas, role)
         if parameters.aggregates is not None:
             aggregates_contract.check_values(parameters.aggregates, alice, bob)
 
-    def check_recipients(self, parameters: ExactParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Somebody receives; shares need both."""
-        if parameters.aggregates is not None:
-            aggregates_contract.check_aggregate_recipients(parameters.aggregates, recipients)
+        if self.parameters.aggregates is not None:
+            aggregates_contract.check_aggregate_recipients(self.parameters.aggregates, recipients)
         elif not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: ExactParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Keys are about single rows; figures over the intersection are exact, noisy or stay shared.
 
         Exact sums are about single rows, too, where somebody gets the sum of its own column.
         """
-        over = parameters.aggregates
+        over = self.parameters.aggregates
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -97,8 +96,9 @@ class ExactMatching:
             loss=Loss() if over is None else aggregates_contract.aggregate_loss(over),
         )
 
-    def leakage(self, parameters: ExactParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn which of their keys the other side has, or figures."""
+        parameters = self.parameters
         if parameters.aggregates is not None:
             return aggregates_contract.aggregate_leakage(parameters.aggregates, recipients)
         gets = "which of its own keys the other side has too, and so their number"
@@ -110,15 +110,15 @@ class ExactMatching:
             (f"{rows} of each side",),
         )
 
-    def check_rows(
+    def preview(
         self,
-        parameters: ExactParameters,
         data: Data,
         role: Role,
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
+        parameters = self.parameters
 
         def look() -> None:
             check_keys(parameters, {name: column.schema for name, column in data.items()}, role)
@@ -129,9 +129,8 @@ class ExactMatching:
 
         return Preview.of(look)
 
-    def estimate(
+    def cost(
         self,
-        parameters: ExactParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -139,6 +138,7 @@ class ExactMatching:
         limits: Limits,
     ) -> Estimate:
         """Exact rounds and bytes, where the declarations of all values are known."""
+        parameters = self.parameters
         del key_bits
         total = counts_cost(1) + TOSS_COST
         if parameters.aggregates is None:
@@ -165,7 +165,6 @@ class ExactMatching:
     def run(
         self,
         session: Session,
-        parameters: ExactParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -177,7 +176,8 @@ class ExactMatching:
             DisclosureRefused: a limit stands against the run, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         session.report("keys", 0, 1)
         settled = settle(data, parameters.recipes, parameters.duplicates, session.role.value)
         peer_count = exchange_counts(session, [len(settled)])[0]
@@ -196,11 +196,10 @@ class ExactMatching:
             found = release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
         return _outcome(parameters, data, settled, found)
 
-    def run_plain(
-        self, parameters: ExactParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
-        """The plain twin: the intersection of the normal forms."""
-        self.check_recipients(parameters, recipients)
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The reference: the intersection of the normal forms."""
+        parameters = self.parameters
+        self.check_recipients(recipients)
         sides = [
             settle(data, parameters.recipes, parameters.duplicates, role.value)
             for role, data in ((Role.ALICE, alice), (Role.BOB, bob))
@@ -220,6 +219,17 @@ class ExactMatching:
             for role, data, side, keys in zip(Role, (alice, bob), sides, (first, second), strict=True)
         ]
         return outcomes[0], outcomes[1]
+
+
+class ExactMatching:
+    """The method `exact` of matching; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "exact"
+    always_matches: Final = True
+
+    def parse(self, parameters: Mapping[str, Any]) -> ExactStudy:
+        """See `smc.analyses.matching.exact_parameters`."""
+        return ExactStudy(parse_exact(parameters))
 
 
 EXACT: Final = ExactMatching()

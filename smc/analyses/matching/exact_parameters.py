@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.matching import aggregates_parameters
 from smc.analyses.matching.aggregates_parameters import AggregateParameters, parse_aggregates
 from smc.analyses.matching.keys import DUPLICATES, ERROR

@@ -20,7 +20,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data
+from smc.analyses.columns import Data
 from smc.analyses.matching.normalization import normalized
 from smc.errors import DomainError
 

@@ -34,7 +34,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from smc.analyses.base import Column
+from smc.analyses.columns import Column
 from smc.analyses.matching import letters
 from smc.errors import DomainError, UsageError
 

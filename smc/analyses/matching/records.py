@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data
+from smc.analyses.columns import Data
 from smc.analyses.matching.blocking import EMPTY, Index, Layout, lay_out
 from smc.analyses.matching.encoding import Filters, Octet, encode
 from smc.analyses.matching.normalization import normalized

@@ -13,12 +13,13 @@ Christen and Verykios, A taxonomy of privacy-preserving record linkage technique
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
@@ -33,6 +34,8 @@ from smc.analyses.matching.one_to_one import OneToOne
 from smc.analyses.matching.records import Records, Texts, count_rows, layouts, prepare, read_texts
 from smc.analyses.matching.tolerant_parameters import GREEDY, LARGEST, NONE, TolerantParameters, parse
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import exchange_counts
@@ -46,45 +49,38 @@ _EMPTY: Final = ("A side has no rows, so nothing matches.",)
 _ROUTE: Final = "Bloom filters compared bucket by bucket by oblivious transfer"
 
 
-class Tolerant:
-    """The method `tolerant`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+@dataclass(frozen=True, slots=True)
+class TolerantStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name: Final = "tolerant"
-    always_matches: Final = True
+    parameters: TolerantParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> TolerantParameters:
-        """Check the `[parameters]` of a job, see `smc.analyses.matching.tolerant_parameters`."""
-        return parse(parameters)
-
-    def columns(self, parameters: TolerantParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """What is compared, blocks or is shown, under the same names on both sides."""
-        del role
-        return tuple(dict.fromkeys((*parameters.columns, *parameters.show)))
+        return dict.fromkeys(Role, tuple(dict.fromkeys((*self.parameters.columns, *self.parameters.show))))
 
-    def check_schema(
-        self, parameters: TolerantParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides declare the columns as texts, integers, dates or categories.
 
         Raises:
             UsageError: they do not.
         """
         for role, schemas in zip(Role, (alice, bob), strict=True):
-            self._check_side(parameters, schemas, role)
+            self._check_side(schemas, role)
 
-    def check_recipients(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to.
 
         Raises:
             UsageError: nobody does.
         """
-        del parameters
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows."""
-        del parameters, recipients
+        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -95,15 +91,15 @@ class Tolerant:
             loss=Loss(),
         )
 
-    def leakage(self, parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn their rows with a match and a number for each partner."""
-        gets = _LEARNS[parameters.one_to_one]
+        gets = _LEARNS[self.parameters.one_to_one]
         public = (
             "how many rows each side has",
             "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
             *(
                 ()
-                if parameters.accept_overflow
+                if self.parameters.accept_overflow
                 else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
             ),
             f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
@@ -112,9 +108,8 @@ class Tolerant:
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
 
-    def check_rows(
+    def preview(
         self,
-        parameters: TolerantParameters,
         data: Data,
         role: Role,
         limits: Limits,
@@ -124,11 +119,12 @@ class Tolerant:
 
         With more rows there it has more buckets, and they are hardly fuller.
         """
+        parameters = self.parameters
         del peer
         schemas = {name: column.schema for name, column in data.items()}
 
         def look() -> None:
-            self._check_side(parameters, schemas, role)
+            self._check_side(schemas, role)
             own = count_rows(parameters, data)
             limits.check_sets(own, own)
 
@@ -137,9 +133,8 @@ class Tolerant:
             return found
         return _preview(parameters, read_texts(parameters, data), count_rows(parameters, data))
 
-    def estimate(
+    def cost(
         self,
-        parameters: TolerantParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -148,14 +143,13 @@ class Tolerant:
     ) -> Estimate:
         """Exact rounds and bytes."""
         del schemas, key_bits
-        cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
+        cost = run_cost(self.parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
         seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
         return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, _MEMORY.at(rows))
 
     def run(
         self,
         session: Session,
-        parameters: TolerantParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -167,7 +161,8 @@ class Tolerant:
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         own = count_rows(parameters, data)
         texts = read_texts(parameters, data)
         _preview(parameters, texts, own).require()
@@ -189,14 +184,13 @@ class Tolerant:
         rows = np.argsort(linkage.numbers)[own_numbers - 1]
         return _outcome(parameters, counts, data, rows, partners, _notes(parameters, records))
 
-    def run_plain(
-        self, parameters: TolerantParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The same rule in the clear; a partner's number is its row.
 
         Of largest assignments, where there are several, it may find another one than the joint run.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         sides = dict(zip(Role, (alice, bob), strict=True))
         counts = {role: count_rows(parameters, data) for role, data in sides.items()}
         texts = {role: read_texts(parameters, data) for role, data in sides.items()}
@@ -218,8 +212,8 @@ class Tolerant:
         ]
         return outcomes[0], outcomes[1]
 
-    def _check_side(self, parameters: TolerantParameters, schemas: Mapping[str, Schema], role: Role) -> None:
-        for name in self.columns(parameters, role):
+    def _check_side(self, schemas: Mapping[str, Schema], role: Role) -> None:
+        for name in self.columns[role]:
             if name not in schemas:
                 raise UsageError(f"{role.name.title()} declares no column {name!r}.", "Add it to the job.")
             if schemas[name].kind not in KINDS:
@@ -227,7 +221,18 @@ class Tolerant:
                     f"{role.name.title()}'s column {name!r} is of kind {schemas[name].kind!r}.",
                     f"Records are compared as texts; declare one of {', '.join(KINDS)}.",
                 )
-        parameters.check_dates(schemas)
+        self.parameters.check_dates(schemas)
+
+
+class Tolerant:
+    """The method `tolerant`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "tolerant"
+    always_matches: Final = True
+
+    def parse(self, parameters: Mapping[str, Any]) -> TolerantStudy:
+        """Check the `[parameters]` of a job, see `smc.analyses.matching.tolerant_parameters`."""
+        return TolerantStudy(parse(parameters))
 
 
 TOLERANT: Final = Tolerant()

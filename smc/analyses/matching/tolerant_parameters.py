@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.matching.blocking import YEAR, KeyPart
 from smc.analyses.matching.encoding import MAX_WEIGHT, Field
 from smc.analyses.matching.normalization import DATE, parse_steps

@@ -22,8 +22,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Schema
 from smc.analyses.clustering.scaling import Declared, Grid, grid
+from smc.analyses.columns import Data, Schema
 from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters
 from smc.errors import DomainError
 from smc.forms import Role

@@ -8,12 +8,13 @@ this run alone. No vector and no score leaves a party.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.limits import ASKED, Limits
@@ -23,6 +24,8 @@ from smc.analyses.matching import vector_pairs
 from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors_parameters import EUCLIDEAN, VectorParameters, parse
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
@@ -48,26 +51,20 @@ _NUMBERS: Final = (
 _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
 
-class Vectors:
-    """The method `vectors`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+@dataclass(frozen=True, slots=True)
+class VectorStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name: Final = "vectors"
-    always_matches: Final = True
+    parameters: VectorParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> VectorParameters:
-        """Check the parameters, see `smc.analyses.matching.vectors_parameters`."""
-        return parse(parameters)
-
-    def columns(self, parameters: VectorParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The features, the same for both."""
-        del role
-        return parameters.columns
+        return dict.fromkeys(Role, self.parameters.columns)
 
-    def check_schema(
-        self, parameters: VectorParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides declare the features alike, as bounded numbers."""
-        for name in parameters.columns:
+        for name in self.parameters.columns:
             for role, schemas in zip(Role, (alice, bob), strict=True):
                 if name not in schemas:
                     raise UsageError(
@@ -79,17 +76,16 @@ class Vectors:
                         f"Alice and Bob declare {what} of column {name!r} differently.",
                         "Declare the columns alike.",
                     )
-        Measure.of(parameters, alice)
+        Measure.of(self.parameters, alice)
 
-    def check_recipients(self, parameters: VectorParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to."""
-        del parameters
         if not recipients:
             raise UsageError("Nobody receives the matches.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: VectorParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Rows are matched, and the pairs are about single rows."""
-        del parameters, recipients
+        del recipients
         return Facts(
             pairs_by_position=False,
             matches=True,
@@ -100,10 +96,10 @@ class Vectors:
             loss=Loss(),
         )
 
-    def leakage(self, parameters: VectorParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn pairs, by own rows and numbers for the other side's."""
-        if parameters.nearest:
-            what = f"for each of Alice's rows the {parameters.nearest} nearest of Bob's and their order"
+        if self.parameters.nearest:
+            what = f"for each of Alice's rows the {self.parameters.nearest} nearest of Bob's and their order"
         else:
             what = "all pairs of rows that are alike by the threshold"
         gets = (
@@ -119,15 +115,15 @@ class Vectors:
             gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public
         )
 
-    def check_rows(
+    def preview(
         self,
-        parameters: VectorParameters,
         data: Data,
         role: Role,
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """Whether there are rows enough, and not too many pairs if the peer brings as many."""
+        parameters = self.parameters
         del peer
 
         def look() -> None:
@@ -138,9 +134,8 @@ class Vectors:
 
         return Preview.of(look)
 
-    def estimate(
+    def cost(
         self,
-        parameters: VectorParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -149,20 +144,19 @@ class Vectors:
     ) -> Estimate:
         """Exact rounds and bytes."""
         del key_bits
-        measure, count = Measure.of(parameters, schemas), max(1, rows)
+        measure, count = Measure.of(self.parameters, schemas), max(1, rows)
         cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, count, count)
         if limits.counts_matches:
             cost += vector_pairs.cost_matched(measure, count, count)
             most = Bounds(0, count)
             cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
-        cost += opening.cost_bits(count * count * max(1, parameters.nearest), recipients)
+        cost += opening.cost_bits(count * count * max(1, self.parameters.nearest), recipients)
         seconds = _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
         return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, _ROUTE, _MEMORY.at(count))
 
     def run(
         self,
         session: Session,
-        parameters: VectorParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -174,7 +168,8 @@ class Vectors:
             DisclosureRefused: the limits stand against it.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         measure = Measure.of(parameters, _schemas(parameters, data))
         own = measure.whole(data)
         (peer,) = exchange_counts(session, [len(own)])
@@ -192,11 +187,10 @@ class Vectors:
         side = 0 if session.role is Role.ALICE else 1
         return _outcome(parameters, numbers[links[:, side]], links[:, 1 - side], links[:, 2], details)
 
-    def run_plain(
-        self, parameters: VectorParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The same rule in the clear; a partner's number is its row. Of equals it takes the earlier ones."""
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         measure = Measure.of(parameters, _schemas(parameters, alice))
         first, second = measure.whole(alice), measure.whole(bob)
         _check(parameters, len(first), len(second))
@@ -209,6 +203,17 @@ class Vectors:
             for side, role in enumerate(Role)
         ]
         return outcomes[0], outcomes[1]
+
+
+class Vectors:
+    """The method `vectors`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "vectors"
+    always_matches: Final = True
+
+    def parse(self, parameters: Mapping[str, Any]) -> VectorStudy:
+        """Check the parameters, see `smc.analyses.matching.vectors_parameters`."""
+        return VectorStudy(parse(parameters))
 
 
 VECTORS: Final = Vectors()

@@ -14,13 +14,15 @@ noisy count, is withheld (`suppression.py`); fewer than m times `rows_per_person
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.base import Data, Estimate, Facts, Leakage, Outcome, Preview, Schema
+from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
 from smc.analyses.memory import MEBI, Memory
+from smc.analyses.outcome import Outcome
 from smc.analyses.statistics import noisy, vertical, vertical_contract
 from smc.analyses.statistics.exact import Tables
 from smc.analyses.statistics.outcome import (
@@ -34,6 +36,7 @@ from smc.analyses.statistics.outcome import (
 from smc.analyses.statistics.parameters import StatisticsParameters, parse
 from smc.analyses.statistics.plan import check_alike, plan
 from smc.analyses.statistics.rows import Rows
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -45,26 +48,22 @@ _SETUP_SECONDS: Final = 0.05
 _MEMORY: Final = Memory(35 * MEBI, 50)
 
 
-class Statistics:
-    """The analysis `statistics`; see `smc.analyses.base.Analysis` for its methods' contracts."""
+@dataclass(frozen=True, slots=True)
+class StatisticsStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
 
-    name: Final = "statistics"
-    always_matches: Final = False
+    parameters: StatisticsParameters
 
-    def parse(self, parameters: Mapping[str, Any]) -> StatisticsParameters:
-        """Check the `[parameters]` of a job, see `smc.analyses.statistics.parameters`."""
-        return parse(parameters)
-
-    def columns(self, parameters: StatisticsParameters, role: Role) -> tuple[str, ...]:
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
         """The columns that the queries name, the same for both; over matched rows keys and own columns."""
-        return parameters.columns_of(role)
+        return {role: self.parameters.columns_of(role) for role in Role}
 
-    def check_schema(
-        self, parameters: StatisticsParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-    ) -> None:
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that both sides' columns fit each other and the queries, and that nothing can wrap."""
+        parameters = self.parameters
         if parameters.vertical is not None:
-            vertical_contract.check_schema(parameters, parameters.vertical, alice, bob)
+            vertical_contract.check(parameters, parameters.vertical, alice, bob)
             return
         for query in parameters.queries:
             check_alike(query, alice, bob)
@@ -74,18 +73,18 @@ class Statistics:
         else:
             plan(parameters, alice)
 
-    def check_recipients(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Anyone may receive; somebody has to."""
-        del parameters
         if not recipients:
             raise UsageError("Nobody receives the statistics.", "Name alice, bob or both as recipients.")
 
-    def facts(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         """Figures about all rows, or all that match; the loss is the total of the queries.
 
         Exact ones are about rows of which each side brings its own, so that whatever values a recipient
         chooses for its rows, it knows what they add.
         """
+        parameters = self.parameters
         del recipients
         return Facts(
             pairs_by_position=False,
@@ -97,8 +96,9 @@ class Statistics:
             loss=parameters.loss,
         )
 
-    def leakage(self, parameters: StatisticsParameters, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the results, the others nothing but what is withheld of exact ones."""
+        parameters = self.parameters
         if parameters.vertical is not None:
             return vertical_contract.leakage(parameters, parameters.vertical, recipients)
         names = ", ".join(f'"{query.name}"' for query in parameters.queries)
@@ -119,15 +119,15 @@ class Statistics:
         first, second = ((gets, *all_learn) if role in recipients else all_learn for role in Role)
         return Leakage(first, second, public)
 
-    def check_rows(
+    def preview(
         self,
-        parameters: StatisticsParameters,
         data: Data,
         role: Role,
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
         """Whether rows fit the queries and the limits, and keys are there where rows are matched."""
+        parameters = self.parameters
         del peer
 
         def look() -> None:
@@ -147,9 +147,8 @@ class Statistics:
 
         return Preview.of(look)
 
-    def estimate(
+    def cost(
         self,
-        parameters: StatisticsParameters,
         schemas: Mapping[str, Schema],
         recipients: frozenset[Role],
         rows: int,
@@ -157,6 +156,7 @@ class Statistics:
         limits: Limits,
     ) -> Estimate:
         """Exact rounds and bytes where no cell is withheld; rows matter where they are matched."""
+        parameters = self.parameters
         del key_bits
         if parameters.vertical is not None:
             return vertical_contract.estimate(
@@ -179,7 +179,6 @@ class Statistics:
     def run(
         self,
         session: Session,
-        parameters: StatisticsParameters,
         data: Data,
         recipients: frozenset[Role],
         release: Release,
@@ -193,7 +192,8 @@ class Statistics:
                 are matched and a limit stands against it, at both sides.
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         if parameters.vertical is not None:
             return vertical.run(session, parameters, parameters.vertical, data, recipients, release)
         schemas = {name: column.schema for name, column in data.items()}
@@ -216,13 +216,12 @@ class Statistics:
         ]
         return told(parameters, reported, details, noisy=True)
 
-    def run_plain(
-        self, parameters: StatisticsParameters, alice: Data, bob: Data, recipients: frozenset[Role]
-    ) -> tuple[Outcome, Outcome]:
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The exact statistics, in the same tables."""
-        self.check_recipients(parameters, recipients)
+        parameters = self.parameters
+        self.check_recipients(recipients)
         if parameters.vertical is not None:
-            return vertical.run_plain(parameters, parameters.vertical, alice, bob, recipients)
+            return vertical.reference(parameters, parameters.vertical, alice, bob, recipients)
         schemas = {name: column.schema for name, column in alice.items()}
         sides = [Rows.of(parameters, data) for data in (alice, bob)]
         reported: list[Reported] = []
@@ -240,6 +239,17 @@ class Statistics:
         outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
         to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
         return to_alice, to_bob
+
+
+class Statistics:
+    """The analysis `statistics`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "statistics"
+    always_matches: Final = False
+
+    def parse(self, parameters: Mapping[str, Any]) -> StatisticsStudy:
+        """Check the `[parameters]` of a job, see `smc.analyses.statistics.parameters`."""
+        return StatisticsStudy(parse(parameters))
 
 
 STATISTICS: Final = Statistics()

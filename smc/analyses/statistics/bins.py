@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.rows import Ints
 
 

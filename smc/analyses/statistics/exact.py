@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.disclosure.costs import cost_table, limits_apply
@@ -128,7 +128,7 @@ class Tables:
         ]
 
     def plain(self, sides: Sequence[Sequence[Tabulated]], limits: Limits = NO_LIMITS) -> list[OpenedTable]:
-        """The plain twin of `opened`: what a recipient would get from both sides' parts."""
+        """The reference of `opened`: what a recipient would get from both sides' parts."""
         return [
             plain_table(
                 limits,

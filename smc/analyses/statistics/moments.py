@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.intervals import Interval
 from smc.analyses.statistics.numbers import real
 from smc.analyses.statistics.rows import Ints, Rows

@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.base import Outcome, Table
 from smc.analyses.loss import Loss
+from smc.analyses.outcome import Outcome, Table
 from smc.analyses.statistics.numbers import text
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import MIN_STATED_DELTA, Planned

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.loss import Loss
 from smc.analyses.statistics.bins import Bins
 from smc.analyses.statistics.moments import (

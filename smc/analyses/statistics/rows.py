@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import PERSONS, Data
+from smc.analyses.columns import PERSONS, Data
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.errors import DomainError
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.loss import Loss
 from smc.analyses.statistics.query import Query
 from smc.analyses.statistics.rows import Ints, Rows

@@ -30,7 +30,7 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.bins import Bins
 from smc.analyses.statistics.draws import Floats, chi_squares, noise_like, normals
 from smc.analyses.statistics.moments import Clamped

@@ -21,10 +21,11 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.base import PERSONS, Data, Outcome, Schema
+from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.matching.keys import Settled, hashed, settle
+from smc.analyses.outcome import Outcome
 from smc.analyses.statistics import noisy, vertical_sums
 from smc.analyses.statistics.outcome import EXACT_DETAILS, Reported, kept_from, noisy_details, told
 from smc.analyses.statistics.parameters import StatisticsParameters
@@ -165,7 +166,7 @@ def run(
     return told(parameters, reported, details, noisy=True)
 
 
-def run_plain(
+def reference(
     parameters: StatisticsParameters, vertical: Vertical, alice: Data, bob: Data, recipients: frozenset[Role]
 ) -> tuple[Outcome, Outcome]:
     """The exact statistics of the joined table."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from smc.analyses.base import Estimate, Leakage, Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.exact_parameters import check_keys
 from smc.analyses.matching.keys import DISTINCT
@@ -21,6 +21,7 @@ from smc.analyses.statistics.vertical import planned
 from smc.analyses.statistics.vertical_parameters import Vertical
 from smc.analyses.statistics.vertical_schemas import KINDS, written
 from smc.analyses.statistics.vertical_terms import pairs
+from smc.analyses.study import Estimate, Leakage
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
@@ -45,7 +46,7 @@ _ASSUMED_LABELS: Final = 8
 _ASSUMED_UPPER: Final = 1000
 
 
-def check_schema(
+def check(
     parameters: StatisticsParameters,
     vertical: Vertical,
     alice: Mapping[str, Schema],
@@ -73,7 +74,7 @@ def check_side(
     """Check keys and columns of one side, and the queries that are about these columns alone.
 
     Raises:
-        UsageError: as `check_schema`.
+        UsageError: as `check`.
     """
     _check_columns(vertical, schemas, role)
     own = set(vertical.values(role))

@@ -22,7 +22,7 @@ from parties.jobs.messages import (
     parse_standing,
 )
 from parties.texts import is_plain
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role

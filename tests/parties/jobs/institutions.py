@@ -20,7 +20,7 @@ from parties.jobs.admission import Task
 from parties.jobs.manager import JobManager, Patience
 from parties.jobs.run import outcome_document
 from parties.ledger.entries import SPENT
-from smc.analyses.base import Data
+from smc.analyses.columns import Data
 from smc.analyses.loss import Loss
 from tests.parties.jobs.joined import ROLES, Pair
 
@@ -243,7 +243,7 @@ class Institutions(Pair):
     def _plain(self, document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         task = self.task("north", document)
         sides = [self.data(name, document) for name in ROLES]
-        outcomes = task.analysis.run_plain(task.parameters, *sides, task.spec.recipients)
+        outcomes = task.study.reference(*sides, task.spec.recipients)
         return {name: outcome_document(outcome) for name, outcome in zip(ROLES, outcomes, strict=True)}
 
     @staticmethod

@@ -22,10 +22,12 @@ from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.ports.interfaces import SessionHeader
-from smc.analyses.base import Column, Estimate, Facts, Leakage, Outcome, Preview, Schema, Table
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.message import Message
@@ -59,78 +61,88 @@ class Addition:
     failure: Exception | None = None
     refusal: DuettoError | None = None
     fails_late: bool = False
+    releases: list[Release] = field(default_factory=list)
 
-    def parse(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    def parse(self, parameters: Mapping[str, Any]) -> Sum:
         if set(parameters) - {"epsilon", "type"}:
             raise UsageError("[parameters] has an unknown key.", "Remove it.")
-        return parameters
+        return self.kind()(self, Fraction(parameters.get("epsilon", "0")))
 
-    def columns(self, parameters: Any, role: Role) -> tuple[str, ...]:
-        return ("v",)
+    def kind(self) -> type[Sum]:
+        return Sum
 
-    def check_schema(self, parameters: Any, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+
+@dataclass(frozen=True)
+class Sum:
+    """A study for tests; its hooks are those of its analysis."""
+
+    hooks: Addition
+    epsilon: Fraction
+
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
+        return dict.fromkeys(Role, ("v",))
+
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         if alice["v"].unit != bob["v"].unit:
             raise UsageError("The units of column v differ.", "Declare the same unit.")
 
-    def check_recipients(self, parameters: Any, recipients: frozenset[Role]) -> None:
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
         if not recipients:
             raise UsageError("Nobody would get the result.", "Name a recipient.")
 
-    def facts(self, parameters: Any, recipients: frozenset[Role]) -> Facts:
+    def facts(self, recipients: frozenset[Role]) -> Facts:
         return Facts(
-            pairs_by_position=self.is_paired,
+            pairs_by_position=self.hooks.is_paired,
             matches=False,
             row_results=False,
             comparison_type=None,
-            exact=self.is_exact,
+            exact=self.hooks.is_exact,
             sorts_by=frozenset(),
-            loss=Loss(Fraction(parameters.get("epsilon", "0"))),
+            loss=Loss(self.epsilon),
         )
 
-    def leakage(self, parameters: Any, recipients: frozenset[Role]) -> Leakage:
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
         return Leakage(("the sum",), ("the sum",), ("the number of rows",))
 
-    def check_rows(self, parameters: Any, data: Any, role: Role, limits: Any, peer: Any = None) -> Preview:
-        return Preview(("seen",), {"rows": len(data["v"])}, self.refusal)
+    def preview(self, data: Any, role: Role, limits: Any, peer: Any = None) -> Preview:
+        return Preview(("seen",), {"rows": len(data["v"])}, self.hooks.refusal)
 
-    def estimate(
-        self, parameters: Any, schemas: Any, recipients: Any, rows: int, key_bits: int, limits: Any
-    ) -> Estimate:
+    def cost(self, schemas: Any, recipients: Any, rows: int, key_bits: int, limits: Any) -> Estimate:
         return Estimate(1, 8, 8, 0.001 * rows, "plain addition", 1000 * rows)
 
     def run(
         self,
         session: Session,
-        parameters: Any,
         data: Mapping[str, Column],
         recipients: Any,
         release: Release,
     ) -> Outcome:
         role = session.role
+        self.hooks.releases.append(release)
         session.report("adding", 0, 2)
-        self.reached[role].set()
-        if role in self.stops and not self.stops[role].wait(20):
+        self.hooks.reached[role].set()
+        if role in self.hooks.stops and not self.hooks.stops[role].wait(20):
             raise AssertionError("the test forgot to go on")
         session.report("adding", 1, 2)
-        if self.failure is not None and not self.fails_late:
-            raise self.failure
-        if not self.skip_gate:
-            release.admit(self._about(parameters))
-        if self.failure is not None:
-            raise self.failure
+        if self.hooks.failure is not None and not self.hooks.fails_late:
+            raise self.hooks.failure
+        if not self.hooks.skip_gate:
+            release.admit(self._about())
+        if self.hooks.failure is not None:
+            raise self.hooks.failure
         own = sum(data["v"].integers)
         session.channel.send(Total(Words(np.array([own], np.uint64))))
         total = own + int(session.channel.recv(Total, ExpectedWords(1))[0])
         tables = (Table("sum", {"total": [total]}),) if role in recipients else ()
         return Outcome(tables, ("exact",), {"route": "plain addition"})
 
-    def _about(self, parameters: Any) -> Noisy | Groups | Shares:
-        if self.facts(parameters, frozenset(Role)).loss:
+    def _about(self) -> Noisy | Groups | Shares:
+        if self.facts(frozenset(Role)).loss:
             return Noisy()
-        return Groups((CROWD,)) if self.is_exact else Shares()
+        return Groups((CROWD,)) if self.hooks.is_exact else Shares()
 
-    def run_plain(self, parameters: Any, alice: Any, bob: Any, recipients: Any) -> Any:
-        del parameters
+    def reference(self, alice: Any, bob: Any, recipients: Any) -> Any:
         table = Table("sum", {"total": [sum(alice["v"].integers) + sum(bob["v"].integers)]})
         first, second = (Outcome((table,) if role in recipients else ()) for role in Role)
         return first, second

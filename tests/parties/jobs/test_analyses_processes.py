@@ -146,7 +146,7 @@ def plain(homes: dict[str, Path], document: object) -> list[dict[str, object]]:
     admissions = [local_admission(load(home)) for home in homes.values()]
     tasks = [admission.understand(parse_spec(job_text(document))) for admission in admissions]
     sides = [admission.data(task) for admission, task in zip(admissions, tasks, strict=True)]
-    outcomes = tasks[0].analysis.run_plain(tasks[0].parameters, *sides, tasks[0].spec.recipients)
+    outcomes = tasks[0].study.reference(*sides, tasks[0].spec.recipients)
     return [
         {table["name"]: table["columns"] for table in outcome_document(outcome)["tables"]}
         for outcome in outcomes

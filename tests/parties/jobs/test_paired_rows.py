@@ -10,28 +10,34 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import DataError, PeerRefused
-from smc.analyses.base import Data, Outcome, Table
+from smc.analyses.columns import Data
 from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome, Table
 from smc.channel.vectors import ExpectedWords, Words
 from smc.protocols.session import Session
-from tests.parties.jobs.joined import ROLES, Addition, Pair, Total, job_file, wait_final
+from tests.parties.jobs.joined import ROLES, Addition, Pair, Sum, Total, job_file, wait_final
 
 GAPS = {"north": ("1", "?", "3", "4"), "south": ("10", "20", "?", "40")}
 WHOLE = {"north": ("1", "2", "3", "4"), "south": ("10", "20", "30", "40")}
 
 
-class Products(Addition):
+class ProductsStudy(Sum):
     """The sum of x_i * y_i over rows of the same position; in the clear, for tests."""
 
-    def run(
-        self, session: Session, parameters: Any, data: Data, recipients: Any, release: Release
-    ) -> Outcome:
+    def run(self, session: Session, data: Data, recipients: Any, release: Release) -> Outcome:
         release.admit(Shares())
         own = np.array(data["v"].integers, np.uint64)
         session.channel.send(Total(Words(own)))
         theirs = session.channel.recv(Total, ExpectedWords(len(own)))
         return Outcome((Table("sum", {"total": [int((own * theirs).sum())]}),))
+
+
+class Products(Addition):
+    """The analysis of it."""
+
+    def kind(self) -> type[Sum]:
+        return ProductsStudy
 
 
 def products(pair: Pair, cells: dict[str, tuple[str, ...]], *, is_paired: bool) -> Pair:

@@ -6,16 +6,16 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.clustering.program import cost
 from smc.analyses.clustering.scaling import grid_of
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.opener import open_gate
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.channel.message import Message
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -90,9 +90,7 @@ def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            outcome = run_analysis(
-                CLUSTERING, session, parameters, data, recipients, limits, gate or open_gate
-            )
+            outcome = run_study(parameters, session, data, recipients, limits, gate or open_gate)
             return outcome, session.channel
 
         return run
@@ -102,7 +100,7 @@ def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open
 
 
 def plain(parameters, alice, bob, recipients=BOTH):
-    return CLUSTERING.run_plain(parameters, alice, bob, recipients)
+    return parameters.reference(alice, bob, recipients)
 
 
 def named(outcome):
@@ -113,13 +111,15 @@ def named(outcome):
 def shape_of(parameters, alice, bob):
     """What is public of the table of both sides."""
     both = {name: column.schema for data in (alice, bob) for name, column in data.items() if name[0] != "@"}
-    columns = grid_of(parameters, check_sides(parameters, both, both))
-    return Shape.of(parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
+    columns = grid_of(parameters.parameters, check_sides(parameters.parameters, both, both))
+    return Shape.of(
+        parameters.parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob))
+    )
 
 
 def declared_cost(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The exact cost of a run with all iterations."""
     shape = shape_of(parameters, alice, bob)
-    noisy = privacy.plan(parameters, shape.grid)
-    steps = cost(parameters, shape, recipients, limits, noisy)
-    return SETUP_COST + cost_agree(parameters) + steps
+    noisy = privacy.plan(parameters.parameters, shape.grid)
+    steps = cost(parameters.parameters, shape, recipients, limits, noisy)
+    return SETUP_COST + cost_agree(parameters.parameters) + steps

@@ -6,9 +6,9 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -68,8 +68,8 @@ def table(rows):
 
 def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, limits),
-        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, limits),
+        lambda s: run_study(parameters, s, alice, recipients, limits),
+        lambda s: run_study(parameters, s, bob, recipients, limits),
     )
 
 
@@ -85,7 +85,7 @@ def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def side(data):
         def run(session):
-            run_analysis(STATISTICS, session, parameters, data, recipients, limits)
+            run_study(parameters, session, data, recipients, limits)
             return session.channel.traffic
 
         return run

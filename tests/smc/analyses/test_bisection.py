@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.forms import ComparisonType, Form, Role, all_types
 from smc.pair import run_pair
 
@@ -42,9 +42,7 @@ def joint(values: list[int]) -> ANSWER:
         alice = frozenset({Role.ALICE})
         outcome, _ = run_pair(
             *(
-                lambda session, data=data: run_analysis(
-                    COMPARISON, session, parameters, data, alice, NO_LIMITS
-                )
+                lambda session, data=data: run_study(parameters, session, data, alice, NO_LIMITS)
                 for data in sides
             )
         )
@@ -135,7 +133,7 @@ def test_every_type_with_its_mirror() -> None:
 
 
 def stated(parameters: Mapping[str, Any], role: Role) -> tuple[str, ...]:
-    leakage = COMPARISON.leakage(COMPARISON.parse(parameters), frozenset())
+    leakage = COMPARISON.parse(parameters).leakage(frozenset())
     return leakage.alice if role is Role.ALICE else leakage.bob
 
 

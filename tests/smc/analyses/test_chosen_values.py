@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Data, Outcome, Schema
 from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_analysis
+from smc.analyses.outcome import Outcome
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -37,7 +38,7 @@ def outcomes(analysis: Any, parameters: Any, alice: Data, bob: Data, recipients:
     data = {Role.ALICE: alice, Role.BOB: bob}
 
     def one(session: Any) -> Outcome:
-        return run_analysis(analysis, session, parameters, data[session.role], recipients, STRICT)
+        return run_study(parameters, session, data[session.role], recipients, STRICT)
 
     return run_pair(one, one, timeout=60)
 
@@ -56,10 +57,10 @@ def test_an_exact_sum_of_its_own_column_shows_the_holder_which_rows_match() -> N
     (count,), (total,) = table.columns["count"], table.columns["sum"]
     assert members(int(total) - count * 2**30) == MATCHING_ROWS
 
-    facts = MATCHING.facts(parameters, ALICE)
+    facts = parameters.facts(ALICE)
     assert facts.exact
     assert facts.row_results
-    told = MATCHING.leakage(parameters, ALICE)
+    told = parameters.leakage(ALICE)
     assert "which of its own rows match" in " ".join(told.alice)
     assert "own rows" not in " ".join(told.bob)
 
@@ -82,8 +83,8 @@ def test_sums_are_about_groups_only_for_who_does_not_hold_them(
     text: str, recipients: frozenset[Role], about_rows: bool
 ) -> None:
     parameters = MATCHING.parse(tomllib.loads(text))
-    assert MATCHING.facts(parameters, recipients).row_results is about_rows
-    told = MATCHING.leakage(parameters, recipients)
+    assert parameters.facts(recipients).row_results is about_rows
+    told = parameters.leakage(recipients)
     assert ("which of its own rows match" in " ".join((*told.alice, *told.bob))) is about_rows
 
 
@@ -121,9 +122,9 @@ def test_exact_centres_show_a_recipient_which_of_its_rows_are_in_a_cluster(match
     sums = [round(v * size) for v, size in zip(centres["v"], centres["size"], strict=True)]
     assert [members(total) for total in sums] == [LOW, HIGH]
 
-    facts = CLUSTERING.facts(parameters, ALICE)
+    facts = parameters.facts(ALICE)
     assert facts.exact
     assert facts.row_results
-    assert "can choose its values" in " ".join(CLUSTERING.leakage(parameters, ALICE).alice)
+    assert "can choose its values" in " ".join(parameters.leakage(ALICE).alice)
     noisy = SPLIT.replace('centres = [["0", "0"], ["0", "1000000"]]', 'epsilon = "1"')
-    assert not CLUSTERING.facts(CLUSTERING.parse(tomllib.loads(noisy)), ALICE).row_results
+    assert not CLUSTERING.parse(tomllib.loads(noisy)).facts(ALICE).row_results

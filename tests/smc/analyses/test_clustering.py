@@ -8,16 +8,16 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
 from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaling import Declared, grid_of
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.table import SecretTable
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -201,7 +201,7 @@ def test_the_estimate_is_exact():
     for extra in (STATED, 'start = "random"\n', 'start = "kmeans++"\n'):
         parameters = parsed(text("horizontal", extra))
         _, channels = watched(parameters, alice, bob)
-        estimate = CLUSTERING.estimate(parameters, schemas, BOTH, 30, 3072, NO_LIMITS)
+        estimate = parameters.cost(schemas, BOTH, 30, 3072, NO_LIMITS)
         assert channels[0].traffic.sent == estimate.alice_bytes
         assert channels[1].traffic.sent == estimate.bob_bytes
         assert channels[0].traffic.rounds == estimate.rounds
@@ -218,11 +218,11 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
     shape = shape_of(parameters, *halves)
 
     def side(session):
-        own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns(session.role))
+        own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns[session.role])
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
-        release = Release(session, CLUSTERING.facts(parameters, BOTH).scope, BOTH, NO_LIMITS)
-        return Program(secret, parameters, BOTH, release).run()
+        release = Release(session, parameters.facts(BOTH).scope, BOTH, NO_LIMITS)
+        return Program(secret, parameters.parameters, BOTH, release).run()
 
     first, second = run_pair(side, side)
     assert first.tables == second.tables
@@ -249,7 +249,7 @@ def test_progress_is_told():
         def run(session):
             if session.role is Role.ALICE:
                 session.report = lambda *what: told.append(what)
-            return run_analysis(CLUSTERING, session, parsed(), data, BOTH, NO_LIMITS)
+            return run_study(parsed(), session, data, BOTH, NO_LIMITS)
 
         return run
 
@@ -269,7 +269,7 @@ def test_unfit_data_are_refused_before_they_move(alice, bob, words):
     def side(data):
         def run(session):
             with pytest.raises(DomainError, match=words):
-                run_analysis(CLUSTERING, session, parsed(), data, BOTH, NO_LIMITS)
+                run_study(parsed(), session, data, BOTH, NO_LIMITS)
             assert session.channel.traffic.messages <= 2  # row counts
             assert session.channel.traffic.sent == counts_cost(1).alice_bytes
 
@@ -283,7 +283,7 @@ def test_columns_of_different_length_are_refused():
 
     def side(session):
         with pytest.raises(DomainError, match="different lengths"):
-            run_analysis(CLUSTERING, session, parsed(), broken, BOTH, NO_LIMITS)
+            run_study(parsed(), session, broken, BOTH, NO_LIMITS)
 
     run_pair(side, side)
 
@@ -332,27 +332,27 @@ def test_nobody_receives_is_refused():
 )
 def test_schemas_are_checked(column, words):
     fine = dict.fromkeys(NAMES, TENTHS)
-    CLUSTERING.check_schema(parsed(), fine, fine)
+    parsed().check(fine, fine)
     both = fine | {"y": column}
     with pytest.raises(UsageError, match=words):
-        CLUSTERING.check_schema(parsed(), fine if "differently" in words else both, both)
+        parsed().check(fine if "differently" in words else both, both)
     with pytest.raises(UsageError, match="Bob has no column 'y'"):
-        CLUSTERING.check_schema(parsed(), fine, {"x": TENTHS, "z": TENTHS})
+        parsed().check(fine, {"x": TENTHS, "z": TENTHS})
 
 
 def test_the_sides_of_a_vertical_layout_bring_their_own_columns():
     parameters = parsed(text("vertical"))
-    assert CLUSTERING.columns(parameters, Role.ALICE) == ("x",)
-    assert CLUSTERING.columns(parameters, Role.BOB) == ("y", "z")
+    assert parameters.columns[Role.ALICE] == ("x",)
+    assert parameters.columns[Role.BOB] == ("y", "z")
     bob = {"y": Schema("integer", lower=-100, upper=90), "z": TENTHS}
-    CLUSTERING.check_schema(parameters, {"x": TENTHS}, bob)
+    parameters.check({"x": TENTHS}, bob)
 
 
 def test_stated_centres_lie_within_the_bounds():
     schemas = dict.fromkeys(NAMES, TENTHS)
     outside = parsed(HORIZONTAL.replace('"30", "30", "30"', '"30", "50.1", "30"'))
     with pytest.raises(UsageError, match="bounds of column 'y'"):
-        CLUSTERING.check_schema(outside, schemas, schemas)
+        outside.check(schemas, schemas)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_columns_that_cannot_be_computed_with_are_refused(column, words):
     wide = Schema("integer", lower=0, upper=1 << 38) if words == "too wide" else column
     schemas = {"x": Schema("integer", lower=0, upper=1), "y": wide, "z": column}
     with pytest.raises(DomainError, match=words):
-        CLUSTERING.check_schema(parsed(HORIZONTAL + 'scaling = "none"\n'), schemas, schemas)
+        parsed(HORIZONTAL + 'scaling = "none"\n').check(schemas, schemas)
 
 
 def test_the_widest_job_fits_its_words():
@@ -374,4 +374,4 @@ def test_the_widest_job_fits_its_words():
     columns = ", ".join(f'"{name}"' for name in names)
     parameters = parsed(f'clusters = 2\nlayout = "arbitrary"\ncolumns = [{columns}]\nprecision = 20\n')
     schemas = dict.fromkeys(names, Schema("integer", lower=0, upper=1 << 30))
-    assert grid_of(parameters, check_sides(parameters, schemas, schemas)).width == 58
+    assert grid_of(parameters.parameters, check_sides(parameters.parameters, schemas, schemas)).width == 58

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.clustering import matched, privacy
-from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.clustering.program import cost
 from smc.analyses.clustering.scaling import grid_of
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -39,6 +37,7 @@ from tests.smc.analyses.clustering_runs import (
     watched,
 )
 from tests.support.grids import crossed
+from tests.support.studies import changed
 
 ALICE, BOB = Role.ALICE, Role.BOB
 KEY = Schema("text")
@@ -72,10 +71,12 @@ def sent(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
 def declared(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     schemas = [{name: column.schema for name, column in data.items()} for data in (alice, bob)]
-    grid = grid_of(parameters, check_sides(parameters, *schemas))
-    shape = Shape.of(parameters, grid, len(alice["id"]), len(bob["id"]))
-    total = cost_agree(parameters) + matched.cost(parameters, shape, limits)
-    return total + cost(parameters, shape, recipients, limits, privacy.plan(parameters, grid))
+    grid = grid_of(parameters.parameters, check_sides(parameters.parameters, *schemas))
+    shape = Shape.of(parameters.parameters, grid, len(alice["id"]), len(bob["id"]))
+    total = cost_agree(parameters.parameters) + matched.cost(parameters.parameters, shape, limits)
+    return total + cost(
+        parameters.parameters, shape, recipients, limits, privacy.plan(parameters.parameters, grid)
+    )
 
 
 def check(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
@@ -141,7 +142,7 @@ def test_far_matches_do_not_count_their_empty_slots():
 @pytest.mark.parametrize("start", ["random", "uniform"])
 def test_drawn_starts_end_at_means_of_the_matched_rows(start):
     """When nothing moves any more, centres times sizes are the sums of the matched rows, up to rounding."""
-    given = replace(job(f'start = "{start}"\ntolerance = "0"\n'), iterations=30)
+    given = changed(job(f'start = "{start}"\ntolerance = "0"\n'), iterations=30)
     alice, bob = tables(40, 40, 30)
     found = named(joint(given, alice, bob)[0])
     assert found["fit"]["iterations"][0] < 30
@@ -197,7 +198,7 @@ def test_refusals_look_alike_for_any_intersection_that_is_too_small():
             def run(session):
                 session.channel = Watched(session.channel)
                 with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
-                    run_analysis(CLUSTERING, session, job(), data, BOTH, limits)
+                    run_study(job(), session, data, BOTH, limits)
                 return session.channel.sent
 
             return run
@@ -236,11 +237,11 @@ def test_persons_with_several_rows():
 
 
 def test_columns_are_keys_and_values():
-    assert CLUSTERING.columns(job(), ALICE) == ("id", "x")
-    assert CLUSTERING.columns(job(), BOB) == ("id", "y", "z")
-    assert job().start.value == "centres"
-    assert job("").start.value == "random"
-    assert not job().labels
+    assert job().columns[ALICE] == ("id", "x")
+    assert job().columns[BOB] == ("id", "y", "z")
+    assert job().parameters.start.value == "centres"
+    assert job("").parameters.start.value == "random"
+    assert not job().parameters.labels
 
 
 @pytest.mark.parametrize(
@@ -262,15 +263,15 @@ def test_parameters_that_do_not_go(text, message):
 
 def test_keys_are_checked_with_the_schemas():
     alice, bob = ({name: column.schema for name, column in data.items()} for data in tables())
-    CLUSTERING.check_schema(job(), alice, bob)
+    job().check(alice, bob)
     with pytest.raises(UsageError, match="no column 'id'"):
-        CLUSTERING.check_schema(job(), {"x": alice["x"]}, bob)
+        job().check({"x": alice["x"]}, bob)
     with pytest.raises(UsageError, match="cannot be a key"):
-        CLUSTERING.check_schema(job(), {**alice, "id": alice["x"]}, bob)
+        job().check({**alice, "id": alice["x"]}, bob)
 
 
 def test_people_are_told_of_the_matches():
-    told = CLUSTERING.leakage(job(), frozenset({ALICE}))
+    told = job().leakage(frozenset({ALICE}))
     assert any("how many rows match" in line for line in told.alice)
     assert not any("how many rows match" in line for line in told.bob)
     for lines in (told.alice, told.bob):
@@ -280,19 +281,19 @@ def test_people_are_told_of_the_matches():
 def test_the_estimate_is_what_a_run_of_both_costs():
     alice, bob = tables(30, 30, 10)
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
-    estimate = CLUSTERING.estimate(job(), schemas, BOTH, 30, 2048, NO_LIMITS)
+    estimate = job().cost(schemas, BOTH, 30, 2048, NO_LIMITS)
     total = declared(job(), alice, bob)
     assert (estimate.rounds, estimate.alice_bytes) == (total.rounds, total.alice_bytes)
 
 
 def test_noisy_sizes_are_those_of_the_matches_and_noise():
-    given = replace(job(STATED + 'epsilon = "3"\n'), iterations=1)
+    given = changed(job(STATED + 'epsilon = "3"\n'), iterations=1)
     alice, bob = tables(300, 400, 250)
     outcomes, channels = watched(given, alice, bob)
     first, second = map(named, outcomes)
     assert first == second
     assert set(first) == {"centres"}
-    exact = named(joint(replace(given, epsilon=None), alice, bob)[0])
+    exact = named(joint(changed(given, epsilon=None), alice, bob)[0])
     total = declared(given, alice, bob)
     assert max(channel.traffic.rounds for channel in channels) == total.rounds
     distribution = DiscreteLaplace.of(Fraction(3, 8))
@@ -305,4 +306,4 @@ def test_an_epsilon_does_not_go_with_a_least_intersection():
     given = job(STATED + 'epsilon = "3"\n')
     with pytest.raises(DisclosureRefused, match="least intersection"):
         joint(given, *tables(), limits=Limits(minimum_intersection=5))
-    assert not any("one bit" in line for line in CLUSTERING.leakage(given, BOTH).alice)
+    assert not any("one bit" in line for line in given.leakage(BOTH).alice)

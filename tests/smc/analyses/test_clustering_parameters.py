@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.clustering.parameters import Layout, Scaling, Start
 from smc.analyses.clustering.scaling import Declared, grid
 from smc.errors import UsageError
@@ -21,14 +20,18 @@ BOTH = frozenset(Role)
 
 def test_defaults():
     parameters = parsed('clusters = 2\ncolumns = ["x"]')
-    assert parameters.layout is Layout.HORIZONTAL
-    assert parameters.scaling is Scaling.RANGE
-    assert parameters.start is Start.PLUS_PLUS
-    assert (parameters.iterations, parameters.precision, parameters.labels) == (20, 12, True)
-    assert parameters.tolerance is None
-    assert parsed('clusters = 2\ncolumns = ["x"]\nepsilon = "1"').start is Start.UNIFORM
-    assert parsed(HORIZONTAL).start is Start.GIVEN
-    assert parsed(HORIZONTAL).centres[0] == (Fraction(-30),) * 3
+    assert parameters.parameters.layout is Layout.HORIZONTAL
+    assert parameters.parameters.scaling is Scaling.RANGE
+    assert parameters.parameters.start is Start.PLUS_PLUS
+    assert (
+        parameters.parameters.iterations,
+        parameters.parameters.precision,
+        parameters.parameters.labels,
+    ) == (20, 12, True)
+    assert parameters.parameters.tolerance is None
+    assert parsed('clusters = 2\ncolumns = ["x"]\nepsilon = "1"').parameters.start is Start.UNIFORM
+    assert parsed(HORIZONTAL).parameters.start is Start.GIVEN
+    assert parsed(HORIZONTAL).parameters.centres[0] == (Fraction(-30),) * 3
 
 
 @pytest.mark.parametrize(
@@ -76,22 +79,22 @@ def test_wrong_parameters_are_refused(text, words):
 
 
 def test_epsilon_goes_with_every_layout_without_labels():
-    assert CLUSTERING.facts(parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false'), BOTH).loss.epsilon == 1
-    assert not CLUSTERING.facts(parsed(HORIZONTAL + 'epsilon = "1"'), BOTH).exact
-    assert CLUSTERING.facts(parsed(), BOTH).exact
-    assert not CLUSTERING.facts(parsed(), BOTH).loss
+    assert parsed(BASE + SPLIT + 'epsilon = "1"\nlabels = false').facts(BOTH).loss.epsilon == 1
+    assert not parsed(HORIZONTAL + 'epsilon = "1"').facts(BOTH).exact
+    assert parsed().facts(BOTH).exact
+    assert not parsed().facts(BOTH).loss
 
 
 def test_leakage_says_what_is_opened():
-    exact = CLUSTERING.leakage(parsed(HORIZONTAL + 'tolerance = "0"'), frozenset({Role.ALICE}))
+    exact = parsed(HORIZONTAL + 'tolerance = "0"').leakage(frozenset({Role.ALICE}))
     assert [sentence for sentence in exact.bob if "tolerance" in sentence]
     assert len(exact.bob) == 1
     assert len(exact.alice) == 4
-    assert not CLUSTERING.leakage(parsed(), frozenset({Role.ALICE})).bob
+    assert not parsed().leakage(frozenset({Role.ALICE})).bob
     assert "own rows" in " ".join(exact.alice)
-    split = CLUSTERING.leakage(parsed(BASE + SPLIT + STATED), BOTH)
+    split = parsed(BASE + SPLIT + STATED).leakage(BOTH)
     assert "all rows" in " ".join(split.alice)
-    noisy = CLUSTERING.leakage(parsed(HORIZONTAL + 'epsilon = "1"'), BOTH)
+    noisy = parsed(HORIZONTAL + 'epsilon = "1"').leakage(BOTH)
     assert len(noisy.alice) == len(noisy.bob) == 1
     assert "epsilon 1" in noisy.alice[0]
 

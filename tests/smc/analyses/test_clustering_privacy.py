@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from smc.analyses.clustering import plain as twin
 from smc.analyses.clustering import privacy
-from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
@@ -33,6 +31,7 @@ from tests.smc.analyses.clustering_runs import (
     watched,
 )
 from tests.support import openings
+from tests.support.studies import changed
 
 MISS = Fraction(1, 10**7)
 
@@ -43,7 +42,7 @@ def noisy(epsilon, extra=""):
 
 def planned(parameters, rows=40):
     data = table(blobs(rows))
-    found = privacy.plan(parameters, shape_of(parameters, data, data).grid)
+    found = privacy.plan(parameters.parameters, shape_of(parameters, data, data).grid)
     assert found is not None
     return found
 
@@ -69,7 +68,7 @@ def test_a_row_moves_twice_a_centred_sum_by_at_most_the_range(value, other):
 
 
 def test_counts_differ_by_the_stated_noise():
-    parameters = replace(noisy("0.3"), iterations=1)
+    parameters = changed(noisy("0.3"), iterations=1)
     values = blobs(300)
     alice, bob = table(values[:100]), table(values[100:])
     distribution = DiscreteLaplace.of(Fraction(3, 10) / 8)
@@ -77,7 +76,7 @@ def test_counts_differ_by_the_stated_noise():
     assert named(first)["centres"] == named(second)["centres"]
     grid = shape_of(parameters, alice, bob).grid
     whole = np.concatenate([grid.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
-    labels = twin.assigned(grid, whole, grid.stated(parameters.centres))
+    labels = twin.assigned(grid, whole, grid.stated(parameters.parameters.centres))
     exact = np.bincount(labels, minlength=3)
     width = distribution.half_width(MISS / 3)
     differences = np.array(named(first)["centres"]["size"]) - exact
@@ -138,7 +137,7 @@ def test_the_guarantee_is_stated():
     assert details["epsilon_per_number"] == "1/2"
     assert 0 < details["delta"] < 2**-40
     assert "replaced" in details["neighbours"]
-    loss = CLUSTERING.facts(noisy(6), frozenset(Role)).loss
+    loss = noisy(6).facts(frozenset(Role)).loss
     assert loss.epsilon == 6
     assert details["delta"] <= loss.delta
 
@@ -152,9 +151,9 @@ def test_a_person_with_more_rows_than_stated_is_refused():
 
 def test_too_little_epsilon_is_refused():
     with pytest.raises(DomainError, match="Noisy sums"):
-        joint(replace(noisy("1"), epsilon=Fraction(1, 10**10)), table(blobs(20)), table(blobs(20)))
+        joint(changed(noisy("1"), epsilon=Fraction(1, 10**10)), table(blobs(20)), table(blobs(20)))
     with pytest.raises(UsageError, match="would not fit"):
-        planned(replace(noisy("1"), epsilon=Fraction(1, 10**13)))
+        planned(changed(noisy("1"), epsilon=Fraction(1, 10**13)))
 
 
 def test_limits_on_groups_do_not_touch_noisy_results():

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from smc.analyses.base import Column, Schema
-from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.columns import Column, Schema
 from smc.numeric.random import Randomness
 from tests.smc.analyses.clustering_runs import BOTH, joint, named, parsed
 
@@ -78,7 +77,7 @@ def test_clusters_are_those_of_scikit_learn(name, clusters, scaling):
     unit = ranges if scaling == "range" else 10**SCALE
     other = cluster.KMeans(clusters, init=start / unit, n_init=1, max_iter=300, tol=0)
     expected = other.fit(held / unit)
-    first, second = CLUSTERING.run_plain(parameters, *tables, BOTH)
+    first, second = parameters.reference(*tables, BOTH)
     labels = np.array(named(first)["labels"]["cluster"] + named(second)["labels"]["cluster"])
     squares = ((held[:, None] / unit - expected.cluster_centers_[None]) ** 2).sum(axis=2)
     nearest = np.sort(squares, axis=1)
@@ -94,5 +93,5 @@ def test_clusters_are_those_of_scikit_learn(name, clusters, scaling):
 def test_a_joint_run_on_real_data_agrees_with_the_twin():
     parameters, tables, *_ = prepared("wine", 3, "")
     outcomes = joint(parameters, *tables)
-    expected = CLUSTERING.run_plain(parameters, *tables, BOTH)
+    expected = parameters.reference(*tables, BOTH)
     assert [outcome.tables for outcome in outcomes] == [outcome.tables for outcome in expected]

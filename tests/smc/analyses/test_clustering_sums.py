@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.base import PERSONS, Column, Schema
 from smc.analyses.clustering import plain as twin
 from smc.analyses.clustering.census import COMMON, check_weight
 from smc.analyses.clustering.parameters import Layout
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.cluster_sums import PlainSums, plain_telling
 from smc.analyses.disclosure.clusters import plain_withheld
 from smc.analyses.disclosure.crowds import off_bounds, off_commonest
@@ -262,17 +262,17 @@ def test_an_empty_cluster_keeps_a_centre_that_is_not_shown():
 def expected(name, parameters, alice, bob, limits):
     """Which clusters the rules withhold, from the rows in the clear; one row a person."""
     shape = shape_of(parameters, alice, bob)
-    grid, k = shape.grid, parameters.clusters
+    grid, k = shape.grid, parameters.parameters.clusters
     blocks = {
-        role: grid.whole(data, parameters.values(role)).astype(np.int64)
+        role: grid.whole(data, parameters.parameters.values(role)).astype(np.int64)
         for role, data in zip(Role, (alice, bob), strict=True)
     }
     rows = np.zeros((shape.count, grid.dimensions), dtype=np.int64)
     for role, block in blocks.items():
         rows[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
-    centres = twin.first_centres(parameters, grid, rows, Randomness())
+    centres = twin.first_centres(parameters.parameters, grid, rows, Randomness())
     bits = []
-    for _ in range(parameters.iterations):
+    for _ in range(parameters.parameters.iterations):
         bits = [(twin.assigned(grid, rows, centres)[:, None] == np.arange(k))]
         sums, sizes = bits[0].T.astype(np.int64) @ rows, bits[0].sum(axis=0)
         filled = np.maximum(sizes, 1)[:, None]

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.base import Column, Data, Outcome, Schema
+from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
+from smc.analyses.outcome import Outcome
+from smc.analyses.runner import run_study
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair
@@ -49,10 +50,10 @@ def recipients_of(form: Form) -> frozenset[Role]:
 
 def run(parameters: Mapping[str, Any], alice: Data, bob: Data) -> tuple[Outcome, Outcome]:
     parsed = COMPARISON.parse(parameters)
-    recipients = recipients_of(parsed.type.delta)
+    recipients = recipients_of(parsed.parameters.type.delta)
     return run_pair(
-        lambda s: run_analysis(COMPARISON, s, parsed, alice, recipients, NO_LIMITS),
-        lambda s: run_analysis(COMPARISON, s, parsed, bob, recipients, NO_LIMITS),
+        lambda s: run_study(parsed, s, alice, recipients, NO_LIMITS),
+        lambda s: run_study(parsed, s, bob, recipients, NO_LIMITS),
         keys=KEYS,
     )
 
@@ -88,11 +89,11 @@ def test_columns_in_every_form(kind) -> None:
 @pytest.mark.parametrize("name", ["PN-NP-PP", "PN-PP-SS", "SS-NP-PN", "SS-SS-SS", "PN-PN-NP"])
 def test_agrees_with_the_plain_twin(name: str) -> None:
     parsed = COMPARISON.parse({"type": name, "bits": 8})
-    kind = parsed.type
+    kind = parsed.parameters.type
     (xa, xb), (ya, yb) = columns(kind.x, "x", X, "2^64"), columns(kind.y, "y", Y, "2^64")
     alice, bob = {**xa, **ya}, {**xb, **yb}
     joint = read(kind.delta, run({"type": name, "bits": 8}, alice, bob))
-    assert joint == read(kind.delta, COMPARISON.run_plain(parsed, alice, bob, recipients_of(kind.delta)))
+    assert joint == read(kind.delta, parsed.reference(alice, bob, recipients_of(kind.delta)))
 
 
 def test_a_single_value_meets_a_column() -> None:
@@ -154,15 +155,11 @@ def test_the_gate_stands_before_the_comparison() -> None:
 
     with pytest.raises(UsageError, match="no budget"):
         run_pair(
-            lambda s: run_analysis(
-                COMPARISON, s, parsed, {"x": Column(X, INTEGER)}, frozenset(Role), NO_LIMITS, closed
-            ),
-            lambda s: run_analysis(
-                COMPARISON, s, parsed, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS
-            ),
+            lambda s: run_study(parsed, s, {"x": Column(X, INTEGER)}, frozenset(Role), NO_LIMITS, closed),
+            lambda s: run_study(parsed, s, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS),
             keys=KEYS,
         )
-    setup = plan_comparison(parsed.type, Parameters(6, 8, 512, 512)).setup
+    setup = plan_comparison(parsed.parameters.type, Parameters(6, 8, 512, 512)).setup
     assert sent == [counts_cost(2).alice_bytes + setup.alice_bytes]  # nothing of the values
 
 
@@ -206,28 +203,27 @@ def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
 def test_columns_that_do_not_fit(name: str, alice: Schema, bob: Schema, message: str) -> None:
     parsed = COMPARISON.parse({"type": name, "bits": 8})
     with pytest.raises(UsageError, match=message):
-        COMPARISON.check_schema(parsed, {"x": alice}, {"y": bob})
+        parsed.check({"x": alice}, {"y": bob})
 
 
 def test_share_columns_of_different_moduli_do_not_fit() -> None:
     parsed = COMPARISON.parse({"type": "SS-NP-PP", "bits": 8})
     with pytest.raises(UsageError, match="shared modulo"):
-        COMPARISON.check_schema(
-            parsed,
+        parsed.check(
             {"x": Schema("share", modulus="2^64")},
             {"x": Schema("share", modulus="2^32"), "y": INTEGER},
         )
     small = Schema("share", modulus="2^7")
     with pytest.raises(UsageError, match="no route"):
-        COMPARISON.check_schema(parsed, {"x": small}, {"x": small, "y": INTEGER})
+        parsed.check({"x": small}, {"x": small, "y": INTEGER})
 
 
 @pytest.mark.parametrize("recipients", [set(), {Role.ALICE}, set(Role)])
 def test_recipients_follow_the_type(recipients: set[Role]) -> None:
     parsed = COMPARISON.parse({"type": "type 5"})
     with pytest.raises(UsageError, match='goes to "bob"'):
-        COMPARISON.check_recipients(parsed, frozenset(recipients))
-    COMPARISON.check_recipients(parsed, frozenset({Role.BOB}))
+        parsed.check_recipients(frozenset(recipients))
+    parsed.check_recipients(frozenset({Role.BOB}))
 
 
 @pytest.mark.parametrize(
@@ -287,11 +283,11 @@ def test_estimate_says_what_a_run_costs(route: tuple[str, str], engine: str) -> 
         xa, xb = {}, {}
     schemas = {name: column.schema for name, column in {**xa, **xb, **ya, **yb}.items()}
     recipients = recipients_of(kind.delta)
-    estimate = COMPARISON.estimate(parsed, schemas, recipients, 6, KEYS[0].public.bits, NO_LIMITS)
+    estimate = parsed.cost(schemas, recipients, 6, KEYS[0].public.bits, NO_LIMITS)
 
     def party(data: Data):
         def go(session):
-            run_analysis(COMPARISON, session, parsed, data, recipients, NO_LIMITS)
+            run_study(parsed, session, data, recipients, NO_LIMITS)
             return session.channel.traffic
 
         return go
@@ -303,7 +299,7 @@ def test_estimate_says_what_a_run_costs(route: tuple[str, str], engine: str) -> 
 
 def test_leakage_follows_the_type() -> None:
     parsed = COMPARISON.parse({"type": "type 5"})
-    leakage = COMPARISON.leakage(parsed, frozenset({Role.BOB}))
+    leakage = parsed.leakage(frozenset({Role.BOB}))
     assert not leakage.alice
     assert "x >= y" in leakage.bob[0]
     assert number(Role.ALICE, KEYS) not in leakage.public

@@ -7,15 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.clustering.analysis import CLUSTERING
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.matching.vectors import VECTORS
-from smc.analyses.runner import run_analysis
-from smc.analyses.statistics.analysis import STATISTICS as STATISTICS_ANALYSIS
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.spec import Cost
@@ -45,16 +41,16 @@ LIMITED = [
 ]
 
 
-def check(analysis, parameters, alice, bob, limits, recipients=BOTH):
+def check(study, alice, bob, limits, recipients=BOTH):
     """Run jointly and compare rounds and bytes with the estimate, which is returned."""
     schemas = {name: column.schema for data in (alice, bob) for name, column in data.items()}
     rows = len(next(iter(alice.values())))
     assert len(next(iter(bob.values()))) == rows
-    estimate = analysis.estimate(parameters, schemas, recipients, rows, 2048, limits)
+    estimate = study.cost(schemas, recipients, rows, 2048, limits)
 
     def run(session):
         data = alice if session.role is Role.ALICE else bob
-        run_analysis(analysis, session, parameters, data, recipients, limits)
+        run_study(study, session, data, recipients, limits)
         return session.channel.traffic
 
     first, second = run_pair(run, run)
@@ -68,7 +64,7 @@ def test_keys(limits, recipients):
     parameters = MATCHING.parse({"method": "exact", "keys": ["id"]})
     sides = aggregates_runs.side(range(60)), aggregates_runs.side(range(30, 90))
     sides = [{"id": data["id"]} for data in sides]
-    check(MATCHING, parameters, *sides, limits, recipients)
+    check(parameters, *sides, limits, recipients)
 
 
 OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS", "SHARES", "NOISY")} | {
@@ -79,7 +75,7 @@ OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS
 @pytest.mark.parametrize(("name", "limits"), crossed(OUTPUTS, LIMITED))
 def test_aggregates(name, limits):
     every = aggregates_runs.side(range(70)), aggregates_runs.side(range(20, 90))
-    check(MATCHING, aggregates_runs.parsed(OUTPUTS[name]), *every, limits)
+    check(aggregates_runs.parsed(OUTPUTS[name]), *every, limits)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +84,7 @@ def test_aggregates(name, limits):
 )
 def test_tolerant(mode, recipients):
     alice, bob, _ = tolerant_runs.tables(20, 15)
-    check(TOLERANT, tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
+    check(tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
 
 
 @pytest.mark.parametrize("text", [test_vectors.NEAR, test_vectors.COLUMNS + "nearest = 2\n"])
@@ -96,7 +92,7 @@ def test_tolerant(mode, recipients):
 def test_vectors_near_each_other(text, recipients):
     rows = test_vectors.integers(-900, 900, (11, 3))
     table = test_vectors.table(rows)
-    check(VECTORS, test_vectors.parsed(text), table, table, ALL_LIMITS, recipients)
+    check(test_vectors.parsed(text), table, table, ALL_LIMITS, recipients)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +108,12 @@ def test_clusters(extra, split):
         alice, bob = (clustering_runs.table(values[:, part], names[part]) for part in (slice(1), slice(1, 3)))
     else:
         alice = bob = clustering_runs.table(values)
-    check(CLUSTERING, parameters, alice, bob, ALL_LIMITS)
+    check(parameters, alice, bob, ALL_LIMITS)
 
 
 def test_clusters_of_matched_rows():
     alice, bob = test_clustering_matched.tables(40, 40, 25)
-    check(CLUSTERING, test_clustering_matched.job(), alice, bob, ALL_LIMITS)
+    check(test_clustering_matched.job(), alice, bob, ALL_LIMITS)
 
 
 @pytest.mark.parametrize("name", QUERIES)
@@ -125,7 +121,7 @@ def test_exact_tables(name):
     """The case of a review: 1 round and 16 bytes were told of a table that took 19 rounds and 41 kB."""
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = statistics_runs.columns(age=10 + 5 * spread, weight=100 * spread, group=group)
-    estimate = check(STATISTICS_ANALYSIS, exact_job(name), data, data, ALL_LIMITS)
+    estimate = check(exact_job(name), data, data, ALL_LIMITS)
     assert estimate.rounds > 10
 
 
@@ -133,7 +129,7 @@ def test_exact_tables(name):
 def test_noisy_statistics(limits):
     data = statistics_runs.table(60)
     parameters = statistics_runs.parsed()
-    check(STATISTICS_ANALYSIS, parameters, data, data, limits)
+    check(parameters, data, data, limits)
 
 
 @pytest.mark.parametrize("limits", [Limits(minimum_intersection=4), ALL_LIMITS])
@@ -141,7 +137,7 @@ def test_statistics_of_matched_rows(limits, monkeypatch):
     pattern = Opener.pattern  # the noisy size could miss the limit
     monkeypatch.setattr(Opener, "pattern", lambda self, bits: np.ones_like(pattern(self, bits)))
     parameters = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
-    check(STATISTICS_ANALYSIS, parameters, *vertical_runs.tables(50, 50, 30), limits)
+    check(parameters, *vertical_runs.tables(50, 50, 30), limits)
 
 
 def test_what_is_not_tested_costs_nothing():

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.base import Facts
 from smc.analyses.loss import Loss
-from smc.analyses.preparation import PREPARATION
-from smc.analyses.registry import ANALYSES, registered
+from smc.analyses.preparation import PREPARATION, PreparationStudy
+from smc.analyses.registry import ANALYSES, registered, study_of
+from smc.analyses.study import Facts
 from smc.forms import ComparisonType, Role
 
 KEYS = 'method = "exact"\nkeys = ["id"]\n'
@@ -68,7 +68,7 @@ RECIPIENTS = {"own sum to the other side": frozenset((Role.BOB,))}
 def facts(name: str) -> Facts:
     analysis, parameters, _ = STATED[name]
     parsed = ANALYSES[analysis].parse(tomllib.loads(parameters))
-    return ANALYSES[analysis].facts(parsed, RECIPIENTS.get(name, frozenset(Role)))
+    return parsed.facts(RECIPIENTS.get(name, frozenset(Role)))
 
 
 @pytest.mark.parametrize("name", STATED)
@@ -98,7 +98,7 @@ def test_the_columns_by_which_exact_tables_sort(queries: list[dict[str, Any]], e
     statistics = ANALYSES["statistics"]
     for noise, found in (({"noise": "none"}, expected), ({"epsilon": "1"}, set())):
         parsed = statistics.parse({**noise, "queries": queries})
-        assert statistics.facts(parsed, frozenset(Role)).sorts_by == found
+        assert parsed.facts(frozenset(Role)).sorts_by == found
 
 
 @pytest.mark.parametrize("analysis", ANALYSES)
@@ -129,16 +129,31 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
         Facts(**stated)
 
 
-@pytest.mark.parametrize("left_out", ["facts", "check_rows"])
-def test_an_analysis_that_does_not_say_all_cannot_be_registered(left_out: str) -> None:
+def without(kind: type, left_out: str) -> type:
+    """A class with all that `kind` says but one thing."""
     members = {
-        name: getattr(type(PREPARATION), name)
-        for name in dir(type(PREPARATION))
-        if not name.startswith("_") and name != left_out
+        name: getattr(kind, name) for name in dir(kind) if not name.startswith("_") and name != left_out
     }
-    silent = type("Silent", (), members)()
+    return type("Silent", (), members)
+
+
+@pytest.mark.parametrize("left_out", ["name", "always_matches", "parse"])
+def test_an_analysis_that_lacks_a_part_cannot_be_registered(left_out: str) -> None:
     with pytest.raises(TypeError, match="Silent"):
-        registered((silent,))
+        registered((without(type(PREPARATION), left_out)(),))
     with pytest.raises(ValueError, match="preparation"):
         registered((PREPARATION, PREPARATION))
     assert dict(registered((PREPARATION,))) == {"preparation": PREPARATION}
+
+
+@pytest.mark.parametrize("left_out", ["facts", "leakage", "preview", "cost", "check", "reference"])
+def test_a_study_that_does_not_say_all_is_not_taken(left_out: str) -> None:
+    class Silent:
+        name = "silent"
+        always_matches = False
+
+        def parse(self, parameters: dict[str, Any]) -> Any:
+            return without(PreparationStudy, left_out)()
+
+    with pytest.raises(TypeError, match="Silent"):
+        study_of(Silent(), {})

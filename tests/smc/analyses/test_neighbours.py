@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
 from smc.analyses.clustering import plain as twin
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.analysis import _plain_table
 from smc.analyses.clustering.scaling import grid_of
 from smc.analyses.clustering.sides import check_sides
+from smc.analyses.columns import Column, Schema
 from smc.analyses.matching.aggregates_parameters import NEIGHBOURS
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.statistics.noisy import local
@@ -47,10 +47,12 @@ def test_replaced_rows_are_two_changes_where_rows_are_counted_in_public():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_analysis_with_public_row_counts_speaks_of_replaced_rows(layout):
-    clustering = clusters(layout).neighbours
+    clustering = clusters(layout).parameters.neighbours
     assert clustering == NEIGHBOURS == Neighbours(1, rows_public=True)
     assert "replaced" in str(clustering)
-    horizontal = statistics('epsilon = "1"\n[[queries]]\nkind = "count"\ncolumn = "age"').neighbours
+    horizontal = statistics(
+        'epsilon = "1"\n[[queries]]\nkind = "count"\ncolumn = "age"'
+    ).parameters.neighbours
     assert horizontal == Neighbours(1, rows_public=False)
     assert "added or removed" in str(horizontal)
 
@@ -72,12 +74,12 @@ def sides(layout, whole, split):
 def noisy_numbers(parameters, data, centres=None):
     """Counts and twice the sums about the middle as an iteration adds noise to them; their distributions."""
     both = {**dict.fromkeys(NAMES, TENTHS), "id": KEY}
-    grid = grid_of(parameters, check_sides(parameters, both, both))
-    rows, _ = _plain_table(parameters, grid, dict(zip(Role, data, strict=True)))
-    noisy = privacy.plan(parameters, grid)
-    stated = grid.stated(parameters.centres) if centres is None else centres
+    grid = grid_of(parameters.parameters, check_sides(parameters.parameters, both, both))
+    rows, _ = _plain_table(parameters.parameters, grid, dict(zip(Role, data, strict=True)))
+    noisy = privacy.plan(parameters.parameters, grid)
+    stated = grid.stated(parameters.parameters.centres) if centres is None else centres
     labels = twin.assigned(grid, rows, stated)
-    hot = (labels[:, None] == np.arange(parameters.clusters)).astype(np.int64)
+    hot = (labels[:, None] == np.arange(parameters.parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)
     deviations = 2 * (hot.T @ rows) - counts[:, None] * grid.largest
     return np.concatenate([counts, deviations.reshape(-1)]), noisy.distributions
@@ -91,7 +93,7 @@ def loss_between(parameters, one, other):
         float(distribution.rate) * abs(int(a) - int(b))
         for a, b, distribution in zip(first, second, distributions, strict=True)
     )
-    return parameters.iterations * each
+    return parameters.parameters.iterations * each
 
 
 def corners(count, random):
@@ -195,11 +197,11 @@ def test_horizontal_statistics_cover_added_rows_and_twice_that_replaced_ones():
         '[[queries]]\nname = "m"\nkind = "variance"\ncolumn = "age"\n'
     )
     parameters = statistics(text)
-    plans = plan(parameters, STATISTICS_SCHEMAS)
+    plans = plan(parameters.parameters, STATISTICS_SCHEMAS)
 
     def entries(ages):
         data = columns(age=list(ages)) if len(ages) else columns(age=[])
-        rows = Rows.of(parameters, {name: data[name] for name in parameters.columns})
+        rows = Rows.of(parameters.parameters, {name: data[name] for name in parameters.columns[Role.ALICE]})
         return [local(each, rows).reshape(-1) for each in plans]
 
     def loss(one, other):

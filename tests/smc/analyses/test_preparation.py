@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Outcome, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.prepared import need_of
 from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.outcome import Outcome
 from smc.analyses.preparation import MAX_COMPARISONS, PREPARATION
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.channel.vectors import ExpectedRows, Rows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
@@ -62,7 +63,7 @@ def both(analysis: Any, parameters: Mapping[str, Any], stores: Stores, data=({},
     def side(index: int):
         def go(session):
             session.precomputed = stores[index]
-            outcome = run_analysis(analysis, session, parsed, data[index], recipients, NO_LIMITS)
+            outcome = run_study(parsed, session, data[index], recipients, NO_LIMITS)
             return outcome, session.channel.traffic
 
         return go
@@ -93,7 +94,7 @@ def test_a_preparation_costs_what_it_says(x_at: str) -> None:
     stores = Memory(), Memory()
     given = {"count": 100, "bits": 12, "x_at": x_at}
     (alice, told), (bob, heard) = both(PREPARATION, given, stores)
-    estimate = PREPARATION.estimate(PREPARATION.parse(given), {}, EVERYONE, 1, 2048, NO_LIMITS)
+    estimate = PREPARATION.parse(given).cost({}, EVERYONE, 1, 2048, NO_LIMITS)
     assert (told.sent, heard.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(told.rounds, heard.rounds) == estimate.rounds
     assert alice == bob
@@ -117,7 +118,7 @@ def test_a_pool_is_used_once_and_the_results_are_right() -> None:
     assert alice_bytes < alice_without
     assert bob_bytes < bob_without
     parsed = COMPARISON.parse({"type": "PN-NP-PP", "bits": 8, "engine": "oblivious", "pool": True})
-    estimate = COMPARISON.estimate(parsed, {}, EVERYONE, len(X), KEYS[0].public.bits, NO_LIMITS)
+    estimate = parsed.cost({}, EVERYONE, len(X), KEYS[0].public.bits, NO_LIMITS)
     assert (alice_without, bob_without, rounds) == (
         estimate.alice_bytes,
         estimate.bob_bytes,
@@ -279,9 +280,9 @@ def test_wrong_parameters(parameters: dict[str, Any], message: str) -> None:
 def test_wrong_columns_recipients_and_engines() -> None:
     parsed = PREPARATION.parse({"count": 5})
     with pytest.raises(UsageError, match="no columns"):
-        PREPARATION.check_schema(parsed, {"x": INTEGER}, {})
+        parsed.check({"x": INTEGER}, {})
     with pytest.raises(UsageError, match="its half"):
-        PREPARATION.check_recipients(parsed, frozenset({Role.ALICE}))
+        parsed.check_recipients(frozenset({Role.ALICE}))
     with pytest.raises(UsageError, match="uses no pools"):
         COMPARISON.parse({"type": "type 5", "pool": True})
     with pytest.raises(UsageError, match="true or false"):
@@ -290,9 +291,9 @@ def test_wrong_columns_recipients_and_engines() -> None:
 
 def test_what_is_said_about_it() -> None:
     parsed = PREPARATION.parse({"count": 5})
-    leakage = PREPARATION.leakage(parsed, EVERYONE)
+    leakage = parsed.leakage(EVERYONE)
     assert (leakage.alice, leakage.bob) == ((), ())
     assert "32 bits" in leakage.public[0]
-    assert not PREPARATION.facts(parsed, frozenset(Role)).loss
-    assert PREPARATION.columns(parsed, Role.ALICE) == ()
-    assert not any(outcome.tables for outcome in PREPARATION.run_plain(parsed, {}, {}, EVERYONE))
+    assert not parsed.facts(frozenset(Role)).loss
+    assert parsed.columns[Role.ALICE] == ()
+    assert not any(outcome.tables for outcome in parsed.reference({}, {}, EVERYONE))

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DomainError, DuettoError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -187,29 +187,28 @@ GOOD = {
 
 
 def prepared(name, text, alice, bob):
-    """The analysis with parsed parameters, and each side's columns that the job names."""
-    analysis = ANALYSES[name]
-    parameters = analysis.parse(tomllib.loads(text))
+    """The study, and each side's columns that the job names."""
+    study = ANALYSES[name].parse(tomllib.loads(text))
     sides = {
-        role: {key: data[key] for key in (*analysis.columns(parameters, role), PERSONS) if key in data}
+        role: {key: data[key] for key in (*study.columns[role], PERSONS) if key in data}
         for role, data in zip(Role, (alice, bob), strict=True)
     }
-    return analysis, parameters, sides
+    return study, sides
 
 
-def refusal(analysis, parameters, sides, limits, recipients=BOTH):
+def refusal(study, sides, limits, recipients=BOTH):
     """What a run ends with on Alice's side; None where it gets to its end."""
     declared = [
         {name: column.schema for name, column in sides[role].items() if name != PERSONS} for role in Role
     ]
     try:
-        analysis.check_schema(parameters, *declared)
+        study.check(*declared)
     except DuettoError as error:
         return error
 
     def side(session):
         try:
-            run_analysis(analysis, session, parameters, sides[session.role], recipients, limits)
+            run_study(study, session, sides[session.role], recipients, limits)
         except DuettoError as error:
             return error
         return None
@@ -220,22 +219,22 @@ def refusal(analysis, parameters, sides, limits, recipients=BOTH):
 @pytest.mark.parametrize("case", CASES)
 def test_a_check_refuses_what_the_run_refuses(case):
     name, text, data, limits = CASES[case]
-    analysis, parameters, sides = prepared(name, text, data, data)
+    study, sides = prepared(name, text, data, data)
     recipients = frozenset({Role.ALICE}) if name == "comparison" else BOTH
-    checked = analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, limits).refusal
+    checked = study.preview(sides[Role.ALICE], Role.ALICE, limits).refusal
     assert checked is not None
-    met = refusal(analysis, parameters, sides, limits, recipients)
+    met = refusal(study, sides, limits, recipients)
     assert (type(checked), checked.stable_code) == (type(met), met.stable_code)
     assert checked.hint
 
 
 @pytest.mark.parametrize("case", GOOD)
 def test_a_check_takes_what_the_run_takes(case):
-    analysis, parameters, sides = prepared(*GOOD[case])
+    study, sides = prepared(*GOOD[case])
     for role in Role:
-        assert analysis.check_rows(parameters, sides[role], role, Limits()).refusal is None
+        assert study.preview(sides[role], role, Limits()).refusal is None
     recipients = frozenset({Role.ALICE}) if case == "comparison" else BOTH
-    assert refusal(analysis, parameters, sides, Limits(), recipients) is None
+    assert refusal(study, sides, Limits(), recipients) is None
 
 
 def declared(**changed) -> Change:
@@ -309,10 +308,10 @@ def test_checks_and_runs_agree_in_all_analyses(fault):
     refused = set()
     for case, (name, text, *tables) in GOOD.items():
         spoilt = [{key: change(key, column) for key, column in table.items()} for table in tables]
-        analysis, parameters, sides = prepared(name, text, *spoilt)
-        checked = [analysis.check_rows(parameters, sides[role], role, limits).refusal for role in Role]
+        study, sides = prepared(name, text, *spoilt)
+        checked = [study.preview(sides[role], role, limits).refusal for role in Role]
         recipients = frozenset({Role.ALICE}) if name == "comparison" else BOTH
-        met = refusal(analysis, parameters, sides, limits, recipients)
+        met = refusal(study, sides, limits, recipients)
         if (case, fault) in UNSETTLED:
             assert checked == [None, None]
             continue
@@ -329,22 +328,22 @@ def test_every_analysis_has_cases():
 
 
 def test_a_small_side_is_taken_where_the_peer_may_bring_more():
-    analysis, parameters, sides = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(30))
-    found = analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits())
+    study, sides = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(30))
+    found = study.preview(sides[Role.ALICE], Role.ALICE, Limits())
     assert found.refusal is None
     assert found.notes == (
         "9 clusters need as many rows of both sides together; here are 3, and with too few of the other side "
         "the run is refused.",
     )
-    assert analysis.check_rows(parameters, sides[Role.BOB], Role.BOB, Limits()).notes == ()
-    assert refusal(analysis, parameters, sides, Limits()) is None
-    _, _, few = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(5))
-    assert isinstance(refusal(analysis, parameters, few, Limits()), DomainError)
+    assert study.preview(sides[Role.BOB], Role.BOB, Limits()).notes == ()
+    assert refusal(study, sides, Limits()) is None
+    _, few = prepared("clustering", KMEANS.replace("= 2", "= 9", 1), rows(3), rows(5))
+    assert isinstance(refusal(study, few, Limits()), DomainError)
 
 
 def test_two_million_rows_are_refused_before_anybody_has_approved():
     """Of a clustering over a million rows a side, from the numbers of rows alone."""
-    analysis, parameters, sides = prepared("clustering", KMEANS, rows(1_000_000), rows(3))
-    found = analysis.check_rows(parameters, sides[Role.ALICE], Role.ALICE, Limits()).refusal
+    study, sides = prepared("clustering", KMEANS, rows(1_000_000), rows(3))
+    found = study.preview(sides[Role.ALICE], Role.ALICE, Limits()).refusal
     assert "first centres" in found.what
     assert 'start = "random"' in found.hint

@@ -11,10 +11,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
-from smc.analyses.statistics.analysis import STATISTICS, run_cost
+from smc.analyses.runner import run_study
+from smc.analyses.statistics.analysis import run_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
@@ -36,7 +36,7 @@ from tests.support import openings
 
 def test_plain_twin_against_sums_by_hand():
     alice, bob = table(200), table(100)
-    got = results(STATISTICS.run_plain(parsed(), alice, bob, BOTH)[0])
+    got = results(parsed().reference(alice, bob, BOTH)[0])
     ages = np.array([*alice["age"].values, *bob["age"].values])
     weights = np.array([*alice["weight"].values, *bob["weight"].values])
     assert got["patients"]["value"] == 300
@@ -51,7 +51,7 @@ def test_plain_twin_against_sums_by_hand():
 def test_histograms_against_numpy():
     alice, bob = table(200), table(100)
     alice["age"] = Column([0, 19, 20, 59, 60, 120, 121, *list(alice["age"].values)[7:]], AGE)
-    _, ages, groups = STATISTICS.run_plain(parsed(), alice, bob, BOTH)[1].tables
+    _, ages, groups = parsed().reference(alice, bob, BOTH)[1].tables
     every = [*alice["age"].values, *bob["age"].values]
     assert ages.columns["count"] == np.histogram(every, [0, 20, 40, 60, 120])[0].tolist()
     assert ages.columns["bin"] == ["[0, 20)", "[20, 40)", "[40, 60)", "[60, 120]"]
@@ -64,7 +64,7 @@ def test_the_joint_run_agrees_with_its_twin_up_to_the_noise():
     parameters, alice, bob = parsed(), table(200), table(300)
     first, second = joint(parameters, alice, bob)
     assert first == second
-    exact = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0]
+    exact = parameters.reference(alice, bob, BOTH)[0]
     assert [t.name for t in first.tables] == [t.name for t in exact.tables]
     assert [list(t.columns) for t in first.tables] == [list(t.columns) for t in exact.tables]
     miss = Fraction(1, 10**7)
@@ -87,7 +87,7 @@ def test_the_joint_run_agrees_with_its_twin_up_to_the_noise():
 
 def test_outcomes_are_json():
     first, second = joint(parsed(), table(5), table(6), frozenset({Role.BOB}))
-    for outcome in (first, second, *STATISTICS.run_plain(parsed(), table(5), table(6), BOTH)):
+    for outcome in (first, second, *parsed().reference(table(5), table(6), BOTH)):
         assert json.loads(json.dumps(asdict(outcome)))
 
 
@@ -107,7 +107,7 @@ def test_only_recipients_get_tables_and_shares(recipient, monkeypatch):
     def side(data):
         def run(session):
             channels[session.role] = session.channel
-            return run_analysis(STATISTICS, session, parsed(), data, frozenset({recipient}), NO_LIMITS)
+            return run_study(parsed(), session, data, frozenset({recipient}), NO_LIMITS)
 
         return run
 
@@ -116,9 +116,7 @@ def test_only_recipients_get_tables_and_shares(recipient, monkeypatch):
     assert len(outcomes[recipient].tables) == 3
     assert outcomes[recipient.other].tables == ()
     assert outcomes[recipient.other].details == outcomes[recipient].details
-    plain = dict(
-        zip(Role, STATISTICS.run_plain(parsed(), table(5), table(6), frozenset({recipient})), strict=True)
-    )
+    plain = dict(zip(Role, parsed().reference(table(5), table(6), frozenset({recipient})), strict=True))
     assert plain[recipient].tables
     assert not plain[recipient.other].tables
 
@@ -157,13 +155,13 @@ def test_delta_counts_both_sides_of_the_likelihood():
 def test_cost_is_as_declared(recipients):
     def side(data):
         def run(session):
-            run_analysis(STATISTICS, session, parsed(), data, recipients, NO_LIMITS)
+            run_study(parsed(), session, data, recipients, NO_LIMITS)
             return session.channel.traffic
 
         return run
 
     alice, bob = run_pair(side(table(50)), side(table(1)))
-    declared = run_cost(parsed(), SCHEMAS, recipients)
+    declared = run_cost(parsed().parameters, SCHEMAS, recipients)
     assert (alice.sent, bob.sent) == (declared.alice_bytes, declared.bob_bytes)
     assert max(alice.rounds, bob.rounds) == declared.rounds
     # Alice sends last before the opening, so hers needs no round of its own
@@ -172,8 +170,8 @@ def test_cost_is_as_declared(recipients):
 
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
 def test_estimate_is_the_exact_cost(recipients):
-    declared = run_cost(parsed(), SCHEMAS, recipients)
-    estimate = STATISTICS.estimate(parsed(), SCHEMAS, recipients, 500, 3072, NO_LIMITS)
+    declared = run_cost(parsed().parameters, SCHEMAS, recipients)
+    estimate = parsed().cost(SCHEMAS, recipients, 500, 3072, NO_LIMITS)
     assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
     assert estimate.rounds == declared.rounds
 
@@ -181,7 +179,7 @@ def test_estimate_is_the_exact_cost(recipients):
 def test_empty_sides():
     first, _ = joint(parsed(), table(0), table(0))
     assert len(results(first)) == 6
-    plain = results(STATISTICS.run_plain(parsed(), table(0), table(0), BOTH)[0])
+    plain = results(parsed().reference(table(0), table(0), BOTH)[0])
     assert plain["mean of weight"]["value"] is None
     assert plain["patients"]["value"] == 0
 
@@ -220,7 +218,7 @@ def test_unfit_own_data_is_refused_before_anything_is_sent(spoil, words):
 
     def side(session):
         with pytest.raises(UsageError, match=words):
-            run_analysis(STATISTICS, session, parsed(), data, BOTH, NO_LIMITS)
+            run_study(parsed(), session, data, BOTH, NO_LIMITS)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -249,9 +247,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     def side(session):
         channels[session.role] = session.channel
-        return run_analysis(
-            STATISTICS, session, parsed(), table(3), frozenset({refusing.other}), NO_LIMITS, gate
-        )
+        return run_study(parsed(), session, table(3), frozenset({refusing.other}), NO_LIMITS, gate)
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
@@ -282,7 +278,7 @@ def test_the_gate_comes_after_the_noise_and_before_the_first_share():
         def gate(channel):
             events[session.role].append("gate")
 
-        return run_analysis(STATISTICS, session, parsed(), table(3), BOTH, NO_LIMITS, gate)
+        return run_study(parsed(), session, table(3), BOTH, NO_LIMITS, gate)
 
     run_pair(side, side)
     for role in Role:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.crowds import Crowds, told_apart
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.errors import UsageError
 from smc.forms import Role
@@ -46,8 +46,8 @@ def costs(values, schema=COST, group=None, persons=None):
 def shown(parameters, alice, bob, limits=POLICY):
     """The values that Alice is shown."""
     outcome, _ = run_pair(
-        lambda s: run_analysis(STATISTICS, s, parameters, alice, ALICE, limits),
-        lambda s: run_analysis(STATISTICS, s, parameters, bob, ALICE, limits),
+        lambda s: run_study(parameters, s, alice, ALICE, limits),
+        lambda s: run_study(parameters, s, bob, ALICE, limits),
     )
     return list(outcome.tables[0].columns["value"])
 
@@ -59,11 +59,11 @@ def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
     parameters = job(kind, lower=lower, upper=upper)
     schemas = {"cost": COST}
     with pytest.raises(UsageError, match="narrower"):
-        STATISTICS.check_schema(parameters, schemas, schemas)
+        parameters.check(schemas, schemas)
 
     def side(session):
         with pytest.raises(UsageError, match="narrower"):
-            run_analysis(STATISTICS, session, parameters, costs([0] * 20), ALICE, POLICY)
+            run_study(parameters, session, costs([0] * 20), ALICE, POLICY)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -75,15 +75,15 @@ def test_the_bounds_of_both_sides_hold():
     parameters = job(lower=50_000, upper=50_001)
     for alice, bob in ((wide, narrow), (narrow, wide)):
         with pytest.raises(UsageError, match="narrower"):
-            STATISTICS.check_schema(parameters, alice, bob)
+            parameters.check(alice, bob)
 
 
 def test_wider_bounds_and_noise_are_free():
-    STATISTICS.check_schema(job(lower=-5, upper=200_000), {"cost": COST}, {"cost": COST})
+    job(lower=-5, upper=200_000).check({"cost": COST}, {"cost": COST})
     noisy = STATISTICS.parse(
         tomllib.loads('epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "cost"\nlower = 5\nupper = 9')
     )
-    STATISTICS.check_schema(noisy, {"cost": COST}, {"cost": COST})
+    noisy.check({"cost": COST}, {"cost": COST})
 
 
 BADLY_DECLARED = {
@@ -146,8 +146,8 @@ def test_the_number_of_rows_stands_beside_an_exact_sum():
     alice, bob = costs(range(20)), costs(range(30))
     for kind in ("sum", "mean"):
         outcome, _ = run_pair(
-            lambda s, kind=kind: run_analysis(STATISTICS, s, job(kind), alice, ALICE, POLICY),
-            lambda s, kind=kind: run_analysis(STATISTICS, s, job(kind), bob, ALICE, POLICY),
+            lambda s, kind=kind: run_study(job(kind), s, alice, ALICE, POLICY),
+            lambda s, kind=kind: run_study(job(kind), s, bob, ALICE, POLICY),
         )
         assert list(outcome.tables[0].columns["rows"]) == [50]
 

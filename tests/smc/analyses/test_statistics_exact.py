@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
-from smc.analyses.runner import run_analysis
-from smc.analyses.statistics.analysis import STATISTICS, run_cost
+from smc.analyses.runner import run_study
+from smc.analyses.statistics.analysis import run_cost
 from smc.analyses.statistics.exact import MARGIN, Tables
 from smc.analyses.statistics.rows import Rows
 from smc.errors import DisclosureRefused, UsageError
@@ -58,7 +58,7 @@ def test_without_limits_the_joint_run_is_its_twin(recipients):
     parameters = job(*QUERIES)
     alice, bob = table(60), table(50)
     runs = joint(parameters, alice, bob, recipients)
-    assert runs == STATISTICS.run_plain(parameters, alice, bob, recipients)
+    assert runs == parameters.reference(alice, bob, recipients)
     assert (runs[0].tables == ()) == (Role.ALICE not in recipients)
     weights = np.array([*alice["weight"].values, *bob["weight"].values])
     rows = results(runs[1])
@@ -81,8 +81,8 @@ def test_under_limits_what_is_opened_is_what_the_plain_rules_open(rows, cut, nam
     alice = columns(age=ages[:cut], weight=weights[:cut], group=groups[:cut])
     bob = columns(age=ages[cut:], weight=weights[cut:], group=groups[cut:])
     parameters, limits = job(name), Limits(minimum_group=group, dominance=dominance)
-    tables = Tables.of(parameters.queries[0], parameters, SCHEMAS)
-    parts = [tables.local(Rows.of(parameters, data)) for data in (alice, bob)]
+    tables = Tables.of(parameters.parameters.queries[0], parameters.parameters, SCHEMAS)
+    parts = [tables.local(Rows.of(parameters.parameters, data)) for data in (alice, bob)]
     expected = tables.results(tables.plain(parts, limits))
     outcome, _ = joint(parameters, alice, bob, limits=limits)
     assert column(outcome, "value") == [result.value for _, result in expected]
@@ -120,7 +120,7 @@ def test_a_sum_that_one_person_dominates_is_withheld():
 def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
     def side(session):
         with pytest.raises(DisclosureRefused, match="one query"):
-            run_analysis(STATISTICS, session, job("count", "sum"), table(9), BOTH, Limits(minimum_group=2))
+            run_study(job("count", "sum"), session, table(9), BOTH, Limits(minimum_group=2))
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -128,9 +128,9 @@ def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
 
 def test_it_says_that_it_is_exact():
     parameters = job("count")
-    assert STATISTICS.facts(parameters, BOTH).exact
-    assert STATISTICS.facts(parameters, BOTH).loss == Loss()
-    leakage = STATISTICS.leakage(parameters, frozenset({Role.ALICE}))
+    assert parameters.facts(BOTH).exact
+    assert parameters.facts(BOTH).loss == Loss()
+    leakage = parameters.leakage(frozenset({Role.ALICE}))
     assert any("exact" in line for line in leakage.alice)
     assert not any("exact results" in line for line in leakage.bob)
     assert any("withheld" in line for line in leakage.bob)
@@ -139,7 +139,7 @@ def test_it_says_that_it_is_exact():
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE})])
 def test_cost_without_limits_is_as_declared(recipients):
     parameters = job(*QUERIES)
-    declared = run_cost(parameters, SCHEMAS, recipients)
+    declared = run_cost(parameters.parameters, SCHEMAS, recipients)
     for data in (table(30), table(0)):
         sent = traffic(parameters, data, table(3), recipients)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
@@ -152,7 +152,7 @@ def test_cost_without_limits_is_as_declared(recipients):
 def test_cost_under_limits_is_as_declared_where_nothing_is_withheld(name, limits):
     group, spread = np.repeat(np.arange(4), 24), np.tile(np.arange(24), 4)
     data = columns(age=10 + 5 * spread, weight=100 * spread, group=group)
-    declared = run_cost(job(name), SCHEMAS, BOTH, limits)
+    declared = run_cost(job(name).parameters, SCHEMAS, BOTH, limits)
     outcome, _ = joint(job(name), data, data, limits=limits)
     assert not any("withheld" in note for note in outcome.notes)
     sent = traffic(job(name), data, data, BOTH, limits)
@@ -170,4 +170,4 @@ def test_what_could_wrap_is_refused():
     wide = {"x": Schema("integer", lower=-(1 << 52), upper=1 << 52)}
     parameters = parsed('noise = "none"\nmaximum_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     with pytest.raises(UsageError, match="63 bits"):
-        STATISTICS.check_schema(parameters, wide, wide)
+        parameters.check(wide, wide)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.statistics.analysis import STATISTICS, run_cost
+from smc.analyses.statistics.analysis import run_cost
 from smc.analyses.statistics.parameters import MAX_DELTA
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError
@@ -73,7 +73,7 @@ def test_every_group_has_its_own_statistics(monkeypatch):
     silence(monkeypatch)
     alice, bob = table(60), table(40)
     first, _ = joint(parsed(BY), alice, bob)
-    twin = STATISTICS.run_plain(parsed(BY), alice, bob, BOTH)[0]
+    twin = parsed(BY).reference(alice, bob, BOTH)[0]
     every = {name: np.array([*alice[name].values, *bob[name].values]) for name in alice}
     for outcome in (first, twin):
         counts, sums, means = (
@@ -94,7 +94,7 @@ def test_every_group_has_its_own_statistics(monkeypatch):
 
 def test_every_group_has_the_whole_loss_of_its_query():
     grouped, whole = (
-        plan(parsed(f'epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "age"\n{by}'), SCHEMAS)[0]
+        plan(parsed(f'epsilon = "1"\n[[queries]]\nkind = "sum"\ncolumn = "age"\n{by}').parameters, SCHEMAS)[0]
         for by in ('by = "group"', "")
     )
     assert grouped.distributions == whole.distributions * 4
@@ -112,7 +112,7 @@ def test_every_group_has_the_whole_loss_of_its_query():
 )
 def test_wrong_groups_are_named(query, words):
     with pytest.raises(UsageError, match=words):
-        STATISTICS.check_schema(parsed(f'epsilon = "1"\n[[queries]]\n{query}'), SCHEMAS, SCHEMAS)
+        parsed(f'epsilon = "1"\n[[queries]]\n{query}').check(SCHEMAS, SCHEMAS)
 
 
 def test_only_the_first_rows_of_a_person_are_used(monkeypatch):
@@ -123,14 +123,14 @@ def test_only_the_first_rows_of_a_person_are_used(monkeypatch):
     for rows, total in ((1, 1 + 2 + 8), (2, 1 + 2 + 4 + 8 + 32), (3, 63)):
         parameters = parsed(text % rows)
         assert results(joint(parameters, alice, bob)[0])["sum of age"]["value"] == total + 192
-        twin = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0]
+        twin = parameters.reference(alice, bob, BOTH)[0]
         assert results(twin)["sum of age"]["value"] == total + 192
 
 
 def test_persons_of_many_rows_make_more_noise():
+    text = 'epsilon = "1"\nrows_per_person = {}\n[[queries]]\nkind = "mean"\ncolumn = "age"'
     one, three = (
-        plan(parsed(f'epsilon = "1"\nrows_per_person = {rows}\n[[queries]]\nkind = "mean"\ncolumn = "age"'),
-             SCHEMAS)[0]
+        plan(parsed(text.format(rows)).parameters, SCHEMAS)[0]
         for rows in (1, 3)
     )  # fmt: skip
     assert [distribution.rate for distribution in three.distributions] == [
@@ -139,7 +139,7 @@ def test_persons_of_many_rows_make_more_noise():
     rho = (
         'noise = "gaussian"\nrho = "1/100"\nrows_per_person = %d\n[[queries]]\nkind = "count"\ncolumn = "age"'
     )
-    one, three = (plan(parsed(rho % rows), SCHEMAS)[0] for rows in (1, 3))
+    one, three = (plan(parsed(rho % rows).parameters, SCHEMAS)[0] for rows in (1, 3))
     assert (one.distributions[0].variance, three.distributions[0].variance) == (50, 450)
 
 
@@ -197,7 +197,7 @@ def test_persons_of_many_rows_need_larger_groups(monkeypatch):
 def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget):
     """What is sent tells nothing of the rows: not their number, nor their values, nor what is withheld."""
     parameters = parsed(BY.replace('epsilon = "2"', budget))
-    declared = run_cost(parameters, SCHEMAS, recipients, Limits(minimum_group=least))
+    declared = run_cost(parameters.parameters, SCHEMAS, recipients, Limits(minimum_group=least))
     for alice, bob in ((table(50), table(1)), (table(0), table(0))):
         sent = traffic(parameters, alice, bob, recipients, Limits(minimum_group=least))
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
@@ -207,17 +207,17 @@ def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget
 def test_gaussian_jobs():
     text = '[[queries]]\nkind = "count"\ncolumn = "age"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     by_rho = parsed('noise = "gaussian"\nrho = "1/100"\n' + text)
-    loss = STATISTICS.facts(by_rho, BOTH).loss
+    loss = by_rho.facts(BOTH).loss
     assert (loss.epsilon, loss.delta, loss.rho * 100) == (0, MAX_DELTA, 1)
     distributions = [
-        distribution for planned in plan(by_rho, SCHEMAS) for distribution in planned.distributions
+        distribution for planned in plan(by_rho.parameters, SCHEMAS) for distribution in planned.distributions
     ]
     assert [distribution.variance for distribution in distributions] == [
         100,
         100 * 150**2,
     ]  # sensitivity**2 / (2 rho / 2)
     stated = parsed('noise = "gaussian"\nepsilon = "1"\ndelta = "1/1000000"\n' + text)
-    loss = STATISTICS.facts(stated, BOTH).loss
+    loss = stated.facts(BOTH).loss
     assert 0.999 < float(loss.epsilon_at(1 / MAX_DELTA * MAX_DELTA / 10**6)) <= 1
     outcome, _ = joint(by_rho, columns(age=[40] * 30), columns(age=[20] * 10))
     rows = results(outcome)

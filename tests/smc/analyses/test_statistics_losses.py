@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from anonymizer.dp.audit import clopper_pearson
-from smc.analyses.base import Column
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.columns import Column
 from smc.analyses.statistics.noisy import local
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.quantiles import Quantile
@@ -107,7 +106,7 @@ def log_ratio(values, shifts, distributions):
 
 
 def planned(query, budget):
-    return plan(parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}"), SCHEMAS)[0]
+    return plan(parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}").parameters, SCHEMAS)[0]
 
 
 def audited(query, budget, delta=0.0):
@@ -115,9 +114,10 @@ def audited(query, budget, delta=0.0):
     one = planned(query, budget)
     parameters = parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}")
     largest = {
-        name: Column(np.array([SCHEMAS[name].upper or 3]), SCHEMAS[name]) for name in parameters.columns
+        name: Column(np.array([SCHEMAS[name].upper or 3]), SCHEMAS[name])
+        for name in parameters.columns[Role.ALICE]
     }
-    shifts = local(one, Rows.of(parameters, largest)).reshape(-1)
+    shifts = local(one, Rows.of(parameters.parameters, largest)).reshape(-1)
     assert shifts.any()
     moved = [place for place in range(len(shifts)) if shifts[place]]
     distributions = [one.distributions[place] for place in moved]
@@ -138,9 +138,7 @@ def test_laplace_noise_keeps_its_epsilon(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_gaussian_noise_keeps_its_rho(kind):
     query = ADDITIVE[kind]
-    loss = STATISTICS.facts(
-        parsed(f'noise = "gaussian"\nrho = "1/8"\n[[queries]]\n{query}'), frozenset(Role)
-    ).loss
+    loss = parsed(f'noise = "gaussian"\nrho = "1/8"\n[[queries]]\n{query}').facts(frozenset(Role)).loss
     stated = float(loss.epsilon_at(DELTA))
     assert 0.3 < audited(query, 'noise = "gaussian"\nrho = "1/8"', float(DELTA)) <= stated
 
@@ -154,9 +152,9 @@ def test_the_audit_finds_noise_for_a_third_of_the_sensitivity(budget):
     claimed = 1.0
     if delta:
         claimed = float(
-            STATISTICS.facts(
-                parsed(f"{budget}\n[[queries]]\n{ADDITIVE['count']}"), frozenset(Role)
-            ).loss.epsilon_at(DELTA)
+            parsed(f"{budget}\n[[queries]]\n{ADDITIVE['count']}")
+            .facts(frozenset(Role))
+            .loss.epsilon_at(DELTA)
         )
     assert loss_at_least(*ratios, delta) > claimed
 
@@ -207,7 +205,7 @@ def test_the_choice_in_the_protocol_is_the_one_in_the_clear():
     text = (
         'epsilon = "8"\nmaximum_rows = 10\n[[queries]]\nkind = "median"\ncolumn = "age"\nlower = 0\nupper = 3'
     )
-    statistic = plan(parsed(text), SCHEMAS)[0].statistic
+    statistic = plan(parsed(text).parameters, SCHEMAS)[0].statistic
     groups, counts = 400, np.array([2, 0, 1, 1])
 
     def side(session):
@@ -240,7 +238,7 @@ def test_joint_draws_keep_their_epsilon(kind, batches):
     ).reshape(10_000 * batches, -1)
     shifts = local(
         one,
-        Rows.of(parsed(f'epsilon = "1"\n[[queries]]\n{query}'), columns(age=[150], weight=[2500])),
+        Rows.of(parsed(f'epsilon = "1"\n[[queries]]\n{query}').parameters, columns(age=[150], weight=[2500])),
     )[0]
     ratios = (log_ratio(values + shift, shifts, one.distributions) for shift in (shifts, 0 * shifts))
     assert 0.4 < loss_at_least(*ratios) <= 1

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.analysis import STATISTICS
 from tests.smc.analyses.statistics_runs import BOTH, columns, joint, parsed, results, silence, table
 
 QUERIES = """
@@ -42,7 +41,7 @@ def numbers(outcome):
 
 def test_twin_against_numpy():
     alice, bob = table(120), table(80)
-    got = numbers(STATISTICS.run_plain(parsed(PURE), alice, bob, BOTH)[0])
+    got = numbers(parsed(PURE).reference(alice, bob, BOTH)[0])
     ages = np.array([*alice["age"].values, *bob["age"].values])
     weights = np.array([*alice["weight"].values, *bob["weight"].values]) / 10
     assert got == {
@@ -67,7 +66,7 @@ def test_without_noise_the_joint_run_is_its_twin(rows, cut):
         silence(patch)
         first, second = joint(parsed(PURE), alice, bob)
     assert first == second
-    twin = numbers(STATISTICS.run_plain(parsed(PURE), alice, bob, BOTH)[0])
+    twin = numbers(parsed(PURE).reference(alice, bob, BOTH)[0])
     assert numbers(first) == twin
     if len(rows) > 1:
         exact = statistics.variance([max(weight / 10, 50) for weight in weights])
@@ -97,7 +96,7 @@ def test_intervals_cover(text):
     )
     alice, bob = table(600), table(400)
     parameters = parsed(job)
-    exact = results(STATISTICS.run_plain(parameters, alice, bob, BOTH)[0])
+    exact = results(parameters.reference(alice, bob, BOTH)[0])
     noisy = results(joint(parameters, alice, bob)[0])
     for place in range(len(kinds)):
         rows = [noisy[f"{place}-{run}"] for run in range(runs)]
@@ -121,7 +120,7 @@ def test_a_constant_column_has_no_correlation(monkeypatch):
     data = columns(age=[40] * 5, weight=[100, 200, 300, 400, 500])
     for outcome in (
         joint(parsed(PURE), data, data)[0],
-        STATISTICS.run_plain(parsed(PURE), data, data, BOTH)[0],
+        parsed(PURE).reference(data, data, BOTH)[0],
     ):
         assert numbers(outcome)["correlation of age, weight"] is None
         assert any("does not vary" in note for note in outcome.notes)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError
@@ -29,7 +29,7 @@ def one(query, top='epsilon = "1.0"\nmaximum_rows = 1000'):
 
 def checked(query, **changes):
     parameters = one(query)
-    STATISTICS.check_schema(parameters, SCHEMAS, SCHEMAS | changes)
+    parameters.check(SCHEMAS, SCHEMAS | changes)
     return parameters
 
 
@@ -37,11 +37,11 @@ def test_defaults():
     parameters = parsed(
         'epsilon = "1"\n[[queries]]\nkind = "count"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
     )
-    assert parameters.maximum_rows == 10_000_000
-    assert [query.loss.epsilon for query in parameters.queries] == [Fraction(1, 2)] * 2
-    assert [query.name for query in parameters.queries] == ["count", "sum of age"]
-    assert STATISTICS.facts(parameters, frozenset(Role)).loss.epsilon == 1
-    assert STATISTICS.columns(parameters, Role.ALICE) == STATISTICS.columns(parameters, Role.BOB) == ("age",)
+    assert parameters.parameters.maximum_rows == 10_000_000
+    assert [query.loss.epsilon for query in parameters.parameters.queries] == [Fraction(1, 2)] * 2
+    assert [query.name for query in parameters.parameters.queries] == ["count", "sum of age"]
+    assert parameters.facts(frozenset(Role)).loss.epsilon == 1
+    assert parameters.columns[Role.ALICE] == parameters.columns[Role.BOB] == ("age",)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_epsilon_is_exact_or_refused(text, value):
         with pytest.raises(UsageError, match="epsilon"):
             read()
     else:
-        assert read().loss.epsilon == value
+        assert read().parameters.loss.epsilon == value
 
 
 LONG = "100000000000000000001/200000000000000000009"
@@ -107,7 +107,10 @@ def test_shares_of_epsilon():
         f'[[queries]]\nkind = "count"\ncolumn = "age"\nname = "{name}"\nshare = "{share}"\n'
         for name, share in (("a", "0.25"), ("b", "3/4"))
     )
-    assert [query.loss.epsilon for query in parsed(text).queries] == [Fraction(1, 2), Fraction(3, 2)]
+    assert [query.loss.epsilon for query in parsed(text).parameters.queries] == [
+        Fraction(1, 2),
+        Fraction(3, 2),
+    ]
     for wrong in ('"0.5"', "0.25", '"0"', '"-0.25"'):
         with pytest.raises(UsageError, match="share"):
             parsed(text.replace('"0.25"', wrong))
@@ -235,7 +238,7 @@ def test_declared_bounds_may_differ_where_the_query_states_its_own():
 def test_missing_bounds_are_named():
     unbounded = Schema("integer")
     with pytest.raises(UsageError, match="bound 'lower'"):
-        STATISTICS.check_schema(one('kind = "sum"\ncolumn = "x"'), {"x": unbounded}, {"x": unbounded})
+        one('kind = "sum"\ncolumn = "x"').check({"x": unbounded}, {"x": unbounded})
 
 
 @pytest.mark.parametrize(
@@ -246,36 +249,36 @@ def test_what_could_wrap_is_refused(bound, rows, fits):
     schema = {"x": Schema("integer", lower=-bound, upper=bound)}
     parameters = parsed(f'epsilon = "1"\nmaximum_rows = {rows}\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     if fits:
-        STATISTICS.check_schema(parameters, schema, schema)
+        parameters.check(schema, schema)
     else:
         with pytest.raises(UsageError, match=r"63 bits|64-bit"):
-            STATISTICS.check_schema(parameters, schema, schema)
+            parameters.check(schema, schema)
 
 
 def test_noise_that_could_wrap_is_refused():
     wide = {"age": Schema("integer", lower=0, upper=10**9)}
     asked = one('kind = "sum"\ncolumn = "age"', 'epsilon = "1/1000000000"\nmaximum_rows = 1000')
     with pytest.raises(UsageError, match="64-bit words"):
-        STATISTICS.check_schema(asked, wide, wide)
+        asked.check(wide, wide)
 
 
 def test_an_epsilon_whose_delta_is_large_is_refused():
     with pytest.raises(UsageError, match="delta"):
-        STATISTICS.check_schema(one('kind = "count"\ncolumn = "age"', 'epsilon = "30"'), SCHEMAS, SCHEMAS)
+        one('kind = "count"\ncolumn = "age"', 'epsilon = "30"').check(SCHEMAS, SCHEMAS)
 
 
 @pytest.mark.parametrize("recipients", [{Role.ALICE}, {Role.BOB}, set(Role)])
 def test_any_recipients(recipients):
     parameters = one('kind = "count"\ncolumn = "age"')
-    STATISTICS.check_recipients(parameters, frozenset(recipients))
-    leakage = STATISTICS.leakage(parameters, frozenset(recipients))
+    parameters.check_recipients(frozenset(recipients))
+    leakage = parameters.leakage(frozenset(recipients))
     assert bool(leakage.alice) == (Role.ALICE in recipients)
     assert bool(leakage.bob) == (Role.BOB in recipients)
 
 
 def test_no_recipients_are_refused():
     with pytest.raises(UsageError, match="Nobody"):
-        STATISTICS.check_recipients(one('kind = "count"\ncolumn = "age"'), frozenset())
+        one('kind = "count"\ncolumn = "age"').check_recipients(frozenset())
 
 
 def test_too_many_bins_in_all_are_refused():
@@ -284,7 +287,7 @@ def test_too_many_bins_in_all_are_refused():
         f'[[queries]]\nname = "{index}"\nkind = "histogram"\ncolumn = "x"\n' for index in range(11)
     )
     with pytest.raises(UsageError, match="100000 numbers"):
-        STATISTICS.check_schema(parsed(text), schema, schema)
+        parsed(text).check(schema, schema)
 
 
 @pytest.mark.parametrize(
@@ -300,5 +303,5 @@ def test_too_many_bins_in_all_are_refused():
 )
 def test_noise_has_the_rate_that_epsilon_and_sensitivity_ask_for(query, rates):
     """A mean's sum and count both change with a row, so they share epsilon; a histogram's bins do not."""
-    (planned,) = plan(one(query), SCHEMAS)
+    (planned,) = plan(one(query).parameters, SCHEMAS)
     assert [distribution.rate for distribution in planned.distributions] == [Fraction(rate) for rate in rates]

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.base import Schema
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError
 from tests.smc.analyses.statistics_runs import BOTH, SCHEMAS, columns, joint, parsed, results, silence
@@ -41,7 +40,7 @@ def test_without_noise_it_is_the_quantile_of_the_rounded_values(values, cut, lev
     with pytest.MonkeyPatch.context() as patch:
         silence(patch)
         noiseless = [results(outcome)["q"] for outcome in joint(parameters, alice, bob)]
-    twin = results(STATISTICS.run_plain(parameters, alice, bob, BOTH)[0])["q"]
+    twin = results(parameters.reference(alice, bob, BOTH)[0])["q"]
     expected = quantile_of([value // step * step for value in values], Fraction(level)) if values else None
     assert twin["value"] == noiseless[0]["value"] == noiseless[1]["value"] == expected
     if values:
@@ -94,7 +93,7 @@ def test_without_rows_there_is_no_interval_to_speak_of():
 def test_choices_cost_what_is_stated(budget, epsilon):
     """The tail falls by e**(part of epsilon) over 2 sensitivity rows per person; rho is epsilon**2 / 2."""
     parameters = job('kind = "quantile"\nlevel = "0.9"\ncolumn = "age"', budget)
-    (planned,) = plan(parameters, SCHEMAS)
+    (planned,) = plan(parameters.parameters, SCHEMAS)
     found = [float(2 * 9 * distribution.rate) for distribution in planned.statistic.choice_distributions]
     if epsilon is None:
         assert sum(value**2 / 2 for value in found) == pytest.approx(1 / 50)
@@ -106,7 +105,7 @@ def test_choices_cost_what_is_stated(budget, epsilon):
 
 def test_ends_are_shifted_far_enough():
     """The most noise of any candidate stays below the shift but for half of 5 %."""
-    (planned,) = plan(job('kind = "median"\ncolumn = "age"\npoints = 40'), SCHEMAS)
+    (planned,) = plan(job('kind = "median"\ncolumn = "age"\npoints = 40').parameters, SCHEMAS)
     statistic = planned.statistic
     value, low, high = statistic.shifts
     assert (value, low < 0, low == -high) == (0, True, True)
@@ -124,7 +123,7 @@ def test_ends_are_shifted_far_enough():
     ],
 )
 def test_candidates(query, points, step):
-    (planned,) = plan(job(f'kind = "median"\ncolumn = "age"\n{query}'), SCHEMAS)
+    (planned,) = plan(job(f'kind = "median"\ncolumn = "age"\n{query}').parameters, SCHEMAS)
     assert (planned.statistic.points, planned.statistic.step) == (points, step)
 
 
@@ -146,11 +145,11 @@ def test_candidates(query, points, step):
 )
 def test_wrong_queries_are_named(query, words):
     with pytest.raises(UsageError, match=words):
-        STATISTICS.check_schema(job(query), SCHEMAS, SCHEMAS)
+        job(query).check(SCHEMAS, SCHEMAS)
 
 
 def test_too_many_candidates_are_refused():
     wide = {"x": Schema("integer", lower=0, upper=1 << 17)}
     with pytest.raises(UsageError, match="candidates"):
-        STATISTICS.check_schema(job('kind = "median"\ncolumn = "x"\nstep = 2'), wide, wide)
-    STATISTICS.check_schema(job('kind = "median"\ncolumn = "x"\nstep = 3', 'epsilon = "1"'), wide, wide)
+        job('kind = "median"\ncolumn = "x"\nstep = 2').check(wide, wide)
+    job('kind = "median"\ncolumn = "x"\nstep = 3', 'epsilon = "1"').check(wide, wide)

@@ -7,8 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.columns import Column, Schema
 from smc.errors import UsageError
 from tests.smc.analyses.statistics_runs import BOTH, RANDOM, columns, joint, parsed, results, silence
 
@@ -56,7 +55,7 @@ def test_twin_and_silent_run_against_numpy(counts, monkeypatch):
     alice, bob = rows(counts[0]), rows(counts[1])
     expected, errors, determination = ordinary(*joined(alice, bob))
     for outcome in (
-        STATISTICS.run_plain(job(1), alice, bob, BOTH)[1],
+        job(1).reference(alice, bob, BOTH)[1],
         joint(job("10"), alice, bob)[1],
     ):
         table = outcome.tables[1]
@@ -106,7 +105,7 @@ def test_an_indefinite_matrix_gets_a_ridge(monkeypatch):
     outcome, _ = joint(job("1"), alice, rows(0))
     assert any("positive definite" in note for note in outcome.notes)
     assert None not in outcome.tables[1].columns["coefficient"]
-    plain = STATISTICS.run_plain(job("1"), alice, rows(0), BOTH)[0]
+    plain = job("1").reference(alice, rows(0), BOTH)[0]
     assert plain.tables[1].columns["coefficient"] == [None] * 3
     assert any("follow from each other" in note for note in plain.notes)
 
@@ -115,7 +114,7 @@ def test_an_indefinite_matrix_gets_a_ridge(monkeypatch):
 def test_too_few_rows_have_no_fit(count, monkeypatch):
     silence(monkeypatch)
     data = rows(count), rows(0)
-    for outcome in (joint(job("1"), *data)[0], STATISTICS.run_plain(job("1"), *data, BOTH)[0]):
+    for outcome in (joint(job("1"), *data)[0], job("1").reference(*data, BOTH)[0]):
         assert outcome.tables[1].columns["coefficient"] == [None] * 3
         assert results(outcome)[NAME]["value"] is None
 
@@ -140,4 +139,4 @@ def test_too_few_rows_have_no_fit(count, monkeypatch):
 def test_wrong_queries_are_named(query, words):
     schemas = {name: column.schema for name, column in columns(age=[], weight=[], group=[]).items()}
     with pytest.raises(UsageError, match=words):
-        STATISTICS.check_schema(parsed(f'epsilon = "1"\n[[queries]]\n{query}'), schemas, schemas)
+        parsed(f'epsilon = "1"\n[[queries]]\n{query}').check(schemas, schemas)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.analysis import STATISTICS, run_cost
+from smc.analyses.statistics.analysis import run_cost
 from smc.analyses.statistics.chi_square import SIMULATED, exact_test, noisy_test, survival
 from smc.numeric.random import Randomness
 from smc.protocols.coins import TOSS_COST
@@ -50,7 +50,7 @@ def test_counts(rows, cut):
     with pytest.MonkeyPatch.context() as patch:
         silence(patch)
         noiseless = joint(parsed(JOB), alice, bob)[0].tables[1].columns
-    twin = STATISTICS.run_plain(parsed(JOB), alice, bob, BOTH)[0].tables[1].columns
+    twin = parsed(JOB).reference(alice, bob, BOTH)[0].tables[1].columns
     assert twin == {**noiseless, "lower_95": twin["count"], "upper_95": twin["count"]}
     assert (twin["group"], twin["age"]) == (["0", "0", "A", "A"], ["[0, 50)", "[50, 100]"] * 2)
     expected = np.zeros((2, 2), dtype=int)
@@ -112,7 +112,7 @@ def test_p_values_stand_in_the_table():
     outcome, _ = joint(parsed(JOB), data, data)
     assert results(outcome)[NAME]["value"] == pytest.approx(1 / (SIMULATED + 1))
     assert any("simulated with the noise" in note for note in outcome.notes)
-    assert results(STATISTICS.run_plain(parsed(JOB), data, data, BOTH)[0])[NAME]["value"] < exp(-100)
+    assert results(parsed(JOB).reference(data, data, BOTH)[0])[NAME]["value"] < exp(-100)
 
 
 @pytest.mark.parametrize("budget", ['epsilon = "1"', 'noise = "gaussian"\nrho = "1/10"'])
@@ -127,7 +127,7 @@ def test_both_recipients_get_the_same_p_value(monkeypatch, budget):
 
 def test_without_a_test_no_seed_is_tossed():
     tested, counted = (parsed(text) for text in (JOB, JOB.replace("test = true", "")))
-    costs = [run_cost(parameters, SCHEMAS, BOTH) for parameters in (tested, counted)]
+    costs = [run_cost(parameters.parameters, SCHEMAS, BOTH) for parameters in (tested, counted)]
     assert costs[0].alice_bytes - costs[1].alice_bytes == TOSS_COST.alice_bytes
     data = columns(group=[0, 3], age=[20, 80])
     for parameters, cost in zip((tested, counted), costs, strict=True):
@@ -139,7 +139,7 @@ def test_without_a_test_no_seed_is_tossed():
 def test_no_test_of_an_empty_table(monkeypatch):
     silence(monkeypatch)
     nothing = columns(group=[], age=[])
-    twin = STATISTICS.run_plain(parsed(JOB), nothing, nothing, BOTH)[0]
+    twin = parsed(JOB).reference(nothing, nothing, BOTH)[0]
     for outcome in (joint(parsed(JOB), nothing, nothing)[0], twin):
         assert results(outcome)[NAME]["value"] is None
         assert any("no test" in note for note in outcome.notes)

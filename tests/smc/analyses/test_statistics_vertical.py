@@ -8,12 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.analyses.statistics import noisy, vertical_sums
-from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import Rows
 from smc.analyses.statistics.vertical import Brought, planned
@@ -38,6 +37,7 @@ from tests.smc.analyses.vertical_runs import (
     tables,
     traffic,
 )
+from tests.support.studies import changed
 
 ALICE, BOB = Role.ALICE, Role.BOB
 SIMULATED = ("regression", "t-test", "crosstab")
@@ -62,17 +62,19 @@ def joined(parameters, alice, bob):
 def test_sums_of_all_kinds_are_those_of_the_join(counts):
     parameters = job(*KINDS.values())
     data = tables(*counts, common=min(counts) // 2 + 2)
-    plans = plan(parameters, SCHEMAS, counted=True)
-    wanted = [pair for each in plans for pair in pairs(each, parameters.vertical.alice)]
+    plans = plan(parameters.parameters, SCHEMAS, counted=True)
+    wanted = [pair for each in plans for pair in pairs(each, parameters.parameters.vertical.alice)]
 
     def one(session):
-        own = Brought.of(parameters, parameters.vertical, data[session.role is BOB], session.role)
+        own = Brought.of(
+            parameters.parameters, parameters.parameters.vertical, data[session.role is BOB], session.role
+        )
         keys = np.array([[hash(text) % 2**64, 1] for text in own.settled.texts[0]], dtype=np.uint64)
         peer = counts[session.role is ALICE]
         return vertical_sums.sums(session, wanted, own.columns, keys, peer)
 
     shares = run_pair(one, one)
-    rows = joined(parameters, *data)
+    rows = joined(parameters.parameters, *data)
     expected = np.concatenate([noisy.local(each, rows).reshape(-1) for each in plans])
     assert (shares[0] + shares[1]).view(np.int64).tolist() == expected.tolist()
     assert expected.any()
@@ -83,7 +85,7 @@ def test_joint_runs_agree_with_the_plain_twin(monkeypatch, recipients):
     silence(monkeypatch)
     parameters = job(*(query for kind, query in KINDS.items() if kind not in SIMULATED))
     alice, bob = tables()
-    plain = STATISTICS.run_plain(parameters, alice, bob, recipients)
+    plain = parameters.reference(alice, bob, recipients)
     for role, run, twin in zip(Role, joint(parameters, alice, bob, recipients), plain, strict=True):
         assert len(run.tables) == len(twin.tables)
         assert bool(run.tables) is (role in recipients)
@@ -95,8 +97,8 @@ def test_joint_runs_agree_with_the_plain_twin(monkeypatch, recipients):
 def test_the_plain_twin_against_a_join_by_hand():
     parameters = job(KINDS["sum by"], KINDS["crosstab"], KINDS["correlation"])
     alice, bob = tables(200, 300, 120)
-    rows = joined(parameters, alice, bob)
-    outcome = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0]
+    rows = joined(parameters.parameters, alice, bob)
+    outcome = parameters.reference(alice, bob, BOTH)[0]
     ages, states = rows.columns["age"], rows.columns["state"]
     assert outcome.tables[0].columns["value"][:3] == [int(ages[states == code].sum()) for code in range(3)]
     cells = np.zeros((2, 3), dtype=np.int64)
@@ -109,7 +111,7 @@ def test_the_plain_twin_against_a_join_by_hand():
 def test_noise_stays_within_its_distribution():
     parameters = job('kind = "count"', epsilon="1/2")
     alice, bob = tables()
-    (distribution,) = plan(parameters, SCHEMAS)[0].distributions
+    (distribution,) = plan(parameters.parameters, SCHEMAS)[0].distributions
     found = [joint(parameters, alice, bob)[0].tables[0].columns["value"][0] for _ in range(5)]
     assert all(abs(value - 25) <= distribution.half_width(Fraction(1, 5_000_000)) for value in found)
     assert len(set(found)) > 1
@@ -120,12 +122,12 @@ def test_noise_stays_within_its_distribution():
 def test_one_row_changes_no_more_than_the_noise_is_for(duplicates, change):
     """Of a replaced row key and values are those of a row that nobody else has, or of a match."""
     parameters = job(*KINDS.values(), duplicates=duplicates)
-    plans = plan(parameters, SCHEMAS)
+    plans = plan(parameters.parameters, SCHEMAS)
     alice, bob = tables(40, 30, 20)
     if duplicates == "distinct":
         alice = side(0, np.concatenate([np.arange(40), np.arange(40)]), 5)
     others = side(0, np.arange(25, 70), 9)
-    changes = parameters.neighbours.changes
+    changes = parameters.parameters.neighbours.changes
     touched = 0
     for place in range(0, len(alice["id"]), 3):
         other = {
@@ -157,7 +159,8 @@ def test_one_row_changes_no_more_than_the_noise_is_for(duplicates, change):
 
 def brought_join(parameters, alice, bob):
     first, second = (
-        Brought.of(parameters, parameters.vertical, data, role) for data, role in ((alice, ALICE), (bob, BOB))
+        Brought.of(parameters.parameters, parameters.parameters.vertical, data, role)
+        for data, role in ((alice, ALICE), (bob, BOB))
     )
     places = {key: place for place, key in enumerate(second.settled.plain())}
     common = [(i, places[key]) for i, key in enumerate(first.settled.plain()) if key in places]
@@ -181,14 +184,14 @@ def test_both_recipients_get_the_same_simulated_figures(monkeypatch):
 
 def test_only_what_says_so_simulates():
     parameters = job(*KINDS.values(), epsilon="8")
-    rows = joined(parameters, *tables(200, 300, 150))
+    rows = joined(parameters.parameters, *tables(200, 300, 150))
     asked = []
 
     def counted(count):
         asked.append(count)
         return RANDOM.bytes(count)
 
-    for each in plan(parameters, SCHEMAS):
+    for each in plan(parameters.parameters, SCHEMAS):
         del asked[:]
         for entries in noisy.exact(each, [rows]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
@@ -202,7 +205,9 @@ def test_traffic_is_as_declared(monkeypatch, limits, counts, recipients):
     pass_all_tests(monkeypatch)
     parameters = job(KINDS["correlation"], KINDS["median"], KINDS["crosstab"], KINDS["sum by"])
     found = traffic(parameters, *tables(*counts, 20), recipients, limits)
-    cost = run_cost(parameters, parameters.vertical, SCHEMAS, recipients, counts, limits)
+    cost = run_cost(
+        parameters.parameters, parameters.parameters.vertical, SCHEMAS, recipients, counts, limits
+    )
     assert (found[0].sent, found[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in found) == cost.rounds
 
@@ -222,11 +227,11 @@ def test_sizes_depend_on_row_counts_only():
 
 def test_estimates_are_exact_with_all_declarations_and_work_without():
     parameters = job(*KINDS.values())
-    exact = run_cost(parameters, parameters.vertical, SCHEMAS, BOTH, (50, 50))
-    given = STATISTICS.estimate(parameters, SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
+    exact = run_cost(parameters.parameters, parameters.parameters.vertical, SCHEMAS, BOTH, (50, 50))
+    given = parameters.cost(SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
     assert (given.rounds, given.alice_bytes) == (exact.rounds, exact.alice_bytes)
     for schemas in SIDES:
-        guess = STATISTICS.estimate(parameters, schemas, BOTH, 50, 2048, NO_LIMITS)
+        guess = parameters.cost(schemas, BOTH, 50, 2048, NO_LIMITS)
         assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5
         assert guess.rounds >= exact.rounds // 2
 
@@ -242,7 +247,7 @@ def test_a_small_intersection_is_refused_at_both_sides(monkeypatch):
 
 def test_the_noisy_size_takes_a_tenth_of_the_loss():
     parameters = job(KINDS["mean"], KINDS["sum"])
-    plans = planned(parameters, SCHEMAS, counts_matches=True, counts_groups=False)
+    plans = planned(parameters.parameters, SCHEMAS, counts_matches=True, counts_groups=False)
     spent = [each.query.loss.epsilon for each in plans]
     assert spent == [Fraction(4, 10), Fraction(18, 10), Fraction(18, 10)]
     assert [each.query.kind for each in plans] == ["count", "mean", "sum"]
@@ -252,7 +257,7 @@ def test_small_groups_are_withheld(monkeypatch):
     silence(monkeypatch)
     parameters = job(KINDS["sum by"], KINDS["crosstab"])
     alice, bob = tables()
-    plain = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0].tables[1].columns["count"]
+    plain = parameters.reference(alice, bob, BOTH)[0].tables[1].columns["count"]
     found = joint(parameters, alice, bob, limits=Limits(minimum_group=4))[0]
     assert found.tables[1].columns["count"] == [count if count >= 4 else None for count in plain]
     assert None in found.tables[1].columns["count"]
@@ -268,16 +273,16 @@ def test_small_sets_are_refused_before_anything_else():
 
 def test_columns_and_recipients_are_as_the_job_says():
     parameters = job(KINDS["covariance"], KINDS["size"])
-    assert STATISTICS.columns(parameters, ALICE) == ("id", "age", "dose")
-    assert STATISTICS.columns(parameters, BOB) == ("id", "costs", "state")
-    STATISTICS.check_schema(parameters, *SIDES)
-    assert STATISTICS.facts(parameters, BOTH).loss.epsilon == 4
-    assert not STATISTICS.facts(parameters, BOTH).exact
-    leakage = STATISTICS.leakage(parameters, frozenset({ALICE}))
+    assert parameters.columns[ALICE] == ("id", "age", "dose")
+    assert parameters.columns[BOB] == ("id", "costs", "state")
+    parameters.check(*SIDES)
+    assert parameters.facts(BOTH).loss.epsilon == 4
+    assert not parameters.facts(BOTH).exact
+    leakage = parameters.leakage(frozenset({ALICE}))
     assert len(leakage.alice) == 2
     assert len(leakage.bob) == 1
     assert "number of rows" in leakage.public[0]
-    results_of = results(STATISTICS.run_plain(parameters, *tables(), BOTH)[0])
+    results_of = results(parameters.reference(*tables(), BOTH)[0])
     assert set(results_of) == {"0", "1"}
 
 
@@ -293,15 +298,15 @@ def test_columns_and_recipients_are_as_the_job_says():
 def test_columns_that_do_not_fit_are_refused(changes, words):
     sides = [{**schemas, **change} for schemas, change in zip(SIDES, changes, strict=True)]
     with pytest.raises(UsageError, match=words):
-        STATISTICS.check_schema(job(KINDS["covariance"]), *sides)
+        job(KINDS["covariance"]).check(*sides)
 
 
 def test_missing_columns_and_too_many_products_are_refused():
     with pytest.raises(UsageError, match="bob has no column 'costs'"):
-        STATISTICS.check_schema(job(KINDS["covariance"]), SIDES[0], {"id": ID})
+        job(KINDS["covariance"]).check(SIDES[0], {"id": ID})
     many = job('kind = "median"\ncolumn = "costs"\npoints = 30000', epsilon="1")
     with pytest.raises(UsageError, match="sums over matched rows"):
-        STATISTICS.check_schema(many, *SIDES)
+        many.check(*SIDES)
 
 
 def test_data_that_do_not_fit_are_refused():
@@ -314,16 +319,16 @@ def test_data_that_do_not_fit_are_refused():
     with pytest.raises(DomainError, match="about one person"):
         joint(parameters, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)
     with pytest.raises(DomainError, match="maximum_rows"):
-        joint(replace(parameters, maximum_rows=59), alice, bob)
+        joint(changed(parameters, maximum_rows=59), alice, bob)
 
 
 def test_rows_that_repeat_a_key_count_once_where_asked():
     parameters = job('kind = "count"', KINDS["mean"], duplicates="distinct")
     alice, bob = side(0, [1, 2, 2, 3], 3), side(1, [2, 3, 3, 4], 4)
-    table = STATISTICS.run_plain(parameters, alice, bob, BOTH)[0].tables[0].columns
+    table = parameters.reference(alice, bob, BOTH)[0].tables[0].columns
     assert table["value"][0] == 2
     assert table["value"][1] == np.mean([alice["age"].array[1], alice["age"].array[3]])
-    noise = [plan(job('kind = "count"', duplicates=how), SCHEMAS)[0].statistic.noise_scale
+    noise = [plan(job('kind = "count"', duplicates=how).parameters, SCHEMAS)[0].statistic.noise_scale
              for how in ("error", "distinct")]  # fmt: skip
     assert noise[1] == 2 * noise[0]
 
@@ -346,10 +351,10 @@ def test_a_peer_with_more_rows_than_the_job_allows_is_stopped_at_its_word():
     parameters = job(KINDS["sum"])
 
     def liar(session):
-        session.channel.send(Counts(Residues([parameters.maximum_rows + 1, 40], 1 << 32)))
+        session.channel.send(Counts(Residues([parameters.parameters.maximum_rows + 1, 40], 1 << 32)))
 
     def honest(session):
-        run_analysis(STATISTICS, session, parameters, side(0, range(5), 1), BOTH, NO_LIMITS)
+        run_study(parameters, session, side(0, range(5), 1), BOTH, NO_LIMITS)
 
     with pytest.raises(ProtocolViolation, match="5001 rows; this run has room for 5000"):
         run_pair(honest, liar)

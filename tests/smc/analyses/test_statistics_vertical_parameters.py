@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.statistics.vertical_parameters import Vertical
 from smc.analyses.statistics.vertical_schemas import read, written
 from smc.errors import DomainError, ProtocolViolation, UsageError
@@ -32,18 +32,20 @@ born = ["date"]
 
 
 def test_good_parameters():
-    found = parsed(GOOD)
+    found = parsed(GOOD).parameters
     assert isinstance(found.vertical, Vertical)
     assert found.vertical.match.recipes == (("id", ("trim",)), ("born", ("date",)))
     assert found.neighbours.changes == 2
-    distinct = parsed(GOOD.replace('keys = ["id", "born"]', 'keys = ["id", "born"]\nduplicates = "distinct"'))
+    distinct = parsed(
+        GOOD.replace('keys = ["id", "born"]', 'keys = ["id", "born"]\nduplicates = "distinct"')
+    ).parameters
     assert distinct.neighbours.changes == 4
 
 
 def test_a_count_needs_no_column():
     text = GOOD.replace('["x"]', "[]").replace('["y"]', "[]")
     found = parsed(text.replace('kind = "covariance"\ncolumns = ["x", "y"]', 'kind = "count"'))
-    assert found.columns == ()
+    assert found.parameters.columns == ()
 
 
 @pytest.mark.parametrize(

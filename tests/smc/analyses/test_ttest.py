@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.analyses.statistics import noisy
 from smc.analyses.statistics.analysis import STATISTICS, run_cost
 from smc.analyses.statistics.draws import chi_squares, noise_like, normals
@@ -61,13 +61,13 @@ def found(outcome):
 
 
 def plain(parameters, alice, bob):
-    return STATISTICS.run_plain(parameters, alice, bob, BOTH)[0]
+    return parameters.reference(alice, bob, BOTH)[0]
 
 
 def joint(parameters, alice, bob, recipients=BOTH):
     return run_pair(
-        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, NO_LIMITS),
-        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, NO_LIMITS),
+        lambda s: run_study(parameters, s, alice, recipients, NO_LIMITS),
+        lambda s: run_study(parameters, s, bob, recipients, NO_LIMITS),
     )
 
 
@@ -165,14 +165,14 @@ def test_the_seed_is_tossed_before_the_gate_whoever_receives(monkeypatch, recipi
             def gate(channel):
                 events[session.role].append("gate")
 
-            run_analysis(STATISTICS, session, parsed(), data, recipients, NO_LIMITS, gate)
+            run_study(parsed(), session, data, recipients, NO_LIMITS, gate)
             return session.channel.traffic
 
         return run
 
     sent = run_pair(side(drawn(50)), side(drawn(20)))
     assert events == {role: ["seed", "gate"] for role in Role}
-    cost = run_cost(parsed(), SCHEMAS, recipients)
+    cost = run_cost(parsed().parameters, SCHEMAS, recipients)
     assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in sent) == cost.rounds
 
@@ -189,7 +189,7 @@ def test_groups_that_are_too_small_give_a_note_and_no_number(rows):
 
 def simulated(query, rows, means, spread, tests):
     """p-values of noisy tests on tables of two groups, with the noise of the protocol's distributions."""
-    statistic = plan(parsed(query), SCHEMAS)[0].statistic
+    statistic = plan(parsed(query).parameters, SCHEMAS)[0].statistic
     found = []
     labels = np.repeat([0, 2], rows)
     for _ in range(tests):
@@ -281,13 +281,13 @@ def test_wrong_queries_are_refused(query, part):
 )
 def test_queries_that_do_not_fit_the_columns(query, schemas, part):
     with pytest.raises(UsageError, match=part):
-        STATISTICS.check_schema(parsed(query), schemas, schemas)
+        parsed(query).check(schemas, schemas)
 
 
 def test_two_declared_labels_need_not_be_named():
     schemas = SCHEMAS | {"g": Schema("category", lower=0, upper=1, categories=("a", "b"))}
     query = {"kind": "t-test", "column": "x", "by": "g", "lower": "10", "upper": "30"}
-    statistic = plan(parsed(query), schemas)[0].statistic
+    statistic = plan(parsed(query).parameters, schemas)[0].statistic
     assert statistic.labels.labels == ("a", "b")
     assert (statistic.clamps[0].lower, statistic.clamps[0].upper) == (100, 300)
     assert [part.sensitivity for part in statistic.parts] == [100, 10_000, 1]

@@ -9,14 +9,14 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching import vector_pairs, vector_scores
 from smc.analyses.matching.analysis import METHODS
 from smc.analyses.matching.vector_scores import Measure
 from smc.analyses.matching.vectors import VECTORS
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -65,7 +65,7 @@ def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            return run_analysis(VECTORS, session, parameters, data, recipients, limits, gate), session.channel
+            return run_study(parameters, session, data, recipients, limits, gate), session.channel
 
         return run
 
@@ -87,8 +87,8 @@ def pairs(first, second):
 
 
 def declared_cost(parameters, alice, bob, recipients=BOTH):
-    measure = Measure.of(parameters, SCHEMAS)
-    bits = alice * bob * max(1, parameters.nearest)
+    measure = Measure.of(parameters.parameters, SCHEMAS)
+    bits = alice * bob * max(1, parameters.parameters.nearest)
     total = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
     return total + opening.cost_bits(bits, recipients)
 
@@ -98,7 +98,7 @@ def test_every_rule_agrees_with_its_twin(text):
     parameters = parsed(text)
     alice, bob = pair_of_tables(13, 18)
     outcomes, channels = watched(parameters, alice, bob)
-    assert pairs(*outcomes) == pairs(*VECTORS.run_plain(parameters, alice, bob, BOTH))
+    assert pairs(*outcomes) == pairs(*parameters.reference(alice, bob, BOTH))
     declared = declared_cost(parameters, 13, 18)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
@@ -109,7 +109,7 @@ def test_every_rule_agrees_with_its_twin(text):
 def test_few_rows(text, alice, bob):
     parameters = parsed(text)
     data = pair_of_tables(alice, bob)
-    assert pairs(*joint(parameters, *data)) == pairs(*VECTORS.run_plain(parameters, *data, BOTH))
+    assert pairs(*joint(parameters, *data)) == pairs(*parameters.reference(*data, BOTH))
 
 
 @pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 2\n"])
@@ -119,7 +119,7 @@ def test_many_tiles(text, monkeypatch):
     parameters = parsed(text)
     alice, bob = pair_of_tables(9, 11)
     outcomes, channels = watched(parameters, alice, bob)
-    assert pairs(*outcomes) == pairs(*VECTORS.run_plain(parameters, alice, bob, BOTH))
+    assert pairs(*outcomes) == pairs(*parameters.reference(alice, bob, BOTH))
     assert channels[0].traffic.sent == declared_cost(parameters, 9, 11).alice_bytes
 
 
@@ -128,14 +128,14 @@ def test_distances_are_in_real_units():
     alice, bob = table([[0, 0, 0]]), table([[30, 40, 120], [0, 0, 0], [30, 40, 130]])
     for threshold, expected in (("12.9", [2]), ("13.1", [1, 2])):
         parameters = parsed(COLUMNS + f'threshold = "{threshold}"\nprecision = 16\n')
-        first, second = VECTORS.run_plain(parameters, alice, bob, BOTH)
+        first, second = parameters.reference(alice, bob, BOTH)
         assert [row for _, row, _ in pairs(first, second)] == expected
 
 
 def test_cosines_are_off_by_the_rounding_only():
     first, second = integers(-900, 900, (60, 3)), integers(-900, 900, (60, 3))
     parameters = parsed(COSINE + 'threshold = "0"\nprecision = 12\n')
-    measure = Measure.of(parameters, SCHEMAS)
+    measure = Measure.of(parameters.parameters, SCHEMAS)
     found = -measure.plain(measure.whole(table(first)), measure.whole(table(second))) / 2047**2
     lengths = np.sqrt((first**2).sum(axis=1))[:, None] * np.sqrt((second**2).sum(axis=1))[None]
     # either vector is off by at most half a unit of 2**-11 in each of three coordinates
@@ -153,7 +153,7 @@ def test_the_extremes_fit_their_words():
     for text in (NEAR, COLUMNS + "nearest = 3\n", COSINE + "nearest = 3\n", COSINE + 'threshold = "-1"\n'):
         parameters = parsed(text)
         data = table(corners), table(corners)
-        assert pairs(*joint(parameters, *data)) == pairs(*VECTORS.run_plain(parameters, *data, BOTH))
+        assert pairs(*joint(parameters, *data)) == pairs(*parameters.reference(*data, BOTH))
 
 
 @pytest.mark.parametrize("recipients", [ALICE, BOB])
@@ -161,7 +161,7 @@ def test_only_recipients_get_pairs(recipients):
     parameters = parsed()
     alice, bob = pair_of_tables(8, 8)
     outcomes, channels = watched(parameters, alice, bob, recipients)
-    expected = VECTORS.run_plain(parameters, alice, bob, recipients)
+    expected = parameters.reference(alice, bob, recipients)
     for role, outcome, twin, channel in zip(Role, outcomes, expected, channels, strict=True):
         opened = [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
         assert bool(outcome.tables) is bool(twin.tables) is (role in recipients)
@@ -183,7 +183,7 @@ def test_numbers_of_partners_are_drawn_anew():
 def test_the_estimate_is_exact():
     for text in (NEAR, COSINE + "nearest = 2\n"):
         parameters = parsed(text)
-        estimate = VECTORS.estimate(parameters, SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
+        estimate = parameters.cost(SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
         declared = declared_cost(parameters, 10, 10)
         assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
         assert estimate.rounds == declared.rounds
@@ -199,7 +199,7 @@ def test_too_few_matches_open_nothing_but_that():
         def run(session):
             session.channel = Watched(session.channel)
             seen.append(session.channel)
-            return run_analysis(VECTORS, session, parsed(), data, BOTH, limits)
+            return run_study(parsed(), session, data, BOTH, limits)
 
         return run
 
@@ -291,20 +291,20 @@ def test_wrong_parameters_are_refused(text, words):
     ],
 )
 def test_schemas_are_checked(column, words):
-    VECTORS.check_schema(parsed(), SCHEMAS, SCHEMAS)
+    parsed().check(SCHEMAS, SCHEMAS)
     other = SCHEMAS | {"v": column}
     with pytest.raises(UsageError, match=words):
-        VECTORS.check_schema(parsed(), SCHEMAS if "differently" in words else other, other)
+        parsed().check(SCHEMAS if "differently" in words else other, other)
     with pytest.raises(UsageError, match="Bob declares no column 'v'"):
-        VECTORS.check_schema(parsed(), SCHEMAS, {"u": TENTHS, "w": TENTHS})
+        parsed().check(SCHEMAS, {"u": TENTHS, "w": TENTHS})
     with pytest.raises(UsageError, match="Nobody"):
-        VECTORS.check_recipients(parsed(), frozenset())
+        parsed().check_recipients(frozenset())
 
 
 def test_leakage_says_what_is_opened():
-    nearest = VECTORS.leakage(parsed(COLUMNS + "nearest = 3\n"), ALICE)
+    nearest = parsed(COLUMNS + "nearest = 3\n").leakage(ALICE)
     assert "the 3 nearest of Bob's" in nearest.alice[0]
     assert not nearest.bob
-    assert "alike by the threshold" in VECTORS.leakage(parsed(), BOB).bob[0]
-    assert not VECTORS.facts(parsed(), BOTH).exact
-    assert not VECTORS.facts(parsed(), BOTH).loss
+    assert "alike by the threshold" in parsed().leakage(BOB).bob[0]
+    assert not parsed().facts(BOTH).exact
+    assert not parsed().facts(BOTH).loss

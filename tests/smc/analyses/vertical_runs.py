@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_analysis
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.runner import run_study
 from smc.pair import run_pair
 from tests.smc.analyses.statistics_runs import BOTH, parsed
 
@@ -92,8 +91,8 @@ def tables(alice=60, bob=90, common=25, seed=1):
 
 def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_analysis(STATISTICS, s, parameters, alice, recipients, limits),
-        lambda s: run_analysis(STATISTICS, s, parameters, bob, recipients, limits),
+        lambda s: run_study(parameters, s, alice, recipients, limits),
+        lambda s: run_study(parameters, s, bob, recipients, limits),
     )
 
 
@@ -102,7 +101,7 @@ def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def one(data):
         def run(session):
-            run_analysis(STATISTICS, session, parameters, data, recipients, limits)
+            run_study(parameters, session, data, recipients, limits)
             return session.channel.traffic
 
         return run

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.base import Facts
 from smc.analyses.disclosure.clusters import Clusters
 from smc.analyses.disclosure.figures import Groups, Noisy, Rows, Shares, Size, Sum
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
@@ -15,7 +14,8 @@ from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GroupTable
 from smc.analyses.loss import Loss
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
+from smc.analyses.study import Facts
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -58,12 +58,12 @@ class Program:
         self._program = program
         self._facts = declared
 
-    def facts(self, parameters, recipients):
-        del parameters
+    def facts(self, recipients):
+        del recipients
         return self._facts
 
-    def run(self, session, parameters, data, recipients, release):
-        del parameters, data
+    def run(self, session, data, recipients, release):
+        del data
         columns = [
             SecretInts.from_plain(
                 session, np.arange(ROWS) + 1 if session.role is role else None, role, Bounds(0, 100), (ROWS,)
@@ -78,9 +78,9 @@ def attempt(program, declared, limits, *, recipients=BOTH, gate=open_gate):
 
     def side(session):
         session.channel = Watched(session.channel)
-        analysis = Program(program, declared)
+        study = Program(program, declared)
         try:
-            found = run_analysis(analysis, session, None, {}, recipients, limits, gate)
+            found = run_study(study, session, {}, recipients, limits, gate)
         except DisclosureRefused as error:
             found = error
         return found, session.channel.opened

@@ -6,10 +6,10 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.base import PERSONS, Column, Schema
+from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -61,9 +61,7 @@ def run(text, alice, bob, recipients=BOTH, limits=None, program=None):
     data = {ALICE: alice, BOB: bob}
 
     def one(session):
-        outcome = run_analysis(
-            MATCHING, session, parameters, data[session.role], recipients, limits or Limits()
-        )
+        outcome = run_study(parameters, session, data[session.role], recipients, limits or Limits())
         return outcome if program is None else program(session)
 
     return run_pair(one, one)

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.matching.analysis import MATCHING
 from smc.oblivious.engine import ObliviousEngine
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
@@ -30,7 +29,7 @@ from tests.support.grids import crossed
 
 
 def check_twin(text, alice, bob, recipients=BOTH):
-    plain = MATCHING.run_plain(parsed(text), alice, bob, recipients)
+    plain = parsed(text).reference(alice, bob, recipients)
     joint = run(text, alice, bob, recipients)
     assert tables(joint) == tables(plain)
     assert [o.details for o in joint] == [o.details for o in plain]
@@ -80,7 +79,7 @@ def test_means_and_decimals_are_right():
 
 def test_shares_add_up_to_the_values_of_the_matches():
     alice, bob = side(range(1, 40)), side(range(20, 90))
-    for outcomes in (run(SHARES, alice, bob), MATCHING.run_plain(parsed(SHARES), alice, bob, BOTH)):
+    for outcomes in (run(SHARES, alice, bob), parsed(SHARES).reference(alice, bob, BOTH)):
         first, second = (outcome.tables[0].columns for outcome in outcomes)
         words = {
             name: (uint64(first[name]) + uint64(second[name])).view(np.int64)
@@ -116,7 +115,7 @@ def test_the_estimate_is_what_a_run_sends(text, recipients, rows):
         text, side(range(rows)), side(range(rows)), recipients, program=lambda s: s.channel.traffic
     )
     schemas = {"id": ID, "amount": AMOUNT, "age": AGE}
-    estimate = MATCHING.estimate(parsed(text), schemas, recipients, rows, 2048, NO_LIMITS)
+    estimate = parsed(text).cost(schemas, recipients, rows, 2048, NO_LIMITS)
     assert (alice.sent, bob.sent) == (estimate.alice_bytes, estimate.bob_bytes)
     assert max(alice.rounds, bob.rounds) == estimate.rounds
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.pair import run_pair
@@ -35,7 +34,7 @@ def test_a_small_intersection_is_refused_at_both_sides(text):
         def party(session):
             limits = Limits(minimum_intersection=6)
             with pytest.raises(DisclosureRefused):
-                run_analysis(MATCHING, session, parsed(text), own, BOTH, limits)
+                run_study(parsed(text), session, own, BOTH, limits)
             refused.append(session.role)
 
         return party
@@ -122,7 +121,7 @@ def test_the_gate_stands_before_every_opening():
 
         def one(session, text=text, limits=limits):
             data = side(range(5))
-            run_analysis(MATCHING, session, parsed(text), data, BOTH, limits, closed)
+            run_study(parsed(text), session, data, BOTH, limits, closed)
 
         with pytest.raises(RuntimeError):
             run_pair(one, one)
@@ -193,9 +192,7 @@ def test_a_job_must_not_narrow_the_declared_bounds(text):
     narrow = text.replace('column = "amount"', 'column = "amount"\nlower = "999.99"')
     schemas = {name: column.schema for name, column in side(range(3)).items()}
     with pytest.raises(UsageError, match="narrower"):
-        MATCHING.check_schema(parsed(narrow), schemas, schemas)
+        parsed(narrow).check(schemas, schemas)
     with pytest.raises(UsageError, match="narrower"):
         run(narrow, side(range(3)), side(range(3)))
-    MATCHING.check_schema(
-        parsed('epsilon = "1"\n' + narrow.replace("shares", "statistics")), schemas, schemas
-    )
+    parsed('epsilon = "1"\n' + narrow.replace("shares", "statistics")).check(schemas, schemas)

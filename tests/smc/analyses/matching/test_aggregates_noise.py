@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.base import Column
+from smc.analyses.columns import Column
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates_parameters import (
     MAX_DELTA,
     sensitivity,
 )
-from smc.analyses.matching.analysis import MATCHING
 from smc.errors import DisclosureRefused, DomainError
 from smc.secret.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (
@@ -55,7 +54,7 @@ def test_noisy_figures_follow_their_distribution():
 
 def test_noisy_results_state_their_intervals_and_clamp():
     text = NOISY.replace('side = "bob"', 'side = "bob"\nlower = 5\nupper = 7')
-    plain, _ = MATCHING.run_plain(parsed(text), side([1, 2]), side([1, 2], ages=[0, 100]), BOTH)
+    plain, _ = parsed(text).reference(side([1, 2]), side([1, 2], ages=[0, 100]), BOTH)
     assert plain.tables[0].columns["sum"][1] == 12
     first, _ = run(text, side([1, 2]), side([1, 2], ages=[0, 100]))
     columns = first.tables[0].columns
@@ -76,11 +75,11 @@ def test_with_noise_the_least_sizes_are_tested_on_the_noisy_size():
 
 
 def test_the_loss_is_epsilon():
-    assert MATCHING.facts(parsed(NOISY), BOTH).loss == Loss(Fraction(2), MAX_DELTA)
-    assert not MATCHING.facts(parsed(NOISY), BOTH).exact
-    assert MATCHING.facts(parsed(SIZE), BOTH).loss == Loss()
-    assert MATCHING.facts(parsed(SIZE), BOTH).exact
-    assert not MATCHING.facts(parsed(SHARES), BOTH).exact
+    assert parsed(NOISY).facts(BOTH).loss == Loss(Fraction(2), MAX_DELTA)
+    assert not parsed(NOISY).facts(BOTH).exact
+    assert parsed(SIZE).facts(BOTH).loss == Loss()
+    assert parsed(SIZE).facts(BOTH).exact
+    assert not parsed(SHARES).facts(BOTH).exact
 
 
 @given(
@@ -102,7 +101,7 @@ def test_one_row_changes_figures_by_no_more_than_the_sensitivity(alice, bob, pla
     for rows in inputs:
         data = side([key for key, _ in rows], amounts=[value for _, value in rows])
         try:
-            outcome, _ = MATCHING.run_plain(parsed(text), data, side(bob), BOTH)
+            outcome, _ = parsed(text).reference(data, side(bob), BOTH)
         except DomainError:
             continue
         columns = outcome.tables[0].columns

@@ -6,12 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.base import Schema
+from smc.analyses.columns import Schema
 from smc.analyses.matching.aggregates_parameters import (
     AggregateParameters,
     distributions,
 )
-from smc.analyses.matching.analysis import MATCHING
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.matching.aggregates_runs import (
@@ -66,23 +65,23 @@ def test_impossible_parameters_are_refused(text):
 )
 def test_columns_that_do_not_fit_are_refused(column, text):
     schemas = {"id": ID, "amount": AMOUNT, "age": AGE}
-    MATCHING.check_schema(parsed(STATISTICS), schemas, schemas)
+    parsed(STATISTICS).check(schemas, schemas)
     with pytest.raises(UsageError):
-        MATCHING.check_schema(parsed(text), schemas, {**schemas, "age": column})
+        parsed(text).check(schemas, {**schemas, "age": column})
 
 
 def test_a_missing_column_is_refused():
     schemas = {"id": ID, "amount": AMOUNT, "age": AGE}
     with pytest.raises(UsageError, match="bob"):
-        MATCHING.check_schema(parsed(STATISTICS), schemas, {"id": ID})
+        parsed(STATISTICS).check(schemas, {"id": ID})
 
 
 def test_recipients():
-    MATCHING.check_recipients(parsed(SIZE), frozenset({BOB}))
+    parsed(SIZE).check_recipients(frozenset({BOB}))
     with pytest.raises(UsageError):
-        MATCHING.check_recipients(parsed(SIZE), frozenset())
+        parsed(SIZE).check_recipients(frozenset())
     with pytest.raises(UsageError):
-        MATCHING.check_recipients(parsed(SHARES), frozenset({BOB}))
+        parsed(SHARES).check_recipients(frozenset({BOB}))
 
 
 def test_noise_that_cannot_be_drawn_is_refused():
@@ -91,8 +90,8 @@ def test_noise_that_cannot_be_drawn_is_refused():
 
 
 def test_leakage_names_what_recipients_get():
-    leakage = MATCHING.leakage(parsed(NOISY), frozenset({ALICE}))
+    leakage = parsed(NOISY).leakage(frozenset({ALICE}))
     assert "bob's age" in leakage.alice[0]
     assert "epsilon 2" in leakage.alice[0]
     assert not any("sum" in line for line in leakage.bob)
-    assert all("one bit" in MATCHING.leakage(parsed(SHARES), BOTH).alice[-1] for _ in Role)
+    assert all("one bit" in parsed(SHARES).leakage(BOTH).alice[-1] for _ in Role)

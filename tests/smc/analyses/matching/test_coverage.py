@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -39,7 +39,7 @@ def table(groups, lone=0, keyless=0):
 
 
 def preview(parsed, data):
-    return TOLERANT.check_rows(parsed, data, Role.ALICE, NO_LIMITS)
+    return parsed.preview(data, Role.ALICE, NO_LIMITS)
 
 
 NAMES, TOWNS = ("name:value",), ("town:value",)
@@ -128,14 +128,14 @@ def test_the_run_refuses_what_the_check_refuses_and_sends_nothing(monkeypatch, s
     def run(session):
         if session.role is side:
             with pytest.raises(DomainError, match="bucket full") as caught:
-                run_analysis(TOLERANT, session, parsed, data[session.role], BOTH, NO_LIMITS)
+                run_study(parsed, session, data[session.role], BOTH, NO_LIMITS)
             refused.append(caught.value.stable_code)
 
     _, seen = transcripts(monkeypatch, run)
     assert refused == ["overflow"]
     assert not any(seen.values())
     with pytest.raises(DomainError, match="bucket full"):
-        TOLERANT.run_plain(parsed, data[Role.ALICE], data[Role.BOB], BOTH)
+        parsed.reference(data[Role.ALICE], data[Role.BOB], BOTH)
 
 
 def test_the_notes_of_the_result_tell_the_same():
@@ -143,7 +143,7 @@ def test_the_notes_of_the_result_tell_the_same():
     parsed = parameters(NAMES, overflow="accept", one_to_one="none")
 
     def run(session):
-        return run_analysis(TOLERANT, session, parsed, data, BOTH, NO_LIMITS)
+        return run_study(parsed, session, data, BOTH, NO_LIMITS)
 
     alice, bob = run_pair(run, run)
     for note in preview(parsed, data).notes:

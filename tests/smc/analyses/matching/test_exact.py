@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.loss import Loss
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role
@@ -47,7 +47,7 @@ def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
     def side(data):
         def run(session):
-            outcome = run_analysis(MATCHING, session, parameters, data, recipients, limits)
+            outcome = run_study(parameters, session, data, recipients, limits)
             return outcome, session.channel.traffic
 
         return run
@@ -76,11 +76,11 @@ def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
     alice, bob = (numbers(*range(start, start + size)) for start, size in zip((0, 1), sizes, strict=True))
     parameters = parsed()
     outcomes, traffic = joint(parameters, alice, bob, recipients)
-    assert outcomes == MATCHING.run_plain(parameters, alice, bob, recipients)
+    assert outcomes == parameters.reference(alice, bob, recipients)
     for role, outcome in zip(Role, outcomes, strict=True):
         assert bool(outcome.tables) == (role in recipients)
     if sizes[0] == sizes[1]:
-        estimate = MATCHING.estimate(parameters, {}, recipients, sizes[0], 2048, NO_LIMITS)
+        estimate = parameters.cost({}, recipients, sizes[0], 2048, NO_LIMITS)
         assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
         assert max(each.rounds for each in traffic) == estimate.rounds
 
@@ -98,7 +98,7 @@ words = st.lists(st.sampled_from(["a", "b", "A", " a", "ä", "a\u0308", "00", "0
 def test_any_texts_against_the_plain_twin(first, second, duplicates, steps):
     parameters = parsed(duplicates=duplicates, normalization={"id": steps[:2]})
     alice, bob = texts(*first), texts(*second)
-    assert joint(parameters, alice, bob)[0] == MATCHING.run_plain(parameters, alice, bob, BOTH)
+    assert joint(parameters, alice, bob)[0] == parameters.reference(alice, bob, BOTH)
 
 
 def test_what_becomes_of_copies():
@@ -108,7 +108,7 @@ def test_what_becomes_of_copies():
     distinct = joint(parsed(duplicates="distinct"), alice, bob)[0]
     assert [tables(each)["matches"]["row"] for each in distinct] == [[1, 5], [1, 2]]
     with pytest.raises(DomainError, match="2 rows of alice repeat a key of id") as caught:
-        MATCHING.run_plain(parsed(), alice, bob, BOTH)
+        parsed().reference(alice, bob, BOTH)
     assert "'a'" not in str(caught.value)
 
 
@@ -117,8 +117,8 @@ def test_nothing_is_sent_where_the_own_keys_repeat(monkeypatch):
     monkeypatch.setattr(Channel, "send", lambda self, message: sent.append(message))
     with pytest.raises(DomainError):
         run_pair(
-            lambda s: run_analysis(MATCHING, s, parsed(), texts("a", "a"), BOTH, NO_LIMITS),
-            lambda s: run_analysis(MATCHING, s, parsed(), texts("a", "a"), BOTH, NO_LIMITS),
+            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS),
+            lambda s: run_study(parsed(), s, texts("a", "a"), BOTH, NO_LIMITS),
             timeout=5,
         )
     assert not sent
@@ -171,7 +171,7 @@ def test_sets_outside_the_limits_are_refused_before_anything_else(limits):
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                run_analysis(MATCHING, session, parsed(), data, BOTH, limits)
+                run_study(parsed(), session, data, BOTH, limits)
             told.append(session.channel.traffic.sent)
 
         return run
@@ -189,7 +189,7 @@ def test_a_small_intersection_is_refused_and_a_large_one_is_not():
     def side(data):
         def run(session):
             with pytest.raises(DisclosureRefused):
-                run_analysis(MATCHING, session, parsed(), data, BOTH, Limits(minimum_intersection=3))
+                run_study(parsed(), session, data, BOTH, Limits(minimum_intersection=3))
 
         return run
 
@@ -206,7 +206,7 @@ def test_the_gate_is_passed_before_masks_are_sent():
     def side(data):
         def run(session):
             with pytest.raises(StopError):
-                run_analysis(MATCHING, session, parsed(), data, BOTH, NO_LIMITS, gate)
+                run_study(parsed(), session, data, BOTH, NO_LIMITS, gate)
             return session.channel.traffic.sent
 
         return run
@@ -216,16 +216,16 @@ def test_the_gate_is_passed_before_masks_are_sent():
 
 
 def test_what_the_job_says_of_itself():
-    alone = MATCHING.leakage(parsed(), frozenset({Role.ALICE}))
+    alone = parsed().leakage(frozenset({Role.ALICE}))
     assert len(alone.alice) == 2
     assert len(alone.bob) == 1
     assert "rows" in alone.public[0]
-    assert "distinct keys" in MATCHING.leakage(parsed(duplicates="distinct"), BOTH).public[0]
-    assert not MATCHING.facts(parsed(), BOTH).exact
-    assert MATCHING.facts(parsed(), BOTH).loss == Loss()
-    assert MATCHING.columns(parsed(keys=["b", "a"]), Role.BOB) == ("b", "a")
+    assert "distinct keys" in parsed(duplicates="distinct").leakage(BOTH).public[0]
+    assert not parsed().facts(BOTH).exact
+    assert parsed().facts(BOTH).loss == Loss()
+    assert parsed(keys=["b", "a"]).columns[Role.BOB] == ("b", "a")
     with pytest.raises(UsageError):
-        MATCHING.check_recipients(parsed(), frozenset())
+        parsed().check_recipients(frozenset())
 
 
 @pytest.mark.parametrize(
@@ -253,6 +253,6 @@ def test_wrong_parameters_are_refused(text, error):
 
 def test_key_columns_have_texts():
     good = {"id": TEXT}
-    MATCHING.check_schema(parsed(), good, {"id": NUMBER})
+    parsed().check(good, {"id": NUMBER})
     with pytest.raises(UsageError, match="bob's column id is of kind decimal"):
-        MATCHING.check_schema(parsed(), good, {"id": Schema("decimal", 2, 0, 10)})
+        parsed().check(good, {"id": Schema("decimal", 2, 0, 10)})

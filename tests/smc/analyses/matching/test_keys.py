@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.base import DAYS, Column, Schema
+from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.matching.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
 from smc.analyses.matching.normalization import STEPS, normalized, parse_steps
 from smc.errors import DomainError, UsageError

@@ -9,13 +9,13 @@ import pytest
 
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
-from smc.analyses.base import Column, Schema
+from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.linkage_plain import compared_pairs
 from smc.analyses.matching.one_to_one import OneToOne
 from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 
@@ -53,24 +53,26 @@ def joint(parsed, alice, bob):
 
     def run(session):
         own = alice if session.role is Role.ALICE else bob
-        return run_analysis(TOLERANT, session, parsed, own, BOTH, NO_LIMITS)
+        return run_study(parsed, session, own, BOTH, NO_LIMITS)
 
     rows = [outcome.tables[0].columns["row"] for outcome in run_pair(run, run)]
     return {(a - 1, b - 1) for a, b in zip(*rows, strict=True)}
 
 
 def plain(parsed, alice, bob):
-    first, _ = TOLERANT.run_plain(parsed, alice, bob, BOTH)
+    first, _ = parsed.reference(alice, bob, BOTH)
     columns = first.tables[0].columns
     return {(a - 1, b - 1) for a, b in zip(columns["row"], columns["partner"], strict=True)}
 
 
 def met(parsed, alice, bob):
     """The best score of each alike pair that met in a pass; falling with the bits in which filters differ."""
-    buckets = parsed.buckets((len(alice["born"]), len(bob["born"])))
-    sides = (prepare(parsed, read_texts(parsed, data), buckets) for data in (alice, bob))
+    buckets = parsed.parameters.buckets((len(alice["born"]), len(bob["born"])))
+    sides = (
+        prepare(parsed.parameters, read_texts(parsed.parameters, data), buckets) for data in (alice, bob)
+    )
     found = {}
-    for a, b, score in compared_pairs(parsed, *sides).tolist():
+    for a, b, score in compared_pairs(parsed.parameters, *sides).tolist():
         found[a, b] = max(score, found.get((a, b), 0))
     return found
 
@@ -153,12 +155,14 @@ def test_pairs_that_meet_in_every_pass_are_chosen_once():
 
 def by_passes(parsed, alice, bob):
     """Another rule: pass by pass, nearest first within a bucket; who is taken stays taken."""
-    buckets = parsed.buckets((len(alice["born"]), len(bob["born"])))
-    sides = [prepare(parsed, read_texts(parsed, data), buckets) for data in (alice, bob)]
+    buckets = parsed.parameters.buckets((len(alice["born"]), len(bob["born"])))
+    sides = [
+        prepare(parsed.parameters, read_texts(parsed.parameters, data), buckets) for data in (alice, bob)
+    ]
     rows, columns, chosen = set(), set(), set()
-    for number in range(len(parsed.blocking)):
+    for number in range(len(parsed.parameters.blocking)):
         one = [type(side)(side.filters, side.counted, side.layouts[number : number + 1]) for side in sides]
-        pairs = {(a, b): score for a, b, score in compared_pairs(parsed, *one).tolist()}
+        pairs = {(a, b): score for a, b, score in compared_pairs(parsed.parameters, *one).tolist()}
         free = {
             pair: score for pair, score in pairs.items() if pair[0] not in rows and pair[1] not in columns
         }
@@ -202,7 +206,7 @@ def test_marks_and_scores_stay_secret_if_the_result_is_opened_to_one(monkeypatch
 
     def run(session):
         own = alice if session.role is Role.ALICE else bob
-        return run_analysis(TOLERANT, session, parsed, own, frozenset([Role.ALICE]), NO_LIMITS)
+        return run_study(parsed, session, own, frozenset([Role.ALICE]), NO_LIMITS)
 
     run_pair(run, run)
     (words,) = opened

@@ -9,14 +9,14 @@ import pytest
 
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
-from smc.analyses.base import DAYS, Column, Schema
+from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.matching import places
 from smc.analyses.matching.linkage_plain import all_links, plain_links
 from smc.analyses.matching.records import prepare, read_texts
 from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.runner import run_analysis
+from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
@@ -59,8 +59,8 @@ def tables(rows=60, common=45, bob_rows=None):
 def side(parsed, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def run(session):
         data = alice if session.role is Role.ALICE else bob
-        return run_analysis(
-            TOLERANT, session, parsed, data, recipients, limits or Limits(), gate or (lambda channel: None)
+        return run_study(
+            parsed, session, data, recipients, limits or Limits(), gate or (lambda channel: None)
         )
 
     return run
@@ -81,10 +81,10 @@ def test_joint_and_plain_runs_agree(mode, bob_rows):
     alice, bob, _ = tables(bob_rows=bob_rows)
     parsed = parameters(mode)
     run = side(parsed, alice, bob)
-    found, wanted = joined(*run_pair(run, run)), joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    found, wanted = joined(*run_pair(run, run)), joined(*parsed.reference(alice, bob, BOTH))
     if mode == "largest":
         assert len(found) == len(wanted)
-        similar = joined(*TOLERANT.run_plain(parameters("none"), alice, bob, BOTH))
+        similar = joined(*parameters("none").reference(alice, bob, BOTH))
         assert found <= similar
     else:
         assert found == wanted
@@ -102,14 +102,14 @@ def test_records_that_are_all_alike_agree_as_well(mode):
     parsed = parameters(mode, rounds=6) if mode == "greedy" else parameters(mode)
     run = side(parsed, alice, bob)
     found = joined(*run_pair(run, run))
-    assert found == joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    assert found == joined(*parsed.reference(alice, bob, BOTH))
     assert len(found) > 4
 
 
 def test_stretches_do_not_change_the_result(monkeypatch):
     alice, bob, _ = tables(24, 20)
     parsed = parameters()
-    wanted = joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    wanted = joined(*parsed.reference(alice, bob, BOTH))
     monkeypatch.setattr(places, "STRETCH_PAIRS", 3 * 25)
     run = side(parsed, alice, bob)
     assert joined(*run_pair(run, run)) == wanted
@@ -123,7 +123,7 @@ def test_one_recipient_learns_its_rows_and_the_other_nothing(mode, recipients):
     parsed = parameters(mode, show=["surname"])
     run = side(parsed, alice, bob, recipients)
     outcomes = dict(zip(Role, run_pair(run, run), strict=True))
-    plain = dict(zip(Role, TOLERANT.run_plain(parsed, alice, bob, recipients), strict=True))
+    plain = dict(zip(Role, parsed.reference(alice, bob, recipients), strict=True))
     (role,) = recipients
     assert outcomes[role.other].tables == plain[role.other].tables == ()
     columns, wanted = outcomes[role].tables[0].columns, plain[role].tables[0].columns
@@ -153,12 +153,17 @@ def test_most_pairs_are_found_and_right():
     """The greedy pairing finds what the rule over all pairs finds, blocked, and errs less."""
     alice, bob, truth = tables(200, 160)
     parsed = parameters(bits=512, bucket=16, load=6, threshold="0.5")
-    both = [prepare(parsed, read_texts(parsed, data), parsed.buckets((200, 200))) for data in (alice, bob)]
+    both = [
+        prepare(parsed.parameters, read_texts(parsed.parameters, data), parsed.parameters.buckets((200, 200)))
+        for data in (alice, bob)
+    ]
     everything = {
-        tuple(link) for link in all_links(parsed.rule, *(records.filters for records in both)).tolist()
+        tuple(link)
+        for link in all_links(parsed.parameters.rule, *(records.filters for records in both)).tolist()
     }
     blocked = {
-        tuple(link) for link in plain_links(parameters("none", bits=512, bucket=16, load=6), *both).tolist()
+        tuple(link)
+        for link in plain_links(parameters("none", bits=512, bucket=16, load=6).parameters, *both).tolist()
     }
     run = side(parsed, alice, bob)
     found = joined(*run_pair(run, run))
@@ -175,7 +180,7 @@ def check_estimate(parsed, alice, bob, recipients):
 
     first, second = run_pair(measured, measured)
     rows = len(alice["surname"])
-    estimate = TOLERANT.estimate(parsed, {}, recipients, rows, 2048, NO_LIMITS)
+    estimate = parsed.cost({}, recipients, rows, 2048, NO_LIMITS)
     assert (estimate.alice_bytes, estimate.bob_bytes) == (first.sent, second.sent)
     assert estimate.rounds == max(first.rounds, second.rounds)
 
@@ -222,10 +227,10 @@ def test_a_result_is_opened_to_its_recipient_only(monkeypatch):
 def test_too_few_matches_are_not_opened(monkeypatch, mode):
     alice, bob, _ = tables()
     parsed = parameters(mode)
-    pairs = joined(*TOLERANT.run_plain(parsed, alice, bob, BOTH))
+    pairs = joined(*parsed.reference(alice, bob, BOTH))
     rows = min(len({a for a, _ in pairs}), len({b for _, b in pairs}))
     if mode == "largest":
-        similar = joined(*TOLERANT.run_plain(parameters("none"), alice, bob, BOTH))
+        similar = joined(*parameters("none").reference(alice, bob, BOTH))
         rows = min(len({a for a, _ in similar}), len({b for _, b in similar}))
     enough = side(parsed, alice, bob, limits=Limits(minimum_intersection=rows))
     assert len(joined(*run_pair(enough, enough))) == len(pairs)
@@ -285,7 +290,7 @@ def test_a_side_without_rows_matches_nothing(empty):
         bob = part(bob, [])
     run = side(parameters(), alice, bob)
     outcomes = run_pair(run, run)
-    assert outcomes == TOLERANT.run_plain(parameters(), alice, bob, BOTH)
+    assert outcomes == parameters().reference(alice, bob, BOTH)
     assert all(outcome.tables[0].columns["row"] == [] for outcome in outcomes)
     demanding = side(parameters(), alice, bob, limits=Limits(minimum_intersection=1))
     with pytest.raises(DisclosureRefused):
@@ -298,7 +303,7 @@ def test_empty_records_and_missing_fields_match_nothing():
     empty["extra"] = Column([1, 1, 1], Schema("integer"))
     run = side(parsed, empty, empty)
     outcomes = run_pair(run, run)
-    assert joined(*outcomes) == {(2, 2)} == joined(*TOLERANT.run_plain(parsed, empty, empty, BOTH))
+    assert joined(*outcomes) == {(2, 2)} == joined(*parsed.reference(empty, empty, BOTH))
     assert any("2 own rows have no text" in note for note in outcomes[0].notes)
 
 
@@ -338,9 +343,12 @@ def test_persons_of_any_age_are_found_by_the_year_of_their_birth(recipe):
         }
     )
     other = texts if recipe else days
-    records = [prepare(parsed, read_texts(parsed, {"born": side}), 10) for side in (days, other)]
+    records = [
+        prepare(parsed.parameters, read_texts(parsed.parameters, {"born": side}), 10)
+        for side in (days, other)
+    ]
     assert [records_of.layouts[0].keyless for records_of in records] == [0, 0]
-    outcomes = TOLERANT.run_plain(parsed, {"born": days}, {"born": other}, BOTH)
+    outcomes = parsed.reference({"born": days}, {"born": other}, BOTH)
     assert joined(*outcomes) == {(row, row) for row in range(len(DAYS_OF_BIRTH))}
 
 
@@ -348,7 +356,7 @@ def test_columns_have_one_length():
     alice, bob, _ = tables(5, 5)
     wrong = {**alice, "born": Column(["19600101"], Schema("text"))}
     with pytest.raises(DomainError, match="different lengths"):
-        TOLERANT.run_plain(parameters(), wrong, bob, BOTH)
+        parameters().reference(wrong, bob, BOTH)
 
 
 @pytest.mark.parametrize("mode", ["none", "greedy"])
@@ -389,11 +397,11 @@ def test_messages_of_another_size_are_refused(monkeypatch, kind):
 @pytest.mark.parametrize("mode", MODES)
 def test_leakage_says_who_learns_what(mode):
     parsed = parameters(mode)
-    one = TOLERANT.leakage(parsed, ALICE)
+    one = parsed.leakage(ALICE)
     assert one.alice
     assert not one.bob
     assert ("passes" in " ".join(one.alice)) is (mode != "greedy")
-    both = TOLERANT.leakage(parsed, BOTH)
+    both = parsed.leakage(BOTH)
     assert both.alice == both.bob == one.alice
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.base import DAYS, Schema
+from smc.analyses.columns import DAYS, Schema
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.encoding import Field
 from smc.analyses.matching.tolerant import TOLERANT
@@ -23,29 +23,44 @@ GIVEN = {
 
 def test_defaults():
     parsed = TOLERANT.parse(GIVEN)
-    assert parsed.fields == (Field("name", 1, 2, DEFAULT_STEPS), Field("born", 2, 3, ("date",)))
-    assert (parsed.bits, parsed.bucket, parsed.load, parsed.rounds) == (512, 16, 6, 1)
-    assert (parsed.threshold, parsed.one_to_one, parsed.salt, parsed.show) == (
+    assert parsed.parameters.fields == (Field("name", 1, 2, DEFAULT_STEPS), Field("born", 2, 3, ("date",)))
+    assert (
+        parsed.parameters.bits,
+        parsed.parameters.bucket,
+        parsed.parameters.load,
+        parsed.parameters.rounds,
+    ) == (512, 16, 6, 1)
+    assert (
+        parsed.parameters.threshold,
+        parsed.parameters.one_to_one,
+        parsed.parameters.salt,
+        parsed.parameters.show,
+    ) == (
         Fraction(3, 4),
         "greedy",
         "",
         (),
     )
-    assert parsed.columns == ("name", "born", "town")
-    assert parsed.steps("born") == ("date",)
-    assert parsed.steps("town") == DEFAULT_STEPS
-    assert [parsed.buckets(rows) for rows in ((0, 0), (6, 1), (1, 7), (5000, 5000))] == [1, 1, 2, 834]
+    assert parsed.parameters.columns == ("name", "born", "town")
+    assert parsed.parameters.steps("born") == ("date",)
+    assert parsed.parameters.steps("town") == DEFAULT_STEPS
+    assert [parsed.parameters.buckets(rows) for rows in ((0, 0), (6, 1), (1, 7), (5000, 5000))] == [
+        1,
+        1,
+        2,
+        834,
+    ]
 
 
 def test_columns_are_the_same_on_both_sides():
     parsed = TOLERANT.parse({**GIVEN, "show": ["number", "name"]})
     for role in Role:
-        assert TOLERANT.columns(parsed, role) == ("name", "born", "town", "number")
+        assert parsed.columns[role] == ("name", "born", "town", "number")
 
 
 @pytest.mark.parametrize("threshold", ["0.05", "0.5", "0.0500", "1", "1.0", "0.9999"])
 def test_thresholds(threshold):
-    assert TOLERANT.parse({**GIVEN, "threshold": threshold}).threshold == Fraction(threshold)
+    assert TOLERANT.parse({**GIVEN, "threshold": threshold}).parameters.threshold == Fraction(threshold)
 
 
 WRONG = [
@@ -100,9 +115,9 @@ def test_missing_parameters_are_named(key):
 
 def test_matching_knows_the_method():
     parsed = MATCHING.parse({"method": "tolerant", **GIVEN})
-    assert parsed.method is TOLERANT
-    assert not MATCHING.facts(parsed, frozenset(Role)).loss
-    assert not MATCHING.facts(parsed, frozenset(Role)).exact
+    assert parsed == TOLERANT.parse(GIVEN)
+    assert not parsed.facts(frozenset(Role)).loss
+    assert not parsed.facts(frozenset(Role)).exact
 
 
 def test_schemas_are_checked():
@@ -112,15 +127,15 @@ def test_schemas_are_checked():
         "born": Schema("integer", unit=DAYS),
         "town": Schema("category", categories=("x",)),
     }
-    TOLERANT.check_schema(parsed, good, good)
+    parsed.check(good, good)
     for wrong in (
         {**good, "born": Schema("decimal", scale=1)},
         {**good, "name": Schema("share", modulus="8")},
     ):
         with pytest.raises(UsageError, match="Bob's column"):
-            TOLERANT.check_schema(parsed, good, wrong)
+            parsed.check(good, wrong)
     with pytest.raises(UsageError, match="Alice declares no column 'town'"):
-        TOLERANT.check_schema(parsed, {"name": good["name"], "born": good["born"]}, good)
+        parsed.check({"name": good["name"], "born": good["born"]}, good)
 
 
 @pytest.mark.parametrize("recipe", [{}, {"normalization": ["trim"]}, {"normalization": ["date"]}])
@@ -129,22 +144,22 @@ def test_years_are_taken_of_dates_only(recipe):
     fields = [{"column": "name"}, {"column": "born", **recipe}]
     parsed = TOLERANT.parse({"fields": fields, "threshold": "0.75", "blocking": [["born:year"]]})
     good = {"name": Schema("text"), "born": Schema("integer", unit=DAYS)}
-    TOLERANT.check_schema(parsed, good, good)
+    parsed.check(good, good)
     wrong = [Schema("integer"), Schema("integer", unit="years")]
     wrong += [] if recipe == {"normalization": ["date"]} else [Schema("text")]
     for schema in wrong:
         with pytest.raises(UsageError, match="takes the year of 'born', which does not hold dates"):
-            TOLERANT.check_schema(parsed, good, {**good, "born": schema})
+            parsed.check(good, {**good, "born": schema})
 
 
 def test_a_text_that_only_blocks_by_its_year_is_read_as_a_date():
     parsed = TOLERANT.parse(
         {"fields": [{"column": "name"}], "threshold": "0.75", "blocking": [["born:year"]]}
     )
-    assert parsed.steps("born") == ("date",)
-    TOLERANT.check_schema(parsed, *2 * [{"name": Schema("text"), "born": Schema("text")}])
+    assert parsed.parameters.steps("born") == ("date",)
+    parsed.check(*2 * [{"name": Schema("text"), "born": Schema("text")}])
 
 
 def test_somebody_receives():
     with pytest.raises(UsageError, match="Nobody receives"):
-        TOLERANT.check_recipients(TOLERANT.parse(GIVEN), frozenset())
+        TOLERANT.parse(GIVEN).check_recipients(frozenset())
