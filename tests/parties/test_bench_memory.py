@@ -34,9 +34,9 @@ MEASURED = [
 def estimated(name, rows, limits=NO_LIMITS):
     workload = WORKLOADS[name]
     analysis = ANALYSES[workload.analysis]
-    parameters = analysis.parse(workload)
+    study = analysis.parse(workload.parameters)
     schemas = {column: held.schema for column, held in workload.data(10)[Role.ALICE].items()}
-    return parameters.cost(schemas, frozenset(Role), rows, 2048, limits).memory
+    return study.cost(schemas, frozenset(Role), rows, 2048, limits).memory
 
 
 @pytest.mark.parametrize(("name", "rows", "mebibytes"), MEASURED)

@@ -37,10 +37,10 @@ def test_the_same_source_gives_the_same_people():
 def test_tolerant_workloads_run(name):
     workload = WORKLOADS[name]
     analysis = ANALYSES[workload.analysis]
-    parameters, data = analysis.parse(workload), workload.data(30)
+    study, data = analysis.parse(workload.parameters), workload.data(30)
 
     def run(session):
-        return run_study(parameters, session, data[session.role], frozenset(Role), NO_LIMITS)
+        return run_study(study, session, data[session.role], frozenset(Role), NO_LIMITS)
 
     alice, bob = run_pair(run, run)
     assert alice.tables[0].columns["pair"] == bob.tables[0].columns["pair"]
