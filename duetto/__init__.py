@@ -45,11 +45,10 @@ if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
-    from parties.client import Job, Party
+    from parties.client import Job, Party, Result
     from parties.contracts.state import State
     from parties.errors import BudgetError, ConfigError, DataError, JobError, PolicyError
     from parties.release import release
-    from parties.result import Result
     from smc.errors import DisclosureRefused, DomainError, DuettoError, PeerError, UsageError
     from smc.forms import Role
     from smc.pair import run_pair
@@ -95,11 +94,10 @@ _MODULES: Final = {
     "anonymizer.pipelines.pipeline": ("Pipeline",),
     "anonymizer.tables.roles": ("Roles",),
     "anonymizer.tables.table": ("Table",),
-    "parties.client": ("Job", "Party"),
+    "parties.client": ("Job", "Party", "Result"),
     "parties.contracts.state": ("State",),
     "parties.errors": ("BudgetError", "ConfigError", "DataError", "JobError", "PolicyError"),
     "parties.release": ("release",),
-    "parties.result": ("Result",),
     "smc.errors": ("DisclosureRefused", "DomainError", "DuettoError", "PeerError", "UsageError"),
     "smc.forms": ("Role",),
     "smc.pair": ("run_pair",),

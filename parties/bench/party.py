@@ -22,12 +22,12 @@ from typing import Any, Final, Protocol
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from parties import logs
 from parties.bench.analysis import AnalysisCase, Joint
 from parties.bench.case import Case, Setting
 from parties.bench.dealer import pack, unpack
 from parties.bench.meter import MeteredTransport
 from parties.config import Address, Keepalive, Limits
+from parties.daemon import logs
 from parties.errors import JobError
 from parties.pki import Identity, PeerIdentity
 from parties.ports.interfaces import SessionHeader, SessionTask

@@ -16,7 +16,7 @@ from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.spreadsheet import file_names, harmless
-from parties.client import Job, Party, job_text
+from parties.client import Job, Party, Result, job_text
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
@@ -24,7 +24,6 @@ from parties.jobs.decisions import check_named
 from parties.jobs.reports import check_report, estimate_report
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
-from parties.result import Result
 from smc.analyses.loss import Loss
 from smc.errors import UsageError
 

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 import click
 
-from parties import catalog, logs, policy
+from parties import catalog, policy
+from parties.cli.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
-from parties.doctor import Finding, Verdict, examine_peer, examine_self
+from parties.daemon import logs
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
@@ -164,7 +165,7 @@ def party() -> None:
 @json_option
 def start(config_path: Path | None, as_json: bool) -> None:
     """Run the daemon in the foreground until it is stopped."""
-    from parties.daemon import Daemon
+    from parties.daemon.daemon import Daemon
 
     logs.start()
     config = load(config_path)

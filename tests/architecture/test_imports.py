@@ -62,8 +62,8 @@ FLOORS = (
     ("smc.pair", "smc"),
     ("parties",),
     ("parties.errors", "parties.texts", "parties.release"),
-    ("parties.toml", "parties.logs"),
-    ("parties.config", "parties.result"),
+    ("parties.toml",),
+    ("parties.config",),
     ("parties.pki", "parties.catalog"),
     ("parties.ledger",),
     ("parties.policy", "parties.disclosure"),
@@ -72,8 +72,8 @@ FLOORS = (
     ("parties.session",),
     ("parties.certificates",),
     ("parties.jobs",),
-    ("parties.daemon", "parties.client", "parties.bench"),
-    ("parties.doctor",),
+    ("parties.daemon", "parties.client"),
+    ("parties.bench",),
     ("parties.cli",),
 )
 """From the ground up. A room may import itself and the rooms of lower floors; rooms of one floor do not

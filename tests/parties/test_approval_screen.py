@@ -19,8 +19,8 @@ from parties.client import job_text
 from parties.contracts.contract import FORMAT, Contract
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
+from parties.daemon.logs import PlainFormatter
 from parties.errors import JobError
-from parties.logs import PlainFormatter
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.errors import ProtocolViolation
 from smc.forms import Role

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from parties.client import Party, job_text
+from parties.client.result import Result
 from parties.contracts.state import State
 from parties.errors import (
     BudgetError,
@@ -22,7 +23,6 @@ from parties.errors import (
 )
 from parties.jobs.faults import _CLASSES, from_code, pack, unpack
 from parties.ledger.entries import LedgerError
-from parties.result import Result
 from smc.errors import Cancelled, DomainError, DuettoError, PeerAborted, PeerLost, UsageError
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file

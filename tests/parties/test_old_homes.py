@@ -18,7 +18,7 @@ from parties.certificates.document import FORMAT as CERTIFICATE_FORMAT
 from parties.cli.main import duetto
 from parties.config import load
 from parties.contracts.contract import FORMAT
-from parties.daemon import Daemon
+from parties.daemon.daemon import Daemon
 from parties.jobs.database import VERSION
 from parties.jobs.reading import JobReader
 from parties.pki import certificate

@@ -9,7 +9,7 @@ import pytest
 
 from parties.cli.jobs import _write_csv
 from parties.cli.spreadsheet import file_names
-from parties.result import Result
+from parties.client.result import Result
 
 JOB = "0123456789abcdef"
 

@@ -55,7 +55,7 @@ def test_forty_who_wait_lock_nobody_out(served, file):
 
 
 def test_watchers_beyond_the_room_are_told_and_can_wait_all_the_same(served, file, monkeypatch):
-    monkeypatch.setattr("parties.client.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("parties.client.party.LOOK_SECONDS", 0.05)
     job_id = waiting(served, file.read_text())
     with Party(served.folder / "south") as south:
         held, refused = watching(south, job_id, ROOM[Kind.WATCH] + 3)
@@ -90,7 +90,7 @@ def test_submits_that_hang_lock_nobody_out(served, file, monkeypatch):
 
 
 def test_a_daemon_that_does_not_answer_is_not_said_to_run(served, monkeypatch):
-    monkeypatch.setattr("parties.client.ASK_SECONDS", 0.3)
+    monkeypatch.setattr("parties.client.party.ASK_SECONDS", 0.3)
     config = load(served.folder / "south")
     assert ask_daemon(config, 7)["party"] == "south"
     release = threading.Event()

@@ -1,11 +1,4 @@
-"""Jobs from Python: scripts and notebooks talk to the party's running daemon.
-
-import duetto
-
-party = duetto.Party()
-job = party.submit("statistics.toml")
-print(job.wait().result().frames())
-"""
+"""This party and its jobs, as scripts and notebooks see them: what the running daemon answers."""
 
 from __future__ import annotations
 
@@ -19,13 +12,13 @@ from typing import Any, Self
 import grpc
 import tomli_w
 
+from parties.client.result import Result
 from parties.config import Config, load
 from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy, why_unreadable
 from parties.jobs.decisions import own_person
 from parties.jobs.faults import METADATA, from_code, unpack
 from parties.pki.home import socket_path
-from parties.result import Result
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
 from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 

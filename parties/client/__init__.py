@@ -1,0 +1,13 @@
+"""A party's daemon from Python: submit, decide and watch jobs, and get their results.
+
+import duetto
+
+party = duetto.Party()
+job = party.submit("statistics.toml")
+print(job.wait().result().frames())
+"""
+
+from parties.client.party import Job, Party, ask_daemon, job_text
+from parties.client.result import Result
+
+__all__ = ["Job", "Party", "Result", "ask_daemon", "job_text"]
