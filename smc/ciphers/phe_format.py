@@ -1,8 +1,9 @@
-"""Keys and ciphertexts in the formats of the `phe` library and its command `pheutil`.
+"""Keys and ciphertexts as the objects of the library `phe`, and private keys as files of its command `pheutil`.
 
-Keys are JSON web keys with `kty` "DAJ" and `alg` "PAI-GN1"; numbers are base64url without padding. A private
-key names its primes `p` and `q`; files of early versions name `lambda` (and `mu`, which follows from it)
-instead. A ciphertext is `{"v": decimal digits, "e": exponent}` and stands for plaintext * 16**e.
+A file is a JSON web key with `kty` "DAJ" that names the primes `p` and `q`, base64url without padding, and the
+public key as `pub`; files of early versions name `lambda` instead of the primes. All that phe has to read them
+is its command, which asserts, so their form is checked here; numbers and keys in them are left to phe. One of
+its encrypted numbers stands for plaintext * 16**exponent.
 
 Reading checks form and arithmetic only. A public key from outside still has to pass
 `smc.ciphers.keys.check_public_key`.
@@ -12,12 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import gmpy2
+import phe
 from gmpy2 import mpz
+from phe.util import base64_to_int, int_to_base64
 
 from smc.ciphers.ciphertexts import Ciphertexts, Fresh, valid
 from smc.ciphers.keys import PrivateKey, PublicKey
@@ -25,62 +26,39 @@ from smc.errors import DomainError, KeyMaterialError, UsageError
 
 _TEXT_LIMIT: Final = 1 << 16
 _BASE64: Final = re.compile(r"[A-Za-z0-9_-]{1,8192}", re.ASCII)
-_DIGITS: Final = re.compile(r"[0-9]{1,8192}", re.ASCII)
-_MEND: Final = "Export the key again with `pheutil` or `duetto`."
+_HINT: Final = "Export the key again with `pheutil` or `duetto`."
 
 
-def write_public_key(key: PublicKey) -> str:
-    """A public key as JSON."""
-    return json.dumps(_public_fields(key))
+def public_to_phe(key: PublicKey) -> phe.PaillierPublicKey:
+    """A public key for phe."""
+    return phe.PaillierPublicKey(int(key.n))
 
 
-def write_private_key(key: PrivateKey) -> str:
-    """A private key as JSON: a secret, for a file that only its owner reads."""
-    return json.dumps(
-        {
-            "kty": "DAJ",
-            "key_ops": ["decrypt"],
-            "p": _to_base64(key.p),
-            "q": _to_base64(key.q),
-            "pub": _public_fields(key.public),
-            "kid": f"Paillier private key {key.public.fingerprint[:16]}",
-        }
-    )
+def private_to_phe(key: PrivateKey) -> phe.PaillierPrivateKey:
+    """A private key for phe: a secret."""
+    return phe.PaillierPrivateKey(public_to_phe(key.public), int(key.p), int(key.q))
 
 
-def read_public_key(text: str) -> PublicKey:
-    """Read a public key.
+def public_from_phe(key: phe.PaillierPublicKey) -> PublicKey:
+    """A public key of phe.
 
     Raises:
-        KeyMaterialError: the text is no public key.
+        KeyMaterialError: it is even or tiny.
     """
-    return _public_key(_object(text))
+    return PublicKey(mpz(key.n))
 
 
-def read_private_key(text: str) -> PrivateKey:
-    """Read a private key.
+def private_from_phe(key: phe.PaillierPrivateKey) -> PrivateKey:
+    """A private key of phe.
 
     Raises:
-        KeyMaterialError: the text is no private key, or its parts contradict each other.
+        KeyMaterialError: its factors are not two different odd primes, or one divides the other less one.
     """
-    fields = _object(text)
-    _demand(fields.get("kty") == "DAJ", "kty is not DAJ")
-    operations = fields.get("key_ops")
-    _demand(isinstance(operations, list) and "decrypt" in operations, "key_ops lacks decrypt")
-    inner = fields.get("pub")
-    if not isinstance(inner, dict):
-        raise _refusal("pub is missing")
-    public = _public_key(inner)
-    if "p" in fields or "q" in fields:
-        key = PrivateKey(_number(fields, "p"), _number(fields, "q"))
-    else:
-        key = _from_lambda(public.n, _number(fields, "lambda"))
-    _demand(key.public == public, "its secret and public parts do not belong together")
-    return key
+    return PrivateKey(mpz(key.p), mpz(key.q))
 
 
-def write_ciphertexts(fresh: Fresh, exponent: int = 0) -> list[str]:
-    """Ciphertexts as JSON, one text each; spends them.
+def to_phe(fresh: Fresh, exponent: int = 0) -> list[phe.EncryptedNumber]:
+    """Ciphertexts for phe; spends them.
 
     Args:
         fresh: what leaves.
@@ -89,75 +67,97 @@ def write_ciphertexts(fresh: Fresh, exponent: int = 0) -> list[str]:
     Raises:
         FreshnessError: one of them left already.
     """
-    return [json.dumps({"v": str(value), "e": exponent}) for value in fresh.release()]
+    key = public_to_phe(fresh.key)
+    return [phe.EncryptedNumber(key, int(value), exponent) for value in fresh.release()]
 
 
-def read_ciphertexts(texts: Sequence[str], key: PublicKey, exponent: int = 0) -> Ciphertexts:
-    """Read ciphertexts.
+def from_phe(numbers: Sequence[phe.EncryptedNumber], key: PublicKey, exponent: int = 0) -> Ciphertexts:
+    """Ciphertexts of phe, which have to be refreshed before they leave.
 
     Args:
-        texts: one JSON text each.
-        key: the key they are under.
+        numbers: what phe encrypted or computed.
+        key: the key that they have to be under.
         exponent: the exponent that all must have; `pheutil encrypt` writes -32, integers have 0.
 
     Raises:
-        UsageError: a text is no ciphertext, or has another exponent.
-        DomainError: a number is no ciphertext under the key.
+        UsageError: a number has another key or exponent.
+        DomainError: a number is not a ciphertext under the key.
     """
-    values = [_ciphertext(text, row, exponent) for row, text in enumerate(texts)]
+    for row, number in enumerate(numbers):
+        if number.public_key.n != key.n:
+            raise UsageError(
+                f"Ciphertext {row} is under another key than {key.fingerprint[:16]}.",
+                "Look whether it belongs to another party.",
+            )
+        if number.exponent != exponent:
+            raise UsageError(
+                f"Ciphertext {row} has exponent {number.exponent}, expected {exponent}.",
+                "Encrypt integers, or say which exponent the values have.",
+            )
+    values = [mpz(number.ciphertext(be_secure=False)) for number in numbers]
     if not valid(key, values):
         raise DomainError(
-            f"A number is no ciphertext under key {key.fingerprint[:16]}.",
+            f"A number is not a ciphertext under key {key.fingerprint[:16]}.",
             "Look whether the file belongs to another key.",
         )
     return Ciphertexts(key, values)
 
 
-def _public_fields(key: PublicKey) -> dict[str, Any]:
-    return {
+def write_private_key(key: PrivateKey) -> str:
+    """A private key as the text of a file: a secret, for a file that only its owner reads."""
+    name = key.public.fingerprint[:16]
+    public = {
         "kty": "DAJ",
         "alg": "PAI-GN1",
         "key_ops": ["encrypt"],
-        "n": _to_base64(key.n),
-        "kid": f"Paillier public key {key.fingerprint[:16]}",
+        "n": int_to_base64(int(key.public.n)),
+        "kid": f"Paillier public key {name}",
     }
+    return json.dumps(
+        {
+            "kty": "DAJ",
+            "key_ops": ["decrypt"],
+            "p": int_to_base64(int(key.p)),
+            "q": int_to_base64(int(key.q)),
+            "pub": public,
+            "kid": f"Paillier private key {name}",
+        }
+    )
 
 
-def _public_key(fields: Mapping[str, Any]) -> PublicKey:
+def read_private_key(text: str) -> PrivateKey:
+    """Read the text of a private key's file.
+
+    Raises:
+        KeyMaterialError: the text is not a private key, or its parts contradict each other.
+    """
+    fields = _object(text)
     _demand(fields.get("kty") == "DAJ", "kty is not DAJ")
-    _demand(fields.get("alg") == "PAI-GN1", "alg is not PAI-GN1")
-    return PublicKey(_number(fields, "n"))
-
-
-def _from_lambda(n: mpz, exponent: mpz) -> PrivateKey:
-    """Factor n by (p - 1)(q - 1), or by their least common multiple."""
-    _demand(0 < exponent < n, "lambda is outside (0, n)")
-    # phi = n + 1 - (p + q) is the largest multiple of lambda below n, since p + q is far below lambda
-    total = n + 1 - n // exponent * exponent
-    root, remainder = gmpy2.isqrt_rem(max(total * total - 4 * n, mpz(0)))
-    _demand(remainder == 0, "lambda does not belong to n")
-    return PrivateKey((total - root) // 2, (total + root) // 2)
-
-
-def _ciphertext(text: str, row: int, exponent: int) -> mpz:
+    operations = fields.get("key_ops")
+    _demand(isinstance(operations, list) and "decrypt" in operations, "key_ops lacks decrypt")
+    inner = fields.get("pub")
+    if not isinstance(inner, dict):
+        raise _refusal("pub is missing")
+    _demand(inner.get("kty") == "DAJ", "the kty of pub is not DAJ")
+    _demand(inner.get("alg") == "PAI-GN1", "the alg of pub is not PAI-GN1")
+    public = public_to_phe(PublicKey(mpz(_number(inner, "n"))))
     try:
-        fields = json.loads(text) if len(text) <= _TEXT_LIMIT else None
-    except (ValueError, RecursionError):
-        fields = None
-    if (
-        not isinstance(fields, dict)
-        or not isinstance(fields.get("v"), str)
-        or type(fields.get("e")) is not int
-    ):
-        raise UsageError(f"Ciphertext {row} is not of the form {{v, e}}.", "Export it again.")
-    if fields["e"] != exponent:
-        raise UsageError(
-            f"Ciphertext {row} has exponent {fields['e']}, expected {exponent}.",
-            "Encrypt integers, or say which exponent the values have.",
-        )
-    if not _DIGITS.fullmatch(fields["v"]):
-        raise UsageError(f"Ciphertext {row}: v is no decimal number.", "Export it again.")
-    return mpz(fields["v"])
+        if "p" in fields or "q" in fields:
+            key = phe.PaillierPrivateKey(public, _number(fields, "p"), _number(fields, "q"))
+        else:
+            key = phe.PaillierPrivateKey.from_totient(public, _totient(public.n, _number(fields, "lambda")))
+    except (ValueError, ZeroDivisionError):
+        raise _refusal("its secret and public parts do not belong together") from None
+    return private_from_phe(key)
+
+
+def _totient(n: int, exponent: int) -> int:
+    """(p - 1)(q - 1), where the exponent is that number or the least common multiple of its factors.
+
+    It is n + 1 - (p + q), the largest multiple of the exponent below n, as p + q is far below the exponent.
+    """
+    _demand(0 < exponent < n, "lambda is outside (0, n)")
+    return n // exponent * exponent
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -166,20 +166,15 @@ def _object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise _refusal("it is no JSON object")
+        raise _refusal("it is not a JSON object")
     return fields
 
 
-def _number(fields: Mapping[str, Any], name: str) -> mpz:
+def _number(fields: Mapping[str, Any], name: str) -> int:
     text = fields.get(name)
     if not isinstance(text, str) or not _BASE64.fullmatch(text) or len(text) % 4 == 1:
-        raise _refusal(f"{name} is no base64url number")
-    return mpz(int.from_bytes(urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big"))
-
-
-def _to_base64(number: mpz) -> str:
-    data = int(number).to_bytes((number.bit_length() + 7) // 8, "big")
-    return urlsafe_b64encode(data).decode().rstrip("=")
+        raise _refusal(f"{name} is not a base64url number")
+    return int(base64_to_int(text))
 
 
 def _demand(holds: bool, otherwise: str) -> None:
@@ -188,4 +183,4 @@ def _demand(holds: bool, otherwise: str) -> None:
 
 
 def _refusal(reason: str) -> KeyMaterialError:
-    return KeyMaterialError(f"That is no Paillier key in the phe format: {reason}.", _MEND)
+    return KeyMaterialError(f"That is not a Paillier key in the phe format: {reason}.", _HINT)
