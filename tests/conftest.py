@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from parties.rpc import process
+from tests.support.seeds import run_seed
 
 process.set_up()  # before a test imports gRPC
 
@@ -18,8 +19,25 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flag `--slow`."""
+    """Add the options `--slow` and `--seed`."""
     parser.addoption("--slow", action="store_true", help="run the long grids too")
+    parser.addoption("--seed", help="draw the values that a run drew which printed this seed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed, before other processes of this run start."""
+    run_seed(config.getoption("--seed"))
+
+
+def pytest_report_header() -> str:
+    """Name the seed of all values that tests draw."""
+    return f"seed: {run_seed()}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name it where the header is not printed, and something failed."""
+    if terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"):
+        terminalreporter.write_line(f"The values of this run are drawn again with --seed {run_seed()}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,9 +1,9 @@
-"""Keys and ciphertexts as the objects of the library `phe`, and private keys as files of its command `pheutil`.
+"""Keys and ciphertexts as objects of the library `phe`, private keys also as files of its `pheutil`.
 
-A file is a JSON web key with `kty` "DAJ" that names the primes `p` and `q`, base64url without padding, and the
-public key as `pub`; files of early versions name `lambda` instead of the primes. All that phe has to read them
-is its command, which asserts, so their form is checked here; numbers and keys in them are left to phe. One of
-its encrypted numbers stands for plaintext * 16**exponent.
+A file is a JSON web key with `kty` "DAJ" that names the primes `p` and `q`, base64url without padding, and
+the public key as `pub`; files of early versions name `lambda` instead of the primes. All that phe has to read
+them is its command, which asserts, so their form is checked here; numbers and keys in them are left to phe.
+One of its encrypted numbers stands for plaintext * 16**exponent.
 
 Reading checks form and arithmetic only. A public key from outside still has to pass
 `smc.ciphers.keys.check_public_key`.

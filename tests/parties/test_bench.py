@@ -19,9 +19,9 @@ from parties.rpc.packets import to_packet
 from smc.channel.message import FRAME_BYTES, Frame
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Form, Role
-from smc.numeric.random import Randomness
 from smc.values import Plain, Share
 from tests.support.keys import toy
+from tests.support.seeds import seeded
 
 KEYS = {role: toy(role) for role in Role}
 SMALL = Case(ComparisonType.parse("SS-SS-SS"), 8, 20, 1024, "oblivious", 1 << 64, timeout=60)
@@ -182,7 +182,7 @@ def test_both_processes_must_measure_the_same(monkeypatch: pytest.MonkeyPatch, s
 
 
 def test_a_party_leaves_when_its_parent_is_gone() -> None:
-    pairs = make_pairs(8, 20, Randomness())
+    pairs = make_pairs(8, 20, seeded())
     with ThreadPoolExecutor(1) as pool:
         x, y = Dealer(KEYS, pool).deal_inputs(SMALL.type, 8, 1 << 64, pairs)
     holdings = {role: {"x": pack(x[role]), "y": pack(y[role])} for role in Role}
@@ -217,7 +217,7 @@ def test_packets_are_measured_exactly(size: int, sequence: int) -> None:
 @pytest.mark.parametrize("bits", [1, 2, 3, 32, 128])
 @pytest.mark.parametrize("count", [1, 7, 500])
 def test_pairs_are_in_range_and_hold_the_edges(bits: int, count: int) -> None:
-    pairs = make_pairs(bits, count, Randomness())
+    pairs = make_pairs(bits, count, seeded())
     top = (1 << bits) - 1
     assert len(pairs) == count
     assert all(0 <= value <= top for pair in pairs for value in pair)

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from smc.ciphers.keys import PrivateKey, PublicKey
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier, Paillier
 from smc.forms import Form, Holding, Role
-from smc.numeric.random import Randomness
 from smc.protocols.spec import Modulus
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
+from tests.support.seeds import seeded
 
 Keys = tuple[PrivateKey, PrivateKey]
 
@@ -25,12 +25,12 @@ def number(modulus: Modulus, keys: Keys) -> int:
 
 def encrypt(key: PublicKey, values: Sequence[int]) -> Ciphertexts:
     with ThreadPoolExecutor(1) as pool:
-        return Ciphertexts(key, Paillier(key, Randomness(), pool).encrypt(list(values)).values)
+        return Ciphertexts(key, Paillier(key, seeded(), pool).encrypt(list(values)).values)
 
 
 def decrypt(key: PrivateKey, ciphertexts: Ciphertexts) -> list[int]:
     with ThreadPoolExecutor(1) as pool:
-        return OwnPaillier(key, Randomness(), pool).decrypt(ciphertexts)
+        return OwnPaillier(key, seeded(), pool).decrypt(ciphertexts)
 
 
 def deal(
@@ -39,7 +39,7 @@ def deal(
     """Alice's and Bob's holdings of `values`; `bits` asks for encryption bit by bit."""
     if form is Form.SS:
         n = number(modulus, keys)
-        own = Randomness().below(n, len(values))
+        own = seeded().below(n, len(values))
         return Share(own, n), Share([(v - a) % n for v, a in zip(values, own, strict=True)], n)
     if bits is not None:
         values = [v >> i & 1 for v in values for i in range(bits)]
@@ -89,7 +89,7 @@ def edge_pairs(bits: int) -> list[tuple[int, int]]:
     """0, 1, equal, neighbours, n - 1 and random ones."""
     top = (1 << bits) - 1
     middle = top // 2
-    random = Randomness()
+    random = seeded()
     fixed = [(0, 0), (0, 1), (1, 0), (1, 1), (0, top), (top, 0), (top, top), (top - 1, top), (top, top - 1)]
     fixed += [(middle, middle), (middle, middle + 1), (middle + 1, middle)]
     return [*fixed, *zip(random.below(top + 1, 4), random.below(top + 1, 4), strict=True)]

@@ -18,11 +18,11 @@ from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.runner import run_study
 from smc.channel.message import Message
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import SETUP_COST
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 BOTH = frozenset(Role)
 NAMES = ("x", "y", "z")
 TENTHS = Schema("decimal", scale=1, lower=-500, upper=500, unit="kg")

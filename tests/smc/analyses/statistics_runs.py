@@ -11,11 +11,11 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.runner import run_study
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import noise
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 BOTH = frozenset(Role)
 
 AGE = Schema("integer", lower=0, upper=150, unit="years")

@@ -18,7 +18,6 @@ from smc.analyses.disclosure.crowds import off_bounds, off_commonest
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.errors import DomainError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.smc.analyses import test_clustering_matched as matched
 from tests.smc.analyses.clustering_runs import (
     BASE,
@@ -40,6 +39,7 @@ from tests.smc.analyses.clustering_runs import (
     watched,
 )
 from tests.support.grids import crossed
+from tests.support.seeds import seeded
 
 GROUPS = Limits(minimum_group=5)
 WEIGHED = Limits(dominance=Fraction(4, 5))
@@ -270,7 +270,7 @@ def expected(name, parameters, alice, bob, limits):
     rows = np.zeros((shape.count, grid.dimensions), dtype=np.int64)
     for role, block in blocks.items():
         rows[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
-    centres = twin.first_centres(parameters.parameters, grid, rows, Randomness())
+    centres = twin.first_centres(parameters.parameters, grid, rows, seeded())
     bits = []
     for _ in range(parameters.parameters.iterations):
         bits = [(twin.assigned(grid, rows, centres)[:, None] == np.arange(k))]

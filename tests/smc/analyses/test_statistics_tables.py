@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from smc.analyses.statistics.analysis import run_cost
 from smc.analyses.statistics.chi_square import SIMULATED, exact_test, noisy_test, survival
-from smc.numeric.random import Randomness
 from smc.protocols.coins import TOSS_COST
 from smc.secret.gaussian import DiscreteGaussian
 from smc.secret.laplace import DiscreteLaplace
@@ -26,8 +25,9 @@ from tests.smc.analyses.statistics_runs import (
     silence,
     traffic,
 )
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 JOB = """
 epsilon = "1"
 maximum_rows = 1000

@@ -21,12 +21,12 @@ from smc.analyses.statistics.rows import Rows
 from smc.analyses.statistics.ttest_student import Sample, Welch, critical, two_sided
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.coins import toss
 from tests.smc.analyses.statistics_runs import silence
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 BOTH = frozenset(Role)
 VALUE = Schema("decimal", scale=1, lower=0, upper=2000, unit="mm")
 GROUP = Schema("category", lower=0, upper=2, categories=("a", "b", "c"))

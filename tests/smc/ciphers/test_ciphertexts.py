@@ -14,8 +14,8 @@ from smc.ciphers.ciphertexts import Ciphertexts, Fresh
 from smc.ciphers.paillier import OwnPaillier, Paillier
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import toy
+from tests.support.seeds import seeded
 
 KEY = toy(Role.ALICE)
 N = int(KEY.public.n)
@@ -31,13 +31,13 @@ class Batch(Message, kind="test-batch"):
 @pytest.fixture
 def own():
     with ThreadPoolExecutor(2) as pool:
-        yield OwnPaillier(KEY, Randomness(), pool)
+        yield OwnPaillier(KEY, seeded(), pool)
 
 
 @pytest.fixture
 def peer():
     with ThreadPoolExecutor(2) as pool:
-        yield Paillier(KEY.public, Randomness(), pool)
+        yield Paillier(KEY.public, seeded(), pool)
 
 
 def test_a_fresh_batch_leaves_once(own):
@@ -140,7 +140,7 @@ def test_slices_and_permutations_keep_order_and_class(own):
 
 def test_concat_wants_parts_of_one_key(own):
     with ThreadPoolExecutor(1) as pool:
-        other = OwnPaillier(toy(Role.BOB), Randomness(), pool).encrypt([1])
+        other = OwnPaillier(toy(Role.BOB), seeded(), pool).encrypt([1])
     with pytest.raises(KeyMaterialError):
         Ciphertexts.concat([own.encrypt([1]), other])
     with pytest.raises(UsageError):

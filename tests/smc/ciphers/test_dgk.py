@@ -22,13 +22,13 @@ from smc.ciphers.dgk_keys import (
     generate_toy_dgk,
 )
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
-from smc.numeric.random import Randomness
+from tests.support.seeds import seeded
 
-KEY = generate_toy_dgk(Randomness())
-REAL = generate_dgk(Randomness())
+KEY = generate_toy_dgk(seeded())
+REAL = generate_dgk(seeded())
 POOL = ThreadPoolExecutor(2)
-OWN = OwnDgk(KEY, Randomness(), POOL)
-PEER = Dgk(KEY.public, Randomness(), POOL)
+OWN = OwnDgk(KEY, seeded(), POOL)
+PEER = Dgk(KEY.public, seeded(), POOL)
 VALUES = [0, 1, 2, 386, PLAINTEXTS - 1, PLAINTEXTS, PLAINTEXTS + 1, -1, 5 * PLAINTEXTS]
 
 
@@ -201,11 +201,11 @@ def test_secrets_are_not_shown() -> None:
 
 
 def test_other_keys_lengths_and_counts() -> None:
-    stranger = Dgk(generate_toy_dgk(Randomness()).public, Randomness(), POOL).encrypt([1])
+    stranger = Dgk(generate_toy_dgk(seeded()).public, seeded(), POOL).encrypt([1])
     for work in (PEER.refresh, OWN.is_zero, lambda a: PEER.scale(a, [1]), lambda a: PEER.add(a, a)):
         with pytest.raises(KeyMaterialError):
             work(stranger)
-    cipher = OwnDgk(KEY, Randomness(), POOL)
+    cipher = OwnDgk(KEY, seeded(), POOL)
     batch = cipher.encrypt([1, 2, 3])
     for wrong in (
         lambda: cipher.scale(batch, [1]),

@@ -22,12 +22,13 @@ from smc.ciphers.elgamal import (
 )
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
+from tests.support.seeds import seeded
 
 SECRET = ElGamalSecret(0x1234567890ABCDEF)
 EDGES = [0, 1, 2, ORDER - 1, ORDER, ORDER + 1, -1, 2 * ORDER]
 POOL = ThreadPoolExecutor(2)
-OWN = OwnElGamal(SECRET, Randomness(), POOL)
-PEER = ElGamal(SECRET.public, Randomness(), POOL)
+OWN = OwnElGamal(SECRET, seeded(), POOL)
+PEER = ElGamal(SECRET.public, seeded(), POOL)
 
 
 def opens_to(batch: Pairs, values: list[int]) -> bool:
@@ -180,9 +181,9 @@ def test_keys() -> None:
     for scalar in (0, ORDER, -1, ORDER + 1):
         with pytest.raises(KeyMaterialError):
             ElGamalSecret(scalar)
-    one, two = generate_elgamal(Randomness()), generate_elgamal(Randomness())
+    one, two = generate_elgamal(seeded()), generate_elgamal(seeded())
     assert one != two
-    other = ElGamal(one.public, Randomness(), POOL).encrypt([1])
+    other = ElGamal(one.public, seeded(), POOL).encrypt([1])
     for work in (PEER.refresh, OWN.is_zero, lambda a: PEER.scale(a, [1]), lambda a: PEER.add_plain(a, [1])):
         with pytest.raises(KeyMaterialError):
             work(other)
@@ -194,7 +195,7 @@ def test_keys() -> None:
 
 
 def test_lengths_and_counts() -> None:
-    cipher = OwnElGamal(SECRET, Randomness(), POOL)
+    cipher = OwnElGamal(SECRET, seeded(), POOL)
     batch = cipher.encrypt([1, 2, 3])
     for wrong in (lambda: cipher.scale(batch, [1]), lambda: cipher.add_plain(batch, [1, 2])):
         with pytest.raises(UsageError):

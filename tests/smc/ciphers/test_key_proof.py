@@ -13,10 +13,10 @@ from smc.ciphers.key_proof import ROOTS, challenges, prove, verify
 from smc.ciphers.keys import SMALL_FACTORS, PrivateKey
 from smc.errors import KeyMaterialError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import real, toy
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 HONEST = [toy(Role.ALICE), toy(Role.BOB), real(Role.ALICE), real(Role.BOB)]
 
 

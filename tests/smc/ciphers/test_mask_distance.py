@@ -10,6 +10,7 @@ import pytest
 
 from smc.ciphers.masks import Masks, MaskTables, job_distance
 from smc.numeric.random import Randomness
+from tests.support.seeds import seeded
 
 JOB = 1 << 25
 """Masks of a million comparisons of 32 bits, in the direction that takes one for each bit."""
@@ -21,7 +22,7 @@ POOL = ThreadPoolExecutor(1)
 def test_all_masks_of_a_job_together_are_within_the_promised_distance(bits: int) -> None:
     """Of the group of units modulo a prime factor and modulo N; the threat model says 40 bits or more."""
     modulus = (1 << bits) - 1
-    masks = Masks(modulus, modulus, modulus**2, Randomness(), POOL, MaskTables())
+    masks = Masks(modulus, modulus, modulus**2, seeded(), POOL, MaskTables())
     distance = job_distance(bits, masks._digits * masks._window, masks._wanted, JOB)
     assert distance < 2**-40
 

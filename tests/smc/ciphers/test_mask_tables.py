@@ -12,15 +12,15 @@ from smc.ciphers.masks import Masks, MaskTables
 from smc.ciphers.paillier import OwnPaillier, Paillier
 from smc.forms import Role
 from smc.numeric.modular import FixedBases
-from smc.numeric.random import Randomness
 from tests.support.keys import toy
+from tests.support.seeds import seeded
 
 KEY, OTHER = toy(Role.ALICE), toy(Role.BOB)
 POOL = ThreadPoolExecutor(2)
 
 
 def masks(tables: MaskTables, prime: gmpy2.mpz) -> Masks:
-    return Masks(prime, prime, prime * prime, Randomness(), POOL, tables)
+    return Masks(prime, prime, prime * prime, seeded(), POOL, tables)
 
 
 @pytest.mark.parametrize("batches", [[300], [1] * 150, [43, 1, 1, 60], [10, 200], [75, 1, 1]])
@@ -35,11 +35,11 @@ def test_masks_are_distinct_powers_however_they_are_drawn(batches: list[int]) ->
 
 def test_the_next_session_takes_the_table_over() -> None:
     tables = MaskTables()
-    first = OwnPaillier(KEY, Randomness(), POOL, tables)
+    first = OwnPaillier(KEY, seeded(), POOL, tables)
     first.encrypt([0] * 200)
     assert len(tables) == 2
     before = tables.find((int(KEY.p), int(KEY.p_squared)))
-    second = OwnPaillier(KEY, Randomness(), POOL, tables)
+    second = OwnPaillier(KEY, seeded(), POOL, tables)
     encrypted = second.encrypt(list(range(300)))
     assert second.decrypt(encrypted) == list(range(300))
     assert len(set(encrypted.values)) == 300
@@ -50,9 +50,9 @@ def test_the_next_session_takes_the_table_over() -> None:
 def test_keys_do_not_share_tables() -> None:
     tables = MaskTables()
     for key in (KEY, OTHER):
-        cipher = Paillier(key.public, Randomness(), POOL, tables)
+        cipher = Paillier(key.public, seeded(), POOL, tables)
         encrypted = cipher.encrypt([7] * 200)
-        assert OwnPaillier(key, Randomness(), POOL, tables).decrypt(encrypted) == [7] * 200
+        assert OwnPaillier(key, seeded(), POOL, tables).decrypt(encrypted) == [7] * 200
     assert len(tables) == 2
 
 

@@ -12,13 +12,13 @@ from smc.ciphers.packing import Packing
 from smc.ciphers.paillier import OwnPaillier, Paillier
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import paper, toy
+from tests.support.seeds import seeded
 
 KEY = toy(Role.ALICE)
 POOL = ThreadPoolExecutor(2)
-OWN = OwnPaillier(KEY, Randomness(), POOL)
-PEER = Paillier(KEY.public, Randomness(), POOL)
+OWN = OwnPaillier(KEY, seeded(), POOL)
+PEER = Paillier(KEY.public, seeded(), POOL)
 
 
 @settings(max_examples=60, deadline=None)
@@ -36,7 +36,7 @@ def test_known_numbers_come_back(slot_bits: int, slots: int, data: st.DataObject
 @pytest.mark.parametrize("slot_bits", [1, 66, 98, 102])
 def test_ciphertexts_pack_like_numbers(slot_bits: int, count: int) -> None:
     packing = Packing(slot_bits, 5)
-    values = Randomness().below(1 << slot_bits, count)
+    values = seeded().below(1 << slot_bits, count)
     before = PEER.operations["square"]
     packs = packing.pack(PEER, PEER.encrypt(values), POOL)
     assert PEER.operations["square"] - before == packing.squarings(count) == (count - len(packs)) * slot_bits
@@ -73,7 +73,7 @@ def test_keys_too_small() -> None:
 
 
 def test_ciphertexts_of_another_key_are_refused() -> None:
-    other = Paillier(paper(Role.ALICE).public, Randomness(), POOL)
+    other = Paillier(paper(Role.ALICE).public, seeded(), POOL)
     with pytest.raises(KeyMaterialError, match="another key"):
         Packing(66, 2).pack(PEER, other.encrypt([1]), POOL)
 

@@ -12,14 +12,14 @@ from smc.ciphers.keys import PrivateKey
 from smc.ciphers.paillier import Ciphertexts, OwnPaillier, Paillier
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import paper, real, toy
+from tests.support.seeds import seeded
 
 POOL = ThreadPoolExecutor(2)
 KEY = toy(Role.ALICE)
 N = int(KEY.public.n)
-OWN = OwnPaillier(KEY, Randomness(), POOL)
-PEER = Paillier(KEY.public, Randomness(), POOL)
+OWN = OwnPaillier(KEY, seeded(), POOL)
+PEER = Paillier(KEY.public, seeded(), POOL)
 BOTH = pytest.mark.parametrize("cipher", [OWN, PEER], ids=["own", "peer"])
 
 plaintexts = st.one_of(
@@ -48,7 +48,7 @@ def test_homomorphic_laws(cipher, rows):
 @pytest.mark.parametrize("batch", [1, 63, 64, 200])
 def test_batches_on_both_sides_of_the_table(cipher, batch):
     """Masks come one by one at first and from the table later."""
-    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, Randomness(), POOL)
+    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, seeded(), POOL)
     for _ in range(2):
         values = list(range(-5, batch - 5))
         encrypted = fresh.encrypt(values)
@@ -81,14 +81,13 @@ def test_refreshing_hides_residue_symbols(cipher, table):
     minus squares, would leave one or two of the four cells full.
     """
     count = 400
-    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, Randomness(), POOL)
+    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, seeded(), POOL)
     start = Ciphertexts(KEY.public, [cipher.encrypt([5]).values[0]] * count)
     if table:
         refreshed = fresh.refresh(start).values
     else:
         makers = [
-            type(cipher)(fresh._private if cipher is OWN else KEY.public, Randomness(), POOL)
-            for _ in range(8)
+            type(cipher)(fresh._private if cipher is OWN else KEY.public, seeded(), POOL) for _ in range(8)
         ]
         refreshed = [
             maker.refresh(start[50 * i + k : 50 * i + k + 1]).values[0]
@@ -106,7 +105,7 @@ def test_masks_are_uniform_on_a_group_small_enough_to_count():
     tiny = PrivateKey(23, 43)
     units = [r for r in range(1, 989) if gcd(r, 989) == 1]
     count = 20 * len(units)
-    for cipher in (OwnPaillier(tiny, Randomness(), POOL), Paillier(tiny.public, Randomness(), POOL)):
+    for cipher in (OwnPaillier(tiny, seeded(), POOL), Paillier(tiny.public, seeded(), POOL)):
         seen = dict.fromkeys(units, 0)
         for r in randomness_of(cipher.encrypt([3] * count).values, tiny):
             seen[int(r)] += 1
@@ -136,7 +135,7 @@ def test_is_zero_is_exact_below_p_and_says_so_above():
 
 
 def test_keys_do_not_mix():
-    other = Paillier(toy(Role.BOB).public, Randomness(), POOL)
+    other = Paillier(toy(Role.BOB).public, seeded(), POOL)
     a, b = PEER.encrypt([1]), other.encrypt([1])
     attempts = [
         lambda: PEER.add(a, b),
@@ -166,7 +165,7 @@ def test_lengths_must_agree():
 
 @BOTH
 def test_operations_are_counted(cipher):
-    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, Randomness(), POOL)
+    fresh = type(cipher)(KEY if cipher is OWN else KEY.public, seeded(), POOL)
     a = fresh.encrypt([1, 2, 3])
     assert fresh.operations == {"mask": 3}
     fresh.refresh(a)
@@ -187,12 +186,12 @@ def test_operations_are_counted(cipher):
 
 @pytest.mark.parametrize("key", [paper(Role.ALICE), real(Role.BOB)], ids=["1024", "2048"])
 def test_real_key_sizes(key):
-    own, peer = OwnPaillier(key, Randomness(), POOL), Paillier(key.public, Randomness(), POOL)
+    own, peer = OwnPaillier(key, seeded(), POOL), Paillier(key.public, seeded(), POOL)
     n = int(key.public.n)
     values = [0, 1, -1, n // 2, n - 2, 2**128]
     a, b = own.encrypt(values), peer.encrypt(values)
     assert own.decrypt(peer.add(a, b)) == [2 * v % n for v in values]
-    blinded = peer.scale(peer.subtract(a, b), Randomness().units(n, len(values)))
+    blinded = peer.scale(peer.subtract(a, b), seeded().units(n, len(values)))
     sent = peer.expected(len(values)).decode(peer.refresh(blinded).encode())
     assert own.is_zero(sent) == [True] * len(values)
     batch = peer.encrypt([9] * 70)
@@ -203,7 +202,7 @@ def test_real_key_sizes(key):
 def test_the_known_answer_of_a_tiny_key():
     """n = 989, by hand: E(m; r) = (1 + m n) r**n mod n**2 decrypts to m for every unit r."""
     tiny = PrivateKey(23, 43)
-    own = OwnPaillier(tiny, Randomness(), POOL)
+    own = OwnPaillier(tiny, seeded(), POOL)
     for m, r in ((0, 1), (1, 2), (988, 988), (500, 3)):
         c = (1 + m * 989) * pow(r, 989, 989**2) % 989**2
         assert own.decrypt(Ciphertexts(tiny.public, [gmpy2.mpz(c)])) == [m]

@@ -17,8 +17,8 @@ from smc.ciphers.keys import (
 )
 from smc.errors import KeyMaterialError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import paper, real, toy
+from tests.support.seeds import seeded
 
 
 def prime_of(bits, offset=0):
@@ -45,9 +45,7 @@ def test_the_default_is_128_bit_security():
     assert DEFAULT_BITS == 3072
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: generate_toy(256, Randomness()), lambda: generate(1024, Randomness())]
-)
+@pytest.mark.parametrize("make", [lambda: generate_toy(256, seeded()), lambda: generate(1024, seeded())])
 def test_generated_keys_have_the_promised_shape(make):
     key, other = make(), make()
     assert key.public.n != other.public.n
@@ -63,13 +61,13 @@ def test_generated_keys_have_the_promised_shape(make):
 @pytest.mark.parametrize("bits", [0, 512, 1000, 2047, 8192])
 def test_other_sizes_are_not_generated(bits):
     with pytest.raises(KeyMaterialError):
-        generate(bits, Randomness())
+        generate(bits, seeded())
 
 
 @pytest.mark.parametrize("bits", [0, 30, 257, 1024, 2048])
 def test_toy_keys_stay_toys(bits):
     with pytest.raises(KeyMaterialError):
-        generate_toy(bits, Randomness())
+        generate_toy(bits, seeded())
 
 
 @pytest.mark.parametrize("key", [real(Role.ALICE), real(Role.BOB)])

@@ -15,8 +15,8 @@ from smc.ciphers.keys import PrivateKey
 from smc.ciphers.paillier import OwnPaillier, Paillier
 from smc.errors import DomainError, FreshnessError, KeyMaterialError, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from tests.support.keys import real, toy
+from tests.support.seeds import seeded
 
 KEY = toy(Role.ALICE)
 N = int(KEY.public.n)
@@ -33,8 +33,8 @@ def pool():
 @pytest.fixture(params=["own", "peer"])
 def cipher(request, pool):
     if request.param == "own":
-        return OwnPaillier(KEY, Randomness(), pool)
-    return Paillier(KEY.public, Randomness(), pool)
+        return OwnPaillier(KEY, seeded(), pool)
+    return Paillier(KEY.public, seeded(), pool)
 
 
 VALUES = [0, 1, 2, 10**9, N // 3 - 1, N - 1]
@@ -47,7 +47,7 @@ def test_phe_decrypts_what_is_encrypted_here(cipher):
 
 
 def test_what_phe_encrypts_is_decrypted_here(pool):
-    own = OwnPaillier(KEY, Randomness(), pool)
+    own = OwnPaillier(KEY, seeded(), pool)
     numbers = [phe.EncryptedNumber(PUBLIC, PUBLIC.raw_encrypt(v)) for v in VALUES]
     assert own.decrypt(phe_format.from_phe(numbers, KEY.public)) == VALUES
 
@@ -67,7 +67,7 @@ def test_sums_and_multiples_agree_with_phe(cipher):
         (number,) = phe_format.to_phe(cipher.refresh(result))
         assert PRIVATE.decrypt(number) == expected
     theirs = (a + b) * 3
-    own = OwnPaillier(KEY, Randomness(), cipher._executor)
+    own = OwnPaillier(KEY, seeded(), cipher._executor)
     assert own.decrypt(phe_format.from_phe([theirs], KEY.public)) == [3471]
 
 
@@ -81,7 +81,7 @@ def test_keys_travel_to_pheutil_and_back(tmp_path, pool):
     theirs = pheutil.load_public_key(json.loads(public.read_text()))
     assert phe_format.public_from_phe(theirs) == key.public
     assert run(pheutil.cli, ["encrypt", str(public), "12.5", "--output", str(cipher)]).exit_code == 0
-    own = OwnPaillier(key, Randomness(), pool)
+    own = OwnPaillier(key, seeded(), pool)
     with cipher.open() as file:
         number = pheutil.load_encrypted_number(file, theirs)
     encrypted = phe_format.from_phe([number], key.public, exponent=-32)
@@ -100,7 +100,7 @@ def test_a_key_that_pheutil_made_is_read(tmp_path, pool):
     key = phe_format.read_private_key(target.read_text())
     fields = json.loads(target.read_text())
     assert {int(key.p), int(key.q)} == {base64_to_int(fields["p"]), base64_to_int(fields["q"])}
-    own = OwnPaillier(key, Randomness(), pool)
+    own = OwnPaillier(key, seeded(), pool)
     assert own.decrypt(own.encrypt([*range(70)])) == [*range(70)]
 
 
@@ -212,5 +212,5 @@ def test_phe_keys_need_not_be_blum_integers(pool):
     """p = 1 modulo 4 is as good here."""
     key = PrivateKey(1000033, 1000037)
     assert key.p % 4 == 1
-    peer, own = Paillier(key.public, Randomness(), pool), OwnPaillier(key, Randomness(), pool)
+    peer, own = Paillier(key.public, seeded(), pool), OwnPaillier(key, seeded(), pool)
     assert own.decrypt(peer.refresh(peer.encrypt(range(100)))) == list(range(100))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from smc.errors import DomainError, UsageError
 from smc.numeric.modular import PIECES, FixedBase, FixedBases, inverses, powers, products
-from smc.numeric.random import Randomness
+from tests.support.seeds import seeded
 
 PRIME = (1 << 521) - 1
 COMPOSITE = 3 * 5 * 7 * 11 * 13
@@ -33,6 +32,9 @@ class CountingPool(Executor):
         return future
 
 
+RANDOM = seeded()
+
+
 @pytest.fixture(scope="module")
 def pool():
     with ThreadPoolExecutor(4) as executor:
@@ -40,7 +42,7 @@ def pool():
 
 
 def draw(count, modulus=PRIME):
-    return Randomness(os.urandom).below(modulus, count)
+    return RANDOM.below(modulus, count)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 65])
@@ -120,7 +122,7 @@ def test_fixed_bases_combine_their_powers(pool):
     bases = draw(5)
     table = FixedBases(bases, PRIME, 3, 4, pool)
     assert table.width == 15
-    digits = np.frombuffer(os.urandom(15 * 9), dtype=np.uint8).reshape(9, 15) & np.uint8(15)
+    digits = np.frombuffer(RANDOM.bytes(15 * 9), dtype=np.uint8).reshape(9, 15) & np.uint8(15)
     expected = []
     for line in digits.tolist():
         product = 1

@@ -7,14 +7,14 @@ import pytest
 
 from smc.errors import DomainError
 from smc.forms import ComparisonType
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.planning.run import prepare
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share, check_range, is_array, join, listed, of_array, part_of
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def compared(kind, bits, x, y, **moduli):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 
 import numpy as np
 import pytest
@@ -15,9 +14,12 @@ from smc.numeric.random import Randomness
 from smc.oblivious import base_ot
 from smc.oblivious.base_ot import TRANSFERS, exchange
 from smc.pair import run_pair
+from tests.support.seeds import seeded
+
+RANDOM = seeded()
 
 
-def seeded(seed: int) -> Randomness:
+def fixed(seed: int) -> Randomness:
     state = [0]
 
     def source(count: int) -> bytes:
@@ -46,25 +48,25 @@ def test_base_transfers_give_the_chosen_key_of_each_pair():
 
 
 def test_a_repeated_nonce_of_one_side_still_gives_a_new_session():
-    runs = [exchanged((seeded(1), Randomness())) for _ in range(2)]
+    runs = [exchanged((fixed(1), seeded())) for _ in range(2)]
     assert runs[0][0].session != runs[1][0].session
     keys = [{key for pair in alice.pairs for key in pair} | set(alice.chosen) for alice, _ in runs]
     assert not keys[0] & keys[1]
 
 
 def test_keys_depend_on_the_session_even_if_all_points_repeat():
-    points = [PublicKey.from_secret(os.urandom(32)) for _ in range(2)]
+    points = [PublicKey.from_secret(RANDOM.bytes(32)) for _ in range(2)]
     offer = np.frombuffer(b"".join(p.format() for p in points), dtype=np.uint8).reshape(2, 33)
     keys = []
     for session in (b"1" * 32, b"2" * 32):
         direction = base_ot._Direction(session, Role.ALICE, offer.tobytes())
-        keys.append(base_ot._choose(direction, offer, np.zeros(3, dtype=np.uint8), seeded(5))[1])
+        keys.append(base_ot._choose(direction, offer, np.zeros(3, dtype=np.uint8), fixed(5))[1])
     assert not set(keys[0]) & set(keys[1])
 
 
 def test_a_reflected_nonce_is_refused():
     with pytest.raises(ProtocolViolation, match="nonce"):
-        exchanged((seeded(1), seeded(1)))
+        exchanged((fixed(1), fixed(1)))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_points_off_the_curve_are_refused(bad, place, monkeypatch):
 
 
 def test_a_choice_equal_to_the_senders_point_is_refused():
-    secret, other = os.urandom(32), PublicKey.from_secret(os.urandom(32))
+    secret, other = RANDOM.bytes(32), PublicKey.from_secret(RANDOM.bytes(32))
     direction = base_ot._Direction(b"s", Role.ALICE, b"")
     with pytest.raises(ProtocolViolation, match="coincide"):
         base_ot._key_pairs(direction, other, secret, base_ot._rows([other]))

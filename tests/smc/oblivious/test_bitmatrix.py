@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from smc.errors import DomainError
-from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import pack_slots, planes, transpose_squares, unpack_slots
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def bits_of(words):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from smc.errors import UsageError
-from smc.numeric.random import Randomness
 from smc.oblivious.cost import matrix_bytes
 from tests.smc.oblivious.engine_runs import both
+from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 @pytest.mark.parametrize("count", [1, 63, 64, 65, 70_000])

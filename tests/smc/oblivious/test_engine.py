@@ -13,7 +13,6 @@ from smc.channel.channel import Channel
 from smc.channel.memory import MemoryTransport
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.engine import ObliviousEngine
 from smc.pair import run_pair
@@ -22,8 +21,9 @@ from smc.protocols.spec import Parameters
 from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from smc.values import Nothing, Plain
 from tests.smc.oblivious.engine_runs import both, compare
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def edge_pairs(bits):
@@ -218,7 +218,7 @@ def test_a_transport_that_holds_a_span_each_way_suffices():
     x, y = RANDOM.words(count), RANDOM.words(count)
 
     def side(role, transport, compare_as, values):
-        engine = ObliviousEngine(role, Channel(transport), Randomness())
+        engine = ObliviousEngine(role, Channel(transport), seeded())
         return compare_as(engine, values, 64)
 
     with ThreadPoolExecutor(2) as pool:

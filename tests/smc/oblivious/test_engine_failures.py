@@ -17,8 +17,9 @@ from smc.oblivious.circuits import Openings
 from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.transfers import Columns
 from smc.pair import run_pair
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def spoil(monkeypatch, kind, change):
@@ -98,7 +99,7 @@ def test_messages_of_an_earlier_session_give_no_right_result_in_a_later_one(monk
         run_pair(
             lambda s: s.oblivious.and_bits(np.ones(64, np.uint8), np.ones(64, np.uint8)),
             lambda s: s.oblivious.and_bits(np.ones(64, np.uint8), np.ones(64, np.uint8)),
-            randomness=(repeating(), Randomness()),
+            randomness=(repeating(), seeded()),
         )
     assert len(seen) == len(set(seen)) == 4
 

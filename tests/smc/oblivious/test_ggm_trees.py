@@ -9,12 +9,12 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.oblivious.correlated_ggm import PuncturedTrees
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.workspace import Workspace
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 SESSION = bytes(32)
 SMALL = [LpnSet(8, 60, depth, group) for depth, group in ((1, 1), (2, 3), (4, 4), (7, 2))]
 

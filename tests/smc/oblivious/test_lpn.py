@@ -11,11 +11,11 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.oblivious import silent_ot
 from smc.oblivious.lpn import PRODUCTION, WEIGHT, LocalCode, LpnSet
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 WIDE = LpnSet(log_length=9, trees=40, depth=9, group=4)
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.oblivious import gf16, oprf
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import SETUP_COST, cost_of
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def points(count):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from smc.errors import ProtocolViolation, UsageError
-from smc.numeric.random import Randomness
 from smc.oblivious import cost
 from smc.oblivious.pool import Pool
 from smc.pair import run_pair
 from smc.protocols.transfer_costs import cost_of
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 Z = 4.9  # standard deviations: a false alarm once in a million
 
 

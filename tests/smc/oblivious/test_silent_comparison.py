@@ -10,7 +10,6 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Form
-from smc.numeric.random import Randomness
 from smc.oblivious import silent_circuits
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_circuits import Layout, SilentTransfers
@@ -23,8 +22,9 @@ from smc.protocols.spec import Cost, Parameters
 from smc.values import Nothing, Plain
 from tests.smc.planning import test_every_type as every_type
 from tests.support.holdings import edge_pairs
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 SETUP_COST = sum((setup.cost for setup in SPEC.setups), Cost())
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 Z = 4.9  # standard deviations: a false alarm once in a million

@@ -11,8 +11,9 @@ from smc.numeric.random import Randomness
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_ot import PadHash, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.workspace import Workspace
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 SESSION = bytes(32)
 TOY = LpnSet(log_length=8, trees=60, depth=4, group=4)
 MIDDLE = LpnSet(log_length=11, trees=160, depth=7, group=8)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.correlation_robust_hash import HASH_WORDS, RowHash
 from smc.oblivious.ggm_trees import SeedTrees
 from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 SESSION = bytes(32)
 Z = 4.9  # standard deviations: a false alarm once in a million
 

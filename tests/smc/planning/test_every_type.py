@@ -13,7 +13,6 @@ import pytest
 from smc.channel.channel import Traffic
 from smc.ciphers.dgk_keys import generate_dgk
 from smc.forms import ComparisonType, Form, Role, all_types
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.planning.cost import LAN, Network
 from smc.planning.plan import Plan
@@ -25,9 +24,10 @@ from smc.values import Value
 from tests.support.grids import TYPES, grid
 from tests.support.holdings import Keys, deal, edge_pairs, opened
 from tests.support.keys import paper, real, toy
+from tests.support.seeds import seeded
 
 TOY = (toy(Role.ALICE), toy(Role.BOB))
-DGK = (generate_dgk(Randomness()), generate_dgk(Randomness()))
+DGK = (generate_dgk(seeded()), generate_dgk(seeded()))
 
 
 def set_up(session: Session, plan: Plan) -> Prepared:

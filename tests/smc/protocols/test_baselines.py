@@ -23,6 +23,7 @@ from tests.smc.planning.test_every_type import compare, expected
 from tests.support.grids import grid
 from tests.support.holdings import edge_pairs, opened
 from tests.support.keys import paper, toy
+from tests.support.seeds import seeded
 
 MODULES = (bunn_ostrovsky, gentry, veugen)
 SPECS = tuple(module.SPEC for module in MODULES)
@@ -234,7 +235,7 @@ def test_what_alice_opens_in_bo07_is_masked_by_bob() -> None:
     def bob(session: Session) -> None:
         bunn_ostrovsky.bob(session, given, Nothing(3), Plain(ys))
 
-    run_pair(alice, bob, keys=KEYS, randomness=(Randomness(), watched))
+    run_pair(alice, bob, keys=KEYS, randomness=(seeded(), watched))
     draws = [value for bound, value in watched.drawn if bound == modulus]
     products = [x >> i & y >> i & 1 for i in range(5) for x, y in zip(xs, ys, strict=True)]
     assert [(s + d) % modulus for s, d in zip(seen, draws, strict=False)][:15] == products

@@ -28,11 +28,12 @@ from smc.protocols.comparison import dgk
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share
+from tests.support.seeds import seeded
 
 WIDTH = 3
 SPREAD = WIDTH + 1
-TOY = generate_toy_dgk(Randomness())
-KEYS = {role: generate_dgk(Randomness()) for role in Role}
+TOY = generate_toy_dgk(seeded())
+KEYS = {role: generate_dgk(seeded()) for role in Role}
 POOL = ThreadPoolExecutor(2)
 
 
@@ -72,7 +73,7 @@ def candidates(sent: DgkCiphertexts) -> dict[int, list[set[int]]]:
     for y in range(1 << WIDTH):
         found[y] = []
         for flip in (0, 1):
-            plain = Unblinded(TOY.public, Randomness(), POOL)
+            plain = Unblinded(TOY.public, seeded(), POOL)
             values = dgk.blind(plain, Orderly(), sent, [y], [flip], WIDTH).values
             for value in values:
                 running, powers = value, set()
@@ -85,12 +86,12 @@ def candidates(sent: DgkCiphertexts) -> dict[int, list[set[int]]]:
 
 def spy(cipher: Dgk) -> dict[int, set[int]]:
     """Which y fit what Alice got, for every y that Bob had."""
-    sent = OwnDgk(TOY, Randomness(), POOL).encrypt(bits_of(5))
+    sent = OwnDgk(TOY, seeded(), POOL).encrypt(bits_of(5))
     expected = candidates(sent)
     learned: dict[int, set[int]] = {}
     for y in range(1 << WIDTH):
-        flip = int(Randomness().bits(1)[0])
-        received = dgk.blind(cipher, Randomness(), sent, [y], [flip], WIDTH).values
+        flip = int(seeded().bits(1)[0])
+        received = dgk.blind(cipher, seeded(), sent, [y], [flip], WIDTH).values
         learned[y] = {
             guess
             for guess, sets in expected.items()
@@ -100,11 +101,11 @@ def spy(cipher: Dgk) -> dict[int, set[int]]:
 
 
 def test_the_attack_of_erratum_3_learns_nothing() -> None:
-    assert all(not fitting for fitting in spy(Dgk(TOY.public, Randomness(), POOL)).values())
+    assert all(not fitting for fitting in spy(Dgk(TOY.public, seeded(), POOL)).values())
 
 
 def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation() -> None:
-    for y, fitting in spy(Unmasked(TOY.public, Randomness(), POOL)).items():
+    for y, fitting in spy(Unmasked(TOY.public, seeded(), POOL)).items():
         assert fitting == {y}
 
 

@@ -12,7 +12,6 @@ from smc.channel.vectors import Rows
 from smc.ciphers.curve import ORDER, POINT_BYTES, Point, add, generate, multiply, same
 from smc.ciphers.elgamal import CIPHERTEXT_BYTES, ElGamal, FreshPairs, OwnElGamal, Pairs
 from smc.errors import ProtocolViolation
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.cipher_context import KeyedCipherContext, PublicPoint
 from smc.protocols.comparison import elgamal_tree, tree
@@ -20,6 +19,7 @@ from smc.protocols.comparison.dyadic import cover_from, pack, point_nodes
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain, Share
+from tests.support.seeds import seeded
 
 BITS = 4
 CipherContext = KeyedCipherContext[OwnElGamal, ElGamal]
@@ -59,7 +59,7 @@ def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
         def alice(session: Session, y: int = y) -> None:
             seat = session.elgamal
             secret, points = secret_of(seat), labels(x)
-            scalars = [1 + k for k in Randomness().below(ORDER - 1, BITS)]
+            scalars = [1 + k for k in seeded().below(ORDER - 1, BITS)]
             sent = [(generate(k), generate(m + k * secret)) for m, k in zip(points, scalars, strict=True)]
             seat.channel.send(tree.Points(FreshPairs.declare(seat.own.public, sent)))
             received = seat.channel.recv(tree.Tests, seat.own.expected(BITS))

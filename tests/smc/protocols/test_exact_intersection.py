@@ -15,8 +15,9 @@ from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.intersection.mask_rows import STATISTICAL_BITS, locate, mask_bytes
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def points(count):

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.errors import UsageError
-from smc.numeric.random import Randomness
 from smc.protocols.intersection import okvs
 from smc.protocols.intersection.okvs import DENSE, PART_KEYS, SEED_BYTES, Layout, decode, encode
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def drawn(count, width=1):

@@ -8,11 +8,11 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo, okvs, opprf
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 CHI_SQUARE_255 = 377.3  # passed by uniform bytes but for one time in a million
 
 

@@ -10,7 +10,6 @@ from gmpy2 import invert, mpz, powmod
 from smc.ciphers.ciphertexts import Ciphertexts, Fresh, declare_fresh
 from smc.errors import ProtocolViolation
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.comparison import tree
 from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
@@ -18,6 +17,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Nothing, Plain
 from tests.support.keys import toy
+from tests.support.seeds import seeded
 
 ALICE, BOB = toy(Role.ALICE), toy(Role.BOB)
 BITS = 4
@@ -82,7 +82,7 @@ def curious_alice(x: int, found: dict[int, set[int]], y: int) -> Callable[[Sessi
     def run(session: Session) -> None:
         key = ALICE.public
         points = [pack(layer, node, BITS) for layer, node in enumerate(point_nodes(x, BITS))]
-        rhos = [mpz(r) for r in Randomness().units(int(key.n), BITS)]
+        rhos = [mpz(r) for r in seeded().units(int(key.n), BITS)]
         sent = [
             (1 + point * key.n) * powmod(rho, key.n, key.n_squared) % key.n_squared
             for point, rho in zip(points, rhos, strict=True)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from smc.forms import ComparisonType, Form, Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
@@ -21,6 +20,7 @@ from smc.values import Nothing, Plain, Share, Value, of_array
 from tests.smc.planning.test_every_type import compare, expected
 from tests.support.grids import crossed
 from tests.support.holdings import edge_pairs
+from tests.support.seeds import seeded
 
 KINDS = ["SS-SS-SS", "PN-SS-SS", "SS-PN-SS", "NP-SS-SS", "SS-NP-SS"]
 SMALL = [2, 3, 4, 5, 6, 7, 8, 9, 11, 15]
@@ -139,7 +139,7 @@ def test_shares_at_the_borders_of_the_modulus(name: str, modulus: int) -> None:
 @pytest.mark.parametrize("chunk", [1, 7, 40])
 def test_chunks_and_arrays(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Plan, "chunk", lambda self, parameters: chunk)
-    random, modulus = Randomness(), 1 << 64
+    random, modulus = seeded(), 1 << 64
     x, y, own_x, own_y = (random.words(40) for _ in range(4))
     y[::4] = x[::4]
     kind = ComparisonType.parse("SS-SS-SS")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 TOP = (1 << 63) - 1
 
 

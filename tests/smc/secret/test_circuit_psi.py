@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from smc.channel.channel import Channel
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.intersection import cuckoo
 from smc.secret import circuit_psi
 from smc.secret.bounds import Bounds
 from smc.secret.circuit_psi import align, table_owner, tag_bits
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 BOUNDS = Bounds(-1000, 1000)
 Z = 4.9  # standard deviations: a false alarm once in a million
 

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import common_ones
+from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def bits(shape):

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import majority
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts
 from tests.smc.secret.secret_runs import Secret, secret_bits
+from tests.support.seeds import seeded
 from tests.support.transcript import shapes, transcripts
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def program(member, columns):

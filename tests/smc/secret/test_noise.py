@@ -18,8 +18,9 @@ from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import noise, opening
 from smc.secret.laplace import DiscreteLaplace
 from tests.support.grids import grid
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 BOTH = frozenset(Role)
 CHI_SQUARE_1E6 = {3: 30.67, 8: 42.71, 14: 54.64}  # critical values by degrees of freedom
 
@@ -80,7 +81,7 @@ def test_one_good_generator_suffices(stuck):
         def words(self, count):
             return np.zeros(count, dtype=np.uint64)
 
-    randomness = [Randomness(), Randomness()]
+    randomness = [seeded(), seeded()]
     randomness[stuck] = Stuck()
     distributions = [DiscreteLaplace.of(Fraction(1))] * 2000
     a, b = run_pair(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import pairing
+from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def distinct(blocks, side):

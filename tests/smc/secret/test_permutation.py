@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.secret import permutation
 from smc.secret.benes import apply, columns_for, switches, wires_for
 from smc.secret.row_state import Register
+from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def routed(order):

@@ -10,10 +10,10 @@ import pytest
 from smc.analyses.matching.blocking import EMPTY, Layout
 from smc.analyses.matching.places import Places, newly, stretches
 from smc.forms import Role
-from smc.numeric.random import Randomness
 from smc.pair import run_pair
+from tests.support.seeds import seeded
 
-RANDOM = Randomness()
+RANDOM = seeded()
 
 
 def test_places_of_a_bucket_are_drawn_at_random():
