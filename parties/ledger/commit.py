@@ -33,7 +33,7 @@ from smc.analyses.disclosure.opener import Gate
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
@@ -58,8 +58,8 @@ class Announced(Message, kind="ledger-announced"):
         signature: the sender's Ed25519 signature over it, shape (1, 64).
     """
 
-    seen: Rows
-    signature: Rows
+    seen: ByteRows
+    signature: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Written(Message, kind="ledger-written"):
         signature: the sender's signature over it and what it has announced as seen, shape (1, 64).
     """
 
-    entry: Rows
-    signature: Rows
+    entry: ByteRows
+    signature: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Gate:
         self, channel: Channel, kind: type[Announced | Written], domain: bytes, seen: bytes = b""
     ) -> tuple[bytes, Signed]:
         """What the peer says, and its signature over it and what it has seen."""
-        parts = channel.recv(kind, ExpectedRows(1, HEAD_BYTES), ExpectedRows(1, _SIGNATURE_BYTES))
+        parts = channel.recv(kind, ExpectedByteRows(1, HEAD_BYTES), ExpectedByteRows(1, _SIGNATURE_BYTES))
         said, signature = (part.tobytes() for part in parts)
         role = self.its.role.other
         text = _text(domain, self.its.job_digest, role, said + seen)
@@ -194,5 +194,5 @@ def _is_signed(key: Ed25519PublicKey, text: bytes, signature: bytes) -> bool:
     return True
 
 
-def _row(data: bytes) -> Rows:
-    return Rows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1))
+def _row(data: bytes) -> ByteRows:
+    return ByteRows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1))

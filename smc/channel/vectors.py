@@ -129,7 +129,7 @@ class ExpectedBits:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ByteRows:
     """A two-dimensional array of bytes."""
 
     values: NDArray[np.uint8] = field(repr=False)
@@ -140,7 +140,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedRows:
+class ExpectedByteRows:
     """Demands `rows` rows of `width` bytes."""
 
     rows: int

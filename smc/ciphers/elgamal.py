@@ -96,13 +96,13 @@ def generate_elgamal(random: Randomness) -> ElGamalSecret:
     return ElGamalSecret(1 + random.below(ORDER - 1, 1)[0])
 
 
-class Pairs(Batch[ElGamalKey, Pair]):
+class ElGamalCiphertexts(Batch[ElGamalKey, Pair]):
     """ElGamal ciphertexts under one key, which may not leave."""
 
     __slots__ = ()
 
 
-class FreshPairs(FreshBatch[ElGamalKey, Pair], Pairs):
+class FreshElGamalCiphertexts(FreshBatch[ElGamalKey, Pair], ElGamalCiphertexts):
     """Freshly randomised ElGamal ciphertexts; encoded, two compressed points each."""
 
     __slots__ = ()
@@ -112,7 +112,7 @@ class FreshPairs(FreshBatch[ElGamalKey, Pair], Pairs):
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedPairs:
+class ExpectedElGamalCiphertexts:
     """Demands `count` ciphertexts under `key` from the peer."""
 
     key: ElGamalKey
@@ -124,7 +124,7 @@ class ExpectedPairs:
         """Bytes."""
         return self.count * CIPHERTEXT_BYTES
 
-    def decode(self, data: bytes) -> Pairs:
+    def decode(self, data: bytes) -> ElGamalCiphertexts:
         """Parse and check.
 
         Raises:
@@ -133,7 +133,7 @@ class ExpectedPairs:
         if len(data) != self.size:
             raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
         pieces = [data[i : i + CIPHERTEXT_BYTES] for i in range(0, len(data), CIPHERTEXT_BYTES)]
-        return Pairs(self.key, spread(_decoded, self.count, self.executor, (pieces,), ()))
+        return ElGamalCiphertexts(self.key, spread(_decoded, self.count, self.executor, (pieces,), ()))
 
 
 class ElGamal:
@@ -160,12 +160,12 @@ class ElGamal:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.public.fingerprint[:16]})"
 
-    def encrypt(self, values: Sequence[int]) -> FreshPairs:
+    def encrypt(self, values: Sequence[int]) -> FreshElGamalCiphertexts:
         """Encrypt integers modulo the order of the group."""
         self.operations["ec_mask"] += len(values)
         return self._randomised(_encrypted, values, self.public.point)
 
-    def refresh(self, a: Pairs) -> FreshPairs:
+    def refresh(self, a: ElGamalCiphertexts) -> FreshElGamalCiphertexts:
         """Re-randomise: the same plaintexts under randomness that is independent of all before.
 
         Raises:
@@ -175,11 +175,11 @@ class ElGamal:
         self.operations["ec_mask"] += len(a)
         return self._randomised(_refreshed, a.values, self.public.point)
 
-    def known(self, values: Sequence[int]) -> Pairs:
+    def known(self, values: Sequence[int]) -> ElGamalCiphertexts:
         """Ciphertexts of public integers, without randomness."""
-        return Pairs(self.public, [(None, generate(value)) for value in values])
+        return ElGamalCiphertexts(self.public, [(None, generate(value)) for value in values])
 
-    def add_plain(self, a: Pairs, values: Sequence[int]) -> Pairs:
+    def add_plain(self, a: ElGamalCiphertexts, values: Sequence[int]) -> ElGamalCiphertexts:
         """Ciphertexts of the sums with known integers; for differences give negative ones.
 
         Raises:
@@ -188,9 +188,11 @@ class ElGamal:
         """
         self._check(a)
         _same_length(a, values)
-        return Pairs(self.public, spread(_shifted, len(a), self._executor, (a.values, values), ()))
+        return ElGamalCiphertexts(
+            self.public, spread(_shifted, len(a), self._executor, (a.values, values), ())
+        )
 
-    def scale(self, a: Pairs, factors: Sequence[int]) -> Pairs:
+    def scale(self, a: ElGamalCiphertexts, factors: Sequence[int]) -> ElGamalCiphertexts:
         """Ciphertexts of the products with known integers.
 
         Raises:
@@ -200,13 +202,15 @@ class ElGamal:
         self._check(a)
         _same_length(a, factors)
         self.operations["ec_power"] += len(a)
-        return Pairs(self.public, spread(_scaled, len(a), self._executor, (a.values, factors), ()))
+        return ElGamalCiphertexts(
+            self.public, spread(_scaled, len(a), self._executor, (a.values, factors), ())
+        )
 
-    def expected(self, count: int) -> ExpectedPairs:
+    def expected(self, count: int) -> ExpectedElGamalCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
-        return ExpectedPairs(self.public, count, self._executor)
+        return ExpectedElGamalCiphertexts(self.public, count, self._executor)
 
-    def _check(self, batch: Pairs) -> None:
+    def _check(self, batch: ElGamalCiphertexts) -> None:
         if batch.key != self.public:
             raise KeyMaterialError(
                 f"Ciphertexts under another key than {self.public.fingerprint[:16]} were given.",
@@ -215,7 +219,7 @@ class ElGamal:
 
     def _randomised(
         self, work: Callable[..., list[Pair]], values: Sequence[int] | Sequence[Pair], key: PublicKey | int
-    ) -> FreshPairs:
+    ) -> FreshElGamalCiphertexts:
         """The results of `work` on values and uniform scalars, drawn anew where the identity comes out."""
         rows = list(range(len(values)))
         made: dict[int, Pair] = {}
@@ -225,7 +229,7 @@ class ElGamal:
             found = spread(work, len(rows), self._executor, (batch, scalars), (key,))
             made.update(zip(rows, found, strict=True))
             rows = [row for row, pair in zip(rows, found, strict=True) if pair[0] is None or pair[1] is None]
-        return FreshPairs.declare(self.public, [made[row] for row in range(len(values))])
+        return FreshElGamalCiphertexts.declare(self.public, [made[row] for row in range(len(values))])
 
 
 class OwnElGamal(ElGamal):
@@ -241,12 +245,12 @@ class OwnElGamal(ElGamal):
         super().__init__(secret.public, random, executor)
         self._secret = secret
 
-    def encrypt(self, values: Sequence[int]) -> FreshPairs:
+    def encrypt(self, values: Sequence[int]) -> FreshElGamalCiphertexts:
         """Encrypt integers modulo the order of the group, by two multiples of the generator."""
         self.operations["ec_mask"] += len(values)
         return self._randomised(_encrypted_by_owner, values, self._secret.scalar)
 
-    def is_zero(self, a: Pairs) -> list[bool]:
+    def is_zero(self, a: ElGamalCiphertexts) -> list[bool]:
         """Whether each plaintext is 0, without error.
 
         Raises:
@@ -257,7 +261,7 @@ class OwnElGamal(ElGamal):
         return spread(_zero, len(a), self._executor, (a.values,), (self._secret.scalar,))
 
 
-def _same_length(a: Pairs, others: Sequence[int]) -> None:
+def _same_length(a: ElGamalCiphertexts, others: Sequence[int]) -> None:
     if len(a) != len(others):
         raise UsageError(f"{len(a)} ciphertexts and {len(others)} numbers do not go together.")
 

@@ -23,6 +23,7 @@ from smc.ciphers.masks import Masks, MaskTables
 from smc.errors import KeyMaterialError, UsageError
 from smc.numeric.modular import Integer, inverses, powers, products
 from smc.numeric.random import Randomness
+from smc.values import Encrypted
 
 __all__ = [
     "Ciphertexts",
@@ -148,6 +149,19 @@ class Paillier:
     def expected(self, count: int) -> ExpectedCiphertexts:
         """What to demand of a message field with `count` ciphertexts under this key."""
         return ExpectedCiphertexts(self.public, count)
+
+    def ciphertexts_of(self, holding: Encrypted) -> Ciphertexts:
+        """The ciphertexts of a holding.
+
+        Raises:
+            KeyMaterialError: they are under another key than this cipher's.
+        """
+        vector = holding.ciphertexts
+        if not isinstance(vector, Ciphertexts) or vector.key != self.public:
+            raise KeyMaterialError(
+                "These ciphertexts are not under the key of this session.", "Use the key they were made with."
+            )
+        return vector
 
     def _check(self, *batches: Ciphertexts) -> None:
         if any(batch.key != self.public for batch in batches):

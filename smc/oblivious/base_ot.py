@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -53,18 +53,18 @@ _KEY_DOMAIN: Final = b"duetto/oblivious/base-key/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer(Message, kind="base-offer"):
+class BaseOffer(Message, kind="base-offer"):
     """Both ways: the local nonce, and A and C of the direction in which this party sends."""
 
-    nonce: Rows
-    points: Rows
+    nonce: ByteRows
+    points: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Message, kind="base-choices"):
+class BaseChoices(Message, kind="base-choices"):
     """Both ways: the points P_i of the direction in which this party receives."""
 
-    points: Rows
+    points: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +152,19 @@ def exchange(role: Role, channel: Channel, random: Randomness) -> BaseKeys:
     nonce = random.bytes(NONCE_BYTES)
     secret = _scalar(random)
     offer = [PublicKey.from_secret(secret), PublicKey.from_secret(_scalar(random))]
-    channel.send(Offer(Rows(np.frombuffer(nonce, dtype=np.uint8).reshape(1, -1)), Rows(_rows(offer))))
-    peer_nonce, peer_points = channel.recv(Offer, ExpectedRows(1, NONCE_BYTES), ExpectedRows(2, POINT_BYTES))
+    channel.send(
+        BaseOffer(ByteRows(np.frombuffer(nonce, dtype=np.uint8).reshape(1, -1)), ByteRows(_rows(offer)))
+    )
+    peer_nonce, peer_points = channel.recv(
+        BaseOffer, ExpectedByteRows(1, NONCE_BYTES), ExpectedByteRows(2, POINT_BYTES)
+    )
     session = _session_id(role, nonce, peer_nonce.tobytes())
 
     incoming = _Direction(session, role.other, peer_points.tobytes())
     choices = random.bits(TRANSFERS)
     points, chosen = _choose(incoming, peer_points, choices, random)
-    channel.send(Choice(Rows(points)))
-    answers = channel.recv(Choice, ExpectedRows(TRANSFERS, POINT_BYTES))
+    channel.send(BaseChoices(ByteRows(points)))
+    answers = channel.recv(BaseChoices, ExpectedByteRows(TRANSFERS, POINT_BYTES))
     outgoing = _Direction(session, role, _rows(offer).tobytes())
     return BaseKeys(session, _key_pairs(outgoing, offer[1], secret, answers), choices, chosen)
 

@@ -29,7 +29,7 @@ _PLANES_SENT: Final = 2 * (ot_1_of_16.CHOICES - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlightBytes:
     """One flight: bytes of message bodies from either party; 0 is silence.
 
     Attributes:
@@ -42,13 +42,13 @@ class Step:
 
 
 SETUP: Final = (
-    Step(NONCE_BYTES + 2 * POINT_BYTES, NONCE_BYTES + 2 * POINT_BYTES),
-    Step(TRANSFERS * POINT_BYTES, TRANSFERS * POINT_BYTES),
-    Step(TRANSFERS * SUM_BYTES, TRANSFERS * SUM_BYTES),
+    FlightBytes(NONCE_BYTES + 2 * POINT_BYTES, NONCE_BYTES + 2 * POINT_BYTES),
+    FlightBytes(TRANSFERS * POINT_BYTES, TRANSFERS * POINT_BYTES),
+    FlightBytes(TRANSFERS * SUM_BYTES, TRANSFERS * SUM_BYTES),
 )
 """The base transfers and seed trees of both directions."""
 
-POOL_AGREEMENT: Final = (Step(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
+POOL_AGREEMENT: Final = (FlightBytes(POOL_NAME_BYTES + 8, POOL_NAME_BYTES + 8),)
 """Agreeing on a pool: its name and how much of it is left."""
 
 
@@ -107,12 +107,12 @@ class Digits:
         return _PLANES_SENT * _WORD * self.sent_by_x
 
 
-def _openings(width: int, planes: int) -> list[Step]:
+def _openings(width: int, planes: int) -> list[FlightBytes]:
     """The levels of the carry tree over so many planes of `width` words."""
     steps = []
     while planes > 1:
         size = 3 * (planes // 2) * width * _WORD
-        steps.append(Step(size, size))
+        steps.append(FlightBytes(size, size))
         planes -= planes // 2
     return steps
 
@@ -123,17 +123,17 @@ def comparison_transfers(bits: int) -> tuple[int, int]:
     return digits.sent_by_y + digits.joins, digits.sent_by_x + digits.joins
 
 
-def comparison(count: int, bits: int) -> tuple[Step, ...]:
+def comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs of which one party holds x and the other y."""
     digits = Digits.of(bits)
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for span in spans(count, digits.word_bytes):
         width = words_for(span.stop - span.start)
         steps += [_matrices(digits, width), *_digits_and_tree(digits, width)]
     return tuple(steps)
 
 
-def preparation(count: int, bits: int) -> tuple[Step, ...]:
+def preparation(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Filling a pool for `count` comparisons."""
     digits = Digits.of(bits)
     return tuple(
@@ -141,29 +141,29 @@ def preparation(count: int, bits: int) -> tuple[Step, ...]:
     )
 
 
-def prepared_comparison(count: int, bits: int) -> tuple[Step, ...]:
+def prepared_comparison(count: int, bits: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs out of a pool."""
     digits = Digits.of(bits)
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for span in spans(count, digits.prepared_word_bytes):
         width = words_for(span.stop - span.start)
         plane = ot_1_of_16.DIGIT_BITS * width * _WORD
-        steps.append(Step(plane * digits.sent_by_y, plane * digits.sent_by_x))
+        steps.append(FlightBytes(plane * digits.sent_by_y, plane * digits.sent_by_x))
         steps += _digits_and_tree(digits, width)
     return tuple(steps)
 
 
-def _matrices(digits: Digits, width: int) -> Step:
+def _matrices(digits: Digits, width: int) -> FlightBytes:
     triples = _BIT_COLUMN_BYTES * digits.joins
-    return Step(
+    return FlightBytes(
         width * (_CHOICE_COLUMN_BYTES * digits.sent_by_y + triples),
         width * (_CHOICE_COLUMN_BYTES * digits.sent_by_x + triples),
     )
 
 
-def _digits_and_tree(digits: Digits, width: int) -> list[Step]:
+def _digits_and_tree(digits: Digits, width: int) -> list[FlightBytes]:
     plane = _PLANES_SENT * width * _WORD
-    offers = Step(plane * digits.sent_by_x, plane * digits.sent_by_y)
+    offers = FlightBytes(plane * digits.sent_by_x, plane * digits.sent_by_y)
     return [offers, *_openings(width, digits.count)]
 
 
@@ -172,30 +172,30 @@ CONJUNCTION_WORD_BYTES: Final = _BIT_COLUMN_BYTES
 CORRELATED_WORD_BYTES: Final = _BIT_COLUMN_BYTES + LANES * _WORD
 
 
-def below(count: int) -> tuple[Step, ...]:
+def below(count: int) -> tuple[FlightBytes, ...]:
     """Comparing `count` XOR-shared words with public bounds."""
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for span in spans(count, BELOW_WORD_BYTES):
         width = words_for(span.stop - span.start)
         matrix = BELOW_WORD_BYTES * width
-        steps += [Step(matrix, matrix), *_openings(width, WORD_BITS)]
+        steps += [FlightBytes(matrix, matrix), *_openings(width, WORD_BITS)]
     return tuple(steps)
 
 
-def conjunction(count: int) -> tuple[Step, ...]:
+def conjunction(count: int) -> tuple[FlightBytes, ...]:
     """AND of `count` pairs of XOR-shared bits."""
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for span in spans(count, CONJUNCTION_WORD_BYTES):
         width = words_for(span.stop - span.start)
-        steps.append(Step(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
-        steps.append(Step(2 * _WORD * width, 2 * _WORD * width))
+        steps.append(FlightBytes(_BIT_COLUMN_BYTES * width, _BIT_COLUMN_BYTES * width))
+        steps.append(FlightBytes(2 * _WORD * width, 2 * _WORD * width))
     return tuple(steps)
 
 
-def bits_to_arithmetic(count: int) -> tuple[Step, ...]:
+def bits_to_arithmetic(count: int) -> tuple[FlightBytes, ...]:
     """Converting `count` XOR-shared bits to shares modulo 2**64; also `count` correlated transfers."""
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for span in spans(count, CORRELATED_WORD_BYTES):
         size = span.stop - span.start
-        steps += [Step(0, matrix_bytes(size)), Step(_WORD * size, 0)]
+        steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(_WORD * size, 0)]
     return tuple(steps)

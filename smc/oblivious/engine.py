@@ -12,7 +12,7 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
@@ -30,7 +30,7 @@ from smc.oblivious.cost import (
 from smc.oblivious.oprf import WIDTH, Functions, Keys
 from smc.oblivious.ot_1_of_16 import DIGIT_BITS
 from smc.oblivious.pool import Pool
-from smc.oblivious.silent_circuits import Layout, SilentComparison, SilentTransfers
+from smc.oblivious.silent_circuits import SilentComparison, SilentDigits, SilentTransfers
 from smc.oblivious.transfers import Transfers
 
 _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
@@ -40,7 +40,7 @@ _POOL_DOMAIN: Final = b"duetto/oblivious/pool/1"
 class PoolState(Message, kind="pool-state"):
     """Both ways: the name of a pool and how much of it is left."""
 
-    state: Rows
+    state: ByteRows
 
 
 class ObliviousEngine:
@@ -179,8 +179,8 @@ class ObliviousEngine:
         """
         with self._guarded():
             told = pool.name + len(pool).to_bytes(8, "big")
-            self._channel.send(PoolState(Rows(np.frombuffer(told, dtype=np.uint8).reshape(1, -1))))
-            other = self._channel.recv(PoolState, ExpectedRows(1, len(told)))
+            self._channel.send(PoolState(ByteRows(np.frombuffer(told, dtype=np.uint8).reshape(1, -1))))
+            other = self._channel.recv(PoolState, ExpectedByteRows(1, len(told)))
             if other.tobytes() != told:
                 raise ProtocolViolation(
                     "The two parties' pools are not halves of one, or one has been used.",
@@ -358,7 +358,7 @@ class ObliviousEngine:
 
     def _compare_silently(self, values: Integers, bits: int, *, holds_x: bool) -> Bit:
         parts = []
-        for part in Layout.of(bits).spans(len(values)):
+        for part in SilentDigits.of(bits).spans(len(values)):
             own = planes(values[part], bits)
             shares = self._ready_silent().not_below(own, holds_x=holds_x)
             parts.append(unpack_slots(shares, part.stop - part.start))

@@ -44,12 +44,12 @@ from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.bitmatrix import LANES, Word, words_for
-from smc.oblivious.cost import Step, matrix_bytes
+from smc.oblivious.cost import FlightBytes, matrix_bytes
 from smc.oblivious.gf16 import DEPTH, LEAVES, SYMBOLS, Weigher, products, times_powers, transposed
 from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
@@ -72,7 +72,7 @@ ROW_BYTES: Final = SYMBOLS * DEPTH // 8
 PIECE_WORDS: Final = 512
 """Most words per plane in one message: 2**15 instances, a mebibyte."""
 
-SETUP: Final = (Step(matrix_bytes(BASE_TRANSFERS), 0), Step(0, BASE_TRANSFERS * SUM_BYTES))
+SETUP: Final = (FlightBytes(matrix_bytes(BASE_TRANSFERS), 0), FlightBytes(0, BASE_TRANSFERS * SUM_BYTES))
 """The set-up of one direction, at its first use; the sender is the first party."""
 
 MAX_FUNCTIONS: Final = 1 << 28
@@ -87,14 +87,14 @@ _BASE_DOMAIN: Final = b"duetto/oblivious/prf-base/1"
 class PrfSums(Message, kind="prf-sums"):
     """The masked sums of every level of the seed trees, from the receiver."""
 
-    sums: Rows
+    sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
 class PrfMatrix(Message, kind="prf-matrix"):
     """The masked code words of a piece, from the receiver: a row for each bit of each symbol."""
 
-    matrix: Rows
+    matrix: ByteRows
 
 
 def distance_failure(points: int) -> Fraction:
@@ -107,9 +107,11 @@ def distance_failure(points: int) -> Fraction:
     return points * Fraction(ways, LEAVES**SYMBOLS)
 
 
-def steps(count: int) -> tuple[Step, ...]:
+def steps(count: int) -> tuple[FlightBytes, ...]:
     """One batch of so many instances; the sender is the first party."""
-    return tuple(Step(0, ROW_BYTES * LANES * words_for(part.stop - part.start)) for part in pieces(count))
+    return tuple(
+        FlightBytes(0, ROW_BYTES * LANES * words_for(part.stop - part.start)) for part in pieces(count)
+    )
 
 
 def pieces(count: int) -> list[slice]:
@@ -136,7 +138,7 @@ class PrfReceiver:
         roots = random.words(2 * SYMBOLS).reshape(SYMBOLS, 2)
         trees = SeedTrees(transfers.session, sender.other, DEPTH)
         leaves, sums = trees.grow(roots, pairs.reshape(SYMBOLS, DEPTH, 2, 2))
-        channel.send(PrfSums(Rows(sums)))
+        channel.send(PrfSums(ByteRows(sums)))
         self._channel = channel
         self._workspace = Workspace()
         self._ciphers = PrfCiphers(transfers.session, sender, self._workspace)
@@ -156,7 +158,7 @@ class PrfReceiver:
         values = np.empty((len(inputs), width), dtype=np.uint8)
         for part in pieces(len(inputs)):
             matrix, rows = self._extend(inputs[part])
-            self._channel.send(PrfMatrix(Rows(matrix)))
+            self._channel.send(PrfMatrix(ByteRows(matrix)))
             for start in range(0, part.stop - part.start, _BLOCK):
                 block = slice(start, min(start + _BLOCK, part.stop - part.start))
                 first = np.ascontiguousarray(rows[block, :2])
@@ -276,7 +278,7 @@ class PrfSender:
     def __init__(self, transfers: Transfers, channel: Channel, random: Randomness, sender: Role) -> None:
         choices = random.bits(BASE_TRANSFERS)
         chosen = _base_keys(transfers.session, sender, transfers.receive_rows(choices))
-        sums = channel.recv(PrfSums, ExpectedRows(BASE_TRANSFERS, SUM_BYTES))
+        sums = channel.recv(PrfSums, ExpectedByteRows(BASE_TRANSFERS, SUM_BYTES))
         trees = SeedTrees(transfers.session, sender.other, DEPTH)
         leaves, missing = trees.regrow(
             sums, choices.reshape(SYMBOLS, DEPTH), chosen.reshape(SYMBOLS, DEPTH, 2)
@@ -308,7 +310,7 @@ class PrfSender:
         rows = np.empty((count, DEPTH), dtype=np.uint64)
         for part in pieces(count):
             size = part.stop - part.start
-            expected = ExpectedRows(BASE_TRANSFERS, 8 * words_for(size))
+            expected = ExpectedByteRows(BASE_TRANSFERS, 8 * words_for(size))
             rows[part] = self._extend(self._channel.recv(PrfMatrix, expected))[:size]
             self._pieces += 1
         self._batches += 1

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
@@ -40,7 +40,7 @@ _CHOICE_KEYS: Final = slice(_BIT_KEYS.stop, TRANSFERS)
 class LevelSums(Message, kind="level-sums"):
     """Both ways: the masked sums of every level of the local seed trees."""
 
-    sums: Rows
+    sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     own = _Owner(keys, role, random)
     bits, bit_sums = own.leaves(_BIT_KEYS, softspoken.TREES, softspoken.DEPTH)
     choices, choice_sums = own.leaves(_CHOICE_KEYS, ot_1_of_16.TREES, ot_1_of_16.DEPTH)
-    channel.send(LevelSums(Rows(np.concatenate([bit_sums, choice_sums]))))
-    sums = channel.recv(LevelSums, ExpectedRows(TRANSFERS, SUM_BYTES))
+    channel.send(LevelSums(ByteRows(np.concatenate([bit_sums, choice_sums]))))
+    sums = channel.recv(LevelSums, ExpectedByteRows(TRANSFERS, SUM_BYTES))
     peer_bits = _regrown(keys, role.other, _BIT_KEYS, sums, softspoken.DEPTH)
     peer_choices = _regrown(keys, role.other, _CHOICE_KEYS, sums, ot_1_of_16.DEPTH)
     workspace = Workspace()

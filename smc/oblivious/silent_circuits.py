@@ -28,13 +28,13 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import softspoken
 from smc.oblivious.bitmatrix import LANES, Word, words_for
 from smc.oblivious.circuits import Circuits, DigitShifts
-from smc.oblivious.cost import Step
+from smc.oblivious.cost import FlightBytes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.transfers import Transfers, Triples
@@ -53,7 +53,7 @@ _OFFERED: Final = 2 * (CHOICES - 1)
 class Refill(Message, kind="silent-refill"):
     """Sums of the trees of one iteration, from the sender of silent transfers."""
 
-    sums: Rows
+    sums: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class PairOffers(Message, kind="pair-offers"):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SilentDigits:
     """What comparing takes, per word of 64 comparisons.
 
     Attributes:
@@ -76,7 +76,7 @@ class Layout:
     sent_by_y: int
 
     @classmethod
-    def of(cls, bits: int) -> Layout:
+    def of(cls, bits: int) -> SilentDigits:
         """For numbers of so many bits."""
         digits = -(-bits // DIGIT_BITS)
         return cls((digits + 1) // 2, digits // 2)
@@ -102,36 +102,36 @@ class Layout:
         return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def setup(sizes: LpnSet = PRODUCTION) -> Step:
+def setup(sizes: LpnSet = PRODUCTION) -> FlightBytes:
     """The first reserve of both directions; the set-up of `smc.oblivious.cost` comes before it."""
     size = softspoken.TREES * _WORD * words_for(sizes.reserve_rows)
-    return Step(size, size)
+    return FlightBytes(size, size)
 
 
-def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[Step, ...]:
+def comparison(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> tuple[FlightBytes, ...]:
     """Comparing `count` pairs; the first party holds x."""
-    layout = Layout.of(bits)
-    steps: list[Step] = []
+    layout = SilentDigits.of(bits)
+    steps: list[FlightBytes] = []
     for span in layout.spans(count):
         width = words_for(span.stop - span.start)
         refill = sum(message_bytes(sizes, blocks) for blocks in sizes.iterations(layout.transfers * width))
         plane = width * _WORD
         steps += [
-            Step(refill, refill),
-            Step(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
-            Step(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
+            FlightBytes(refill, refill),
+            FlightBytes(DIGIT_BITS * plane * layout.sent_by_y, DIGIT_BITS * plane * layout.sent_by_x),
+            FlightBytes(_OFFERED * plane * layout.sent_by_x, _OFFERED * plane * layout.sent_by_y),
         ]
         planes = layout.digits
         while planes > 1:
             opened = 3 * (planes // 2) * plane
-            steps.append(Step(opened, opened))
+            steps.append(FlightBytes(opened, opened))
             planes -= planes // 2
     return tuple(steps)
 
 
 def rows_made(count: int, bits: int, sizes: LpnSet = PRODUCTION) -> int:
     """Rows that each party makes for `count` comparisons, of both directions together."""
-    layout = Layout.of(bits)
+    layout = SilentDigits.of(bits)
     blocks = 0
     for span in layout.spans(count):
         given = sizes.iterations(layout.transfers * words_for(span.stop - span.start))
@@ -230,9 +230,9 @@ class SilentTransfers:
         choices = np.empty(made, dtype=np.uint64)
         for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
             message, zero[:, part], one[:, part] = self._sender.extend(blocks)
-            self._channel.send(Refill(Rows(message)))
+            self._channel.send(Refill(ByteRows(message)))
         for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
-            message = self._channel.recv(Refill, ExpectedRows(1, message_bytes(sizes, blocks)))
+            message = self._channel.recv(Refill, ExpectedByteRows(1, message_bytes(sizes, blocks)))
             choices[part], chosen[:, part] = self._receiver.extend(blocks, message)
         return Pads(zero, one, choices, chosen)[:words]
 
@@ -269,7 +269,7 @@ class SilentComparison:
             Own XOR shares, shape (w,).
         """
         bits, width = planes.shape
-        layout = Layout.of(bits)
+        layout = SilentDigits.of(bits)
         padded = np.zeros((DIGIT_BITS * layout.digits, width), dtype=np.uint64)
         padded[:bits] = planes
         own = padded.reshape(layout.digits, DIGIT_BITS, width)

@@ -27,7 +27,7 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
@@ -36,21 +36,21 @@ from smc.oblivious.setup import set_up
 
 
 @dataclass(frozen=True, slots=True)
-class Columns(Message, kind="transfer-columns"):
+class TransferColumns(Message, kind="transfer-columns"):
     """The matrix of 1-of-2 transfers, from their receiver."""
 
-    matrix: Rows
+    matrix: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceColumns(Message, kind="transfer-choice-columns"):
+class TransferChoiceColumns(Message, kind="transfer-choice-columns"):
     """The matrix of 1-of-16 transfers, from their receiver."""
 
-    matrix: Rows
+    matrix: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class Corrections(Message, kind="transfer-corrections"):
+class TransferCorrections(Message, kind="transfer-corrections"):
     """Corrections of correlated transfers, from their sender."""
 
     words: Words
@@ -130,7 +130,7 @@ class Transfers:
         pads = np.empty((2, choices.shape[1]), dtype=np.uint64)
         for part in _pieces(choices.shape[1], ot_1_of_16.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.choice_receiver.extend(choices[:, part])
-            self._channel.send(ChoiceColumns(Rows(matrix)))
+            self._channel.send(TransferChoiceColumns(ByteRows(matrix)))
         return pads
 
     def send_choices(self, width: int) -> Word:
@@ -145,7 +145,7 @@ class Transfers:
         pads = np.empty((ot_1_of_16.CHOICES, 2, width), dtype=np.uint64)
         for part in _pieces(width, ot_1_of_16.PIECE_WORDS):
             size = 8 * (part.stop - part.start)
-            matrix = self._channel.recv(ChoiceColumns, ExpectedRows(ot_1_of_16.MATRIX_ROWS, size))
+            matrix = self._channel.recv(TransferChoiceColumns, ExpectedByteRows(ot_1_of_16.MATRIX_ROWS, size))
             pads[:, :, part] = self._ends.choice_sender.extend(matrix)
         return pads
 
@@ -161,7 +161,7 @@ class Transfers:
         pads = np.empty((2, len(choices)), dtype=np.uint64)
         for part in _pieces(len(choices), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.bits(choices[part])
-            self._channel.send(Columns(Rows(matrix)))
+            self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads
 
     def send_bits(self, width: int) -> tuple[Word, Word]:
@@ -212,7 +212,7 @@ class Transfers:
         received = np.empty((LANES, width, 2), dtype=np.uint64)
         for part in _pieces(width, softspoken.PIECE_WORDS):
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
-            self._channel.send(Columns(Rows(matrix)))
+            self._channel.send(TransferColumns(ByteRows(matrix)))
         sent = np.empty((LANES, width, 2), dtype=np.uint64)
         for part in _pieces(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
@@ -234,7 +234,7 @@ class Transfers:
         for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
         pads, others = zero.reshape(-1)[: len(deltas)], one.reshape(-1)[: len(deltas)]
-        self._channel.send(Corrections(Words(pads + deltas - others)))
+        self._channel.send(TransferCorrections(Words(pads + deltas - others)))
         return np.negative(pads)
 
     def receive(self, choices: Bit) -> Word:
@@ -247,8 +247,8 @@ class Transfers:
         pads = np.empty((LANES, len(plane)), dtype=np.uint64)
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
-            self._channel.send(Columns(Rows(matrix)))
-        corrections = self._channel.recv(Corrections, ExpectedWords(len(choices)))
+            self._channel.send(TransferColumns(ByteRows(matrix)))
+        corrections = self._channel.recv(TransferCorrections, ExpectedWords(len(choices)))
         return pads.reshape(-1)[: len(choices)] + choices * corrections
 
     def send_rows(self, count: int) -> tuple[Word, Word]:
@@ -279,7 +279,7 @@ class Transfers:
         rows = np.empty((LANES, len(plane), 2), dtype=np.uint64)
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, rows[:, part] = self._ends.bit_receiver.rows(plane[part])
-            self._channel.send(Columns(Rows(matrix)))
+            self._channel.send(TransferColumns(ByteRows(matrix)))
         return rows.reshape(-1, 2)[: len(choices)]
 
     def receive_blocks(self, choices: Bit) -> Word:
@@ -295,7 +295,7 @@ class Transfers:
         pads = np.empty((LANES, len(plane), 2), dtype=np.uint64)
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.blocks(plane[part])
-            self._channel.send(Columns(Rows(matrix)))
+            self._channel.send(TransferColumns(ByteRows(matrix)))
         return pads.reshape(-1, 2)[: len(choices)]
 
     def send_blocks(self, count: int) -> tuple[Word, Word]:
@@ -314,5 +314,5 @@ class Transfers:
         return zero.reshape(-1, 2)[:count], one.reshape(-1, 2)[:count]
 
     def _matrix(self, part: slice) -> Bit:
-        expected = ExpectedRows(softspoken.TREES, 8 * (part.stop - part.start))
-        return self._channel.recv(Columns, expected)
+        expected = ExpectedByteRows(softspoken.TREES, 8 * (part.stop - part.start))
+        return self._channel.recv(TransferColumns, expected)

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.planning.plan import DIGEST_BYTES, Plan
 from smc.protocols.session import Session
@@ -32,7 +32,7 @@ from smc.protocols.session import Session
 class PlanDigest(Message, kind="plan-digest"):
     """Both ways: the digest of the sender's plan."""
 
-    digest: Rows
+    digest: ByteRows
 
 
 _MEND: Final = "Install the same release on both sides, and submit the job again."
@@ -45,6 +45,6 @@ def compare_plans(plan: Plan, session: Session) -> None:
         ProtocolViolation: the peer has another plan; it sees the same.
     """
     own = bytes.fromhex(plan.digest)
-    session.channel.send(PlanDigest(Rows(np.frombuffer(own, dtype=np.uint8)[None])))
-    if session.channel.recv(PlanDigest, ExpectedRows(1, DIGEST_BYTES)).tobytes() != own:
+    session.channel.send(PlanDigest(ByteRows(np.frombuffer(own, dtype=np.uint8)[None])))
+    if session.channel.recv(PlanDigest, ExpectedByteRows(1, DIGEST_BYTES)).tobytes() != own:
         raise ProtocolViolation(f"The peer planned another route than {plan.route!r}.", _MEND)

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
@@ -29,7 +29,7 @@ from smc.protocols.spec import Cost, Flight, Procedure
 class Agreement(Message, kind="agreement"):
     """Whether the sender goes on: 0 or 1."""
 
-    answer: Rows
+    answer: ByteRows
 
 
 def agree(session: Session, *, answer: bool) -> bool:
@@ -38,8 +38,8 @@ def agree(session: Session, *, answer: bool) -> bool:
     Raises:
         ProtocolViolation: the peer sent something else than a bit.
     """
-    session.channel.send(Agreement(Rows(np.array([[answer]], dtype=np.uint8))))
-    (theirs,) = session.channel.recv(Agreement, ExpectedRows(1, 1)).reshape(-1).tolist()
+    session.channel.send(Agreement(ByteRows(np.array([[answer]], dtype=np.uint8))))
+    (theirs,) = session.channel.recv(Agreement, ExpectedByteRows(1, 1)).reshape(-1).tolist()
     if theirs not in (0, 1):
         raise ProtocolViolation("The peer neither agreed nor refused.")
     return answer and theirs == 1

@@ -23,7 +23,7 @@ import numpy as np
 
 from smc.channel.channel import Channel
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.ciphers.curve import POINT_BYTES
 from smc.ciphers.dgk import Dgk, OwnDgk
 from smc.ciphers.dgk_keys import (
@@ -97,14 +97,14 @@ class KeyedCipherContext(Generic[OwnT, PeerT]):
 class PublicPoint(Message, kind="public-point"):
     """Both ways: an ElGamal key."""
 
-    point: Rows
+    point: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
 class PublicNumbers(Message, kind="public-numbers"):
     """Both ways: a DGK key."""
 
-    numbers: Rows
+    numbers: ByteRows
 
 
 def elgamal_context(
@@ -117,7 +117,7 @@ def elgamal_context(
     """
     secret = generate_elgamal(random)
     channel.send(PublicPoint(_row(secret.public.data)))
-    peer = ElGamalKey(channel.recv(PublicPoint, ExpectedRows(1, POINT_BYTES)).tobytes())
+    peer = ElGamalKey(channel.recv(PublicPoint, ExpectedByteRows(1, POINT_BYTES)).tobytes())
     return KeyedCipherContext(
         channel, random, report, OwnElGamal(secret, random, executor), ElGamal(peer, random, executor)
     )
@@ -134,11 +134,11 @@ def dgk_context(
     """
     check_dgk_key(key.public)
     channel.send(PublicNumbers(_row(encode_public_key(key.public))))
-    peer = decode_public_key(channel.recv(PublicNumbers, ExpectedRows(1, KEY_BYTES)).tobytes())
+    peer = decode_public_key(channel.recv(PublicNumbers, ExpectedByteRows(1, KEY_BYTES)).tobytes())
     return KeyedCipherContext(
         channel, random, report, OwnDgk(key, random, executor), Dgk(peer, random, executor)
     )
 
 
-def _row(data: bytes) -> Rows:
-    return Rows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1))
+def _row(data: bytes) -> ByteRows:
+    return ByteRows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1))

@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -42,14 +42,14 @@ _COMMITMENT_DOMAIN: Final = b"duetto/coin-commitment/1"
 class CoinCommitment(Message, kind="coin-commitment"):
     """The hash of the sender's half."""
 
-    hashed: Rows
+    hashed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
 class Coins(Message, kind="coins"):
     """The sender's half."""
 
-    half: Rows
+    half: ByteRows
 
 
 def toss(session: Session) -> bytes:
@@ -60,9 +60,9 @@ def toss(session: Session) -> bytes:
     """
     own = session.random.bytes(COIN_BYTES)
     session.channel.send(CoinCommitment(_row(_commitment(session.role, own))))
-    committed = session.channel.recv(CoinCommitment, ExpectedRows(1, _HASH_BYTES)).tobytes()
+    committed = session.channel.recv(CoinCommitment, ExpectedByteRows(1, _HASH_BYTES)).tobytes()
     session.channel.send(Coins(_row(own)))
-    peer = session.channel.recv(Coins, ExpectedRows(1, COIN_BYTES)).tobytes()
+    peer = session.channel.recv(Coins, ExpectedByteRows(1, COIN_BYTES)).tobytes()
     if _commitment(session.role.other, peer) != committed:
         raise ProtocolViolation("The peer opened another half of the coins than it had committed to.")
     first, second = (own, peer) if session.role is Role.ALICE else (peer, own)
@@ -73,8 +73,8 @@ def _commitment(role: Role, half: bytes) -> bytes:
     return hashlib.sha256(_COMMITMENT_DOMAIN + role.value.encode().ljust(8) + half).digest()
 
 
-def _row(data: bytes) -> Rows:
-    return Rows(np.frombuffer(data, dtype=np.uint8)[None])
+def _row(data: bytes) -> ByteRows:
+    return ByteRows(np.frombuffer(data, dtype=np.uint8)[None])
 
 
 def toss_cost() -> Cost:

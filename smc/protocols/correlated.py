@@ -31,15 +31,15 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import (
+    ByteRows,
+    ExpectedByteRows,
     ExpectedResidues,
     ExpectedResidueWords,
-    ExpectedRows,
     Residues,
-    Rows,
     residues_bytes,
 )
 from smc.oblivious.bitmatrix import LANES, Bit, Word
-from smc.oblivious.cost import Step, matrix_bytes, spans
+from smc.oblivious.cost import FlightBytes, matrix_bytes, spans
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Procedure
 from smc.protocols.transfer_costs import TRANSFERS, cost_of
@@ -57,7 +57,7 @@ _HALF_WORD: Final = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
-class Corrections(Message, kind="correlated-corrections"):
+class CorrelatedCorrections(Message, kind="correlated-corrections"):
     """Corrections of a span, from the sender; M is at most 2**32 or a power of two up to 2**64."""
 
     numbers: Residues
@@ -67,7 +67,7 @@ class Corrections(Message, kind="correlated-corrections"):
 class SeededCorrections(Message, kind="seeded-corrections"):
     """Corrections of a span whose pads are expanded, from the sender."""
 
-    salt: Rows
+    salt: ByteRows
     numbers: Residues
 
 
@@ -136,10 +136,10 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
         zero, one = (_as_numbers(pads, modulus, salt) for pads in seeds)
         corrections = integers(reduced(zero + factors[part] + (whole - one), modulus))
         if salt:
-            row = Rows(np.frombuffer(salt, dtype=np.uint8).reshape(1, -1))
+            row = ByteRows(np.frombuffer(salt, dtype=np.uint8).reshape(1, -1))
             session.channel.send(SeededCorrections(row, Residues(corrections, modulus)))
         else:
-            session.channel.send(Corrections(Residues(corrections, modulus)))
+            session.channel.send(CorrelatedCorrections(Residues(corrections, modulus)))
         results.append(reduced(whole - zero, modulus))
     return np.concatenate(results)
 
@@ -164,11 +164,11 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
         pads = session.oblivious.receive_blocks(choices[part])
         corrections: Numbers
         if fits_words(modulus):
-            corrections = session.channel.recv(Corrections, ExpectedResidueWords(modulus, count))
+            corrections = session.channel.recv(CorrelatedCorrections, ExpectedResidueWords(modulus, count))
             salt = b""
         else:
             row, residues = session.channel.recv(
-                SeededCorrections, ExpectedRows(1, SALT_BYTES), ExpectedResidues(modulus, count)
+                SeededCorrections, ExpectedByteRows(1, SALT_BYTES), ExpectedResidues(modulus, count)
             )
             salt, corrections = row.tobytes(), np.array(residues, dtype=object)
         chosen = _as_numbers(pads, modulus, salt)
@@ -180,11 +180,11 @@ def cost(parameters: Parameters) -> Cost:
     """The cost of one transfer for each value, which Alice sends, modulo the modulus that comes out."""
     modulus, count = parameters.modulus_out, parameters.count
     seeded = not (isinstance(modulus, int) and fits_words(modulus))
-    steps: list[Step] = []
+    steps: list[FlightBytes] = []
     for part in _spans(count, parameters.share_bytes(modulus, LANES)):
         size = part.stop - part.start
         corrections = parameters.share_bytes(modulus, size) + (SALT_BYTES if seeded else 0)
-        steps += [Step(0, matrix_bytes(size)), Step(corrections, 0)]
+        steps += [FlightBytes(0, matrix_bytes(size)), FlightBytes(corrections, 0)]
     total = cost_of(steps)
     work = {"ot": count, "ot_expand": count} if seeded else {"ot": count}
     return Cost(total.flights, total.alice_bytes, total.bob_bytes, work, work)

@@ -1,11 +1,11 @@
 """Agreeing on a pool that both parties have kept, and taking it from both stores.
 
-    Alice (names of fitting pools)  -- Offer -->   Bob (names of fitting pools)
-                                    <-- Offer --   at the same time
+    Alice (names of fitting pools)  -- offer -->   Bob (names of fitting pools)
+                                    <-- offer --   at the same time
       the first of Alice's that Bob offers as well, or none: then the end
       deletes it, then reads it                      deletes it, then reads it
-                                    -- Taken -->
-                                    <-- Taken --   at the same time
+                                    -- taken -->
+                                    <-- taken --   at the same time
       uses it if both have it                        uses it if both have it
 
 A pool that only one side could take is lost, and the run goes on without. So is what a run leaves of a pool.
@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.cost import POOL_NAME_BYTES
@@ -42,17 +42,17 @@ _NOBODY: Final = bytes(POOL_NAME_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer(Message, kind="pool-offer"):
+class PoolOffer(Message, kind="pool-offer"):
     """The sender's names of fitting pools, the smallest pool first, filled up with zeros."""
 
-    names: Rows
+    names: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class Taken(Message, kind="pool-taken"):
+class PoolTaken(Message, kind="pool-taken"):
     """Whether the sender has taken the pool: 1 or 0."""
 
-    done: Rows
+    done: ByteRows
 
 
 def offer_cost() -> Cost:
@@ -79,16 +79,16 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
     """
     own = _fitting(session, comparisons, bits, holds_x=holds_x)
     rows = np.frombuffer(b"".join([*own, *[_NOBODY] * (OFFERS - len(own))]), np.uint8)
-    session.channel.send(Offer(Rows(rows.reshape(OFFERS, POOL_NAME_BYTES))))
-    told = session.channel.recv(Offer, ExpectedRows(OFFERS, POOL_NAME_BYTES))
+    session.channel.send(PoolOffer(ByteRows(rows.reshape(OFFERS, POOL_NAME_BYTES))))
+    told = session.channel.recv(PoolOffer, ExpectedByteRows(OFFERS, POOL_NAME_BYTES))
     theirs = [row.tobytes() for row in told]
     alices, bobs = (own, theirs) if session.role is Role.ALICE else (theirs, own)
     name = next((name for name in alices if name in bobs and name != _NOBODY), None)
     if name is None:
         return None
     pool = _taken(session, name)
-    session.channel.send(Taken(Rows(np.array([[pool is not None]], np.uint8))))
-    answer = int(session.channel.recv(Taken, ExpectedRows(1, 1))[0, 0])
+    session.channel.send(PoolTaken(ByteRows(np.array([[pool is not None]], np.uint8))))
+    answer = int(session.channel.recv(PoolTaken, ExpectedByteRows(1, 1))[0, 0])
     if answer > 1:
         raise ProtocolViolation("The peer's word about a pool is neither yes nor no.")
     if pool is None or not answer:

@@ -9,7 +9,7 @@ import numpy as np
 
 from smc.forms import Role
 from smc.oblivious import oprf
-from smc.oblivious.cost import SETUP, Step
+from smc.oblivious.cost import SETUP, FlightBytes
 from smc.oblivious.silent_circuits import setup
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Setup
@@ -21,7 +21,7 @@ _FLIGHTS: Final = {
 }
 
 
-def cost_of(steps: Iterable[Step]) -> Cost:
+def cost_of(steps: Iterable[FlightBytes]) -> Cost:
     """The cost of steps of the oblivious engine whose first party is Alice."""
     flights = []
     alice = bob = 0

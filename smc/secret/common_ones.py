@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
@@ -50,7 +50,7 @@ BATCH_TRANSFERS: Final = 1 << 19
 class OverlapCorrections(Message, kind="overlap-corrections"):
     """Corrections of the transfers of a batch of blocks, from the sender."""
 
-    corrections: Rows
+    corrections: ByteRows
 
 
 def overlaps(session: Session, rows: Octet) -> Octet:
@@ -111,7 +111,7 @@ def _chosen(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
 
 def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[slice, Octet]:
     height = plane.shape[1]
-    expected = ExpectedRows(plane.size, height)
+    expected = ExpectedByteRows(plane.size, height)
     corrections = session.channel.recv(OverlapCorrections, expected).reshape(*plane.shape, height)
     chosen = np.negative(plane)[..., None] & corrections
     chosen += _octets(pads, plane)
@@ -125,7 +125,7 @@ def _sent(session: Session, rows: Octet) -> Iterator[tuple[slice, Octet]]:
         zero, one = (_octets(pads, plane) for pads in session.oblivious.send_blocks(plane.size))
         corrections = zero - one
         corrections += plane.transpose(0, 2, 1)[:, None]
-        session.channel.send(OverlapCorrections(Rows(corrections.reshape(plane.size, -1))))
+        session.channel.send(OverlapCorrections(ByteRows(corrections.reshape(plane.size, -1))))
         yield part, np.negative(zero.sum(axis=0, dtype=np.uint8))
 
 

@@ -35,9 +35,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.oblivious import cost as oblivious
-from smc.oblivious.cost import Step
+from smc.oblivious.cost import FlightBytes
 from smc.protocols.session import Session
 
 Word = NDArray[np.uint64]
@@ -58,14 +58,14 @@ _OCTET: Final = 8
 class ExpansionKey(Message, kind="expansion-key"):
     """The public key under which a batch's seeds are expanded, from the sender."""
 
-    key: Rows
+    key: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
 class VectorCorrections(Message, kind="vector-corrections"):
     """Corrections of vectors for up to eight bits of the chooser's integers, from the sender."""
 
-    corrections: Rows
+    corrections: ByteRows
 
 
 def send(session: Session, vectors: Word, bits: int) -> Word:
@@ -120,7 +120,7 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
     return result
 
 
-def steps(count: int, length: int, bits: int) -> tuple[Step, ...]:
+def steps(count: int, length: int, bits: int) -> tuple[FlightBytes, ...]:
     """What `send` and `choose` exchange; the sender is the first party.
 
     Args:
@@ -128,7 +128,7 @@ def steps(count: int, length: int, bits: int) -> tuple[Step, ...]:
         length: of the sender's vectors.
         bits: of the integers.
     """
-    result: list[Step] = []
+    result: list[FlightBytes] = []
     for part in _batches(count, length, bits):
         size = part.stop - part.start
         if length < SEEDED_LENGTH:
@@ -136,7 +136,7 @@ def steps(count: int, length: int, bits: int) -> tuple[Step, ...]:
         else:
             result += oblivious.bits_to_arithmetic(_SEED_WORDS * bits * size)
             corrections = sum(_correction_bytes(bit) for bit in range(bits)) * size * length
-            result.append(Step(KEY_BYTES + corrections, 0))
+            result.append(FlightBytes(KEY_BYTES + corrections, 0))
     return tuple(result)
 
 
@@ -207,14 +207,14 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
     one = zero + offsets
     zero, one = (seeds.reshape(_SEED_WORDS, bits, count) for seeds in (zero, one))
     key = session.random.bytes(KEY_BYTES)
-    session.channel.send(ExpansionKey(Rows(np.frombuffer(key, dtype=np.uint8)[None])))
+    session.channel.send(ExpansionKey(ByteRows(np.frombuffer(key, dtype=np.uint8)[None])))
     result = np.zeros((count, length), dtype=np.uint64)
     for rows, part in _pieces(count, length, bits):
         masks = _expanded(key, zero[:, rows, part], length)
         corrections = masks + vectors[part] - _expanded(key, one[:, rows, part], length)
         octets = np.ascontiguousarray(corrections).view(np.uint8).reshape(-1, length, _OCTET)
         kept = octets[..., : _correction_bytes(rows.start)].reshape(len(octets), -1)
-        session.channel.send(VectorCorrections(Rows(kept)))
+        session.channel.send(VectorCorrections(ByteRows(kept)))
         result[part] -= _weighted(masks, rows)
     return result
 
@@ -223,13 +223,13 @@ def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) ->
     bits, count = choices.shape
     both = np.broadcast_to(choices, (_SEED_WORDS, bits, count)).reshape(-1)
     seeds = session.oblivious.receive(np.ascontiguousarray(both)).reshape(_SEED_WORDS, bits, count)
-    key = session.channel.recv(ExpansionKey, ExpectedRows(1, KEY_BYTES)).tobytes()
+    key = session.channel.recv(ExpansionKey, ExpectedByteRows(1, KEY_BYTES)).tobytes()
     result = np.zeros((count, length), dtype=np.uint64)
     for rows, part in _pieces(count, length, bits):
         shares = _expanded(key, seeds[:, rows, part], length)
         width = _correction_bytes(rows.start)
         size = shares.shape[0] * shares.shape[1]
-        kept = session.channel.recv(VectorCorrections, ExpectedRows(size, length * width))
+        kept = session.channel.recv(VectorCorrections, ExpectedByteRows(size, length * width))
         octets = np.zeros((size, length, _OCTET), dtype=np.uint8)
         octets[..., :width] = kept.reshape(size, length, width)
         corrections = octets.view(np.uint64).reshape(shares.shape)

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.protocols.session import Session
 
 Words = NDArray[Any]
@@ -37,8 +37,8 @@ _MIN_WORD: Final = 1 << 8
 class MaskedWords(Message, kind="masked-words"):
     """A fresh key under which rows are expanded, and words masked so; from the sender of transfers."""
 
-    key: Rows
-    words: Rows
+    key: ByteRows
+    words: ByteRows
 
 
 def word_type(width: int) -> np.dtype[Any]:
@@ -112,7 +112,7 @@ def send_masked(session: Session, key: bytes, parts: Sequence[tuple[Words, int]]
         for place, size in _planes(packed_bytes(width))
     ]
     data = np.concatenate(octets) if octets else np.empty(0, dtype=np.uint8)
-    session.channel.send(MaskedWords(Rows(np.frombuffer(key, dtype=np.uint8)), Rows(data)))
+    session.channel.send(MaskedWords(ByteRows(np.frombuffer(key, dtype=np.uint8)), ByteRows(data)))
 
 
 def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int]]) -> MaskedParts:
@@ -126,7 +126,7 @@ def receive_masked(session: Session, shapes: Sequence[tuple[tuple[int, ...], int
         ProtocolViolation: the peer sent another size.
     """
     size = masked_bytes(shapes) - KEY_BYTES
-    key, data = session.channel.recv(MaskedWords, ExpectedRows(1, KEY_BYTES), ExpectedRows(1, size))
+    key, data = session.channel.recv(MaskedWords, ExpectedByteRows(1, KEY_BYTES), ExpectedByteRows(1, size))
     return MaskedParts(key.tobytes(), data.reshape(-1), tuple(shapes))
 
 

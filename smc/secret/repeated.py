@@ -115,7 +115,7 @@ def _cut(count: int, size: int) -> list[slice]:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _TransferRows:
     """The rows of a block's transfers, for each bit of shape (columns, rows, 2), and the sender's offset."""
 
     planes: list[Word]
@@ -123,7 +123,7 @@ class _Rows:
 
 
 _NO_OFFSET: Final = np.zeros(2, dtype=np.uint64)
-_NO_ROWS: Final = _Rows([], _NO_OFFSET)
+_NO_ROWS: Final = _TransferRows([], _NO_OFFSET)
 
 
 class RepeatedFactors:
@@ -151,8 +151,8 @@ class RepeatedFactors:
             (own.T[list(columns)] >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
             for bit, columns in enumerate(entries.planes)
         ]
-        self._chosen: list[_Rows] = []
-        self._sent: list[_Rows] = []
+        self._chosen: list[_TransferRows] = []
+        self._sent: list[_TransferRows] = []
 
     def times(self, own_factor: Word, peer_factor: Word, width: int) -> tuple[Words, Words]:
         """Multiply both matrices.
@@ -191,19 +191,21 @@ class RepeatedFactors:
                     own[piece] += self._choose(_within(chosen, mine, piece), piece, masked, length, width)
         return own, other
 
-    def _rows(self, number: int, mine: slice | None, theirs: slice | None) -> tuple[_Rows, _Rows]:
+    def _rows(
+        self, number: int, mine: slice | None, theirs: slice | None
+    ) -> tuple[_TransferRows, _TransferRows]:
         """The rows of a block, made if they are not kept; one flight."""
         chosen = self._chosen[number] if number < len(self._chosen) else None
         sent = self._sent[number] if number < len(self._sent) else None
         oblivious = self._session.oblivious
         if mine and chosen is None:
             rows = oblivious.receive_rows(self._choices(mine))
-            chosen = _Rows(_planes(rows, self._entries, mine), _NO_OFFSET)
+            chosen = _TransferRows(_planes(rows, self._entries, mine), _NO_OFFSET)
             if self._entries.kept:
                 self._chosen.append(chosen)
         if theirs and sent is None:
             found, offset = oblivious.send_rows((theirs.stop - theirs.start) * self._peer.transfers)
-            sent = _Rows(_planes(found, self._peer, theirs), offset)
+            sent = _TransferRows(_planes(found, self._peer, theirs), offset)
             if self._peer.kept:
                 self._sent.append(sent)
         return chosen or _NO_ROWS, sent or _NO_ROWS
@@ -211,7 +213,7 @@ class RepeatedFactors:
     def _choices(self, block: slice) -> NDArray[np.uint8]:
         return np.concatenate([bits[:, block].reshape(-1) for bits in self._bits])
 
-    def _send(self, rows: _Rows, factor: Words, width: int) -> Words:
+    def _send(self, rows: _TransferRows, factor: Words, width: int) -> Words:
         """Send the corrections of a piece; the local shares, shape (rows, length)."""
         key = self._session.random.bytes(16)
         expander = Expander(key, factor.shape[1], width)
@@ -226,7 +228,9 @@ class RepeatedFactors:
         send_masked(self._session, key, parts)
         return share
 
-    def _choose(self, rows: _Rows, piece: slice, masked: MaskedParts, length: int, width: int) -> Words:
+    def _choose(
+        self, rows: _TransferRows, piece: slice, masked: MaskedParts, length: int, width: int
+    ) -> Words:
         """The local shares of a piece from its corrections, shape (rows, length)."""
         kind = word_type(width)
         expander = Expander(masked.key, length, width)
@@ -245,9 +249,9 @@ def _planes(rows: Word, entries: Entries, block: slice) -> list[Word]:
     return [part.reshape(-1, height, 2) for part in np.split(rows, ends)]
 
 
-def _within(rows: _Rows, block: slice, piece: slice) -> _Rows:
+def _within(rows: _TransferRows, block: slice, piece: slice) -> _TransferRows:
     part = slice(piece.start - block.start, piece.stop - block.start)
-    return _Rows([plane[:, part] for plane in rows.planes], rows.offset)
+    return _TransferRows([plane[:, part] for plane in rows.planes], rows.offset)
 
 
 def cost(alice: Entries, bob: Entries, lengths: tuple[int, int], width: int, *, first: bool) -> Cost:

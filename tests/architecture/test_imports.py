@@ -29,13 +29,13 @@ FLOORS = (
     ("smc.oblivious.circuits",),
     ("smc.oblivious.silent_circuits",),
     ("smc.oblivious.engine", "smc.oblivious"),
-    ("smc.protocols.engines", "smc.protocols.cipher_context", "smc.protocols.paillier_holdings"),
+    ("smc.protocols.engines", "smc.protocols.cipher_context"),
     ("smc.protocols.session", "smc.protocols.spec"),
     (
         *("smc.protocols.transfer_costs", "smc.protocols.coins", "smc.protocols.agreement"),
         *("smc.protocols.exchange", "smc.protocols.pools"),
     ),
-    ("smc.protocols.transfers", "smc.protocols.correlated"),
+    ("smc.protocols.transfers", "smc.protocols.correlated", "smc.protocols.trees"),
     (
         *("smc.protocols.comparison", "smc.protocols.conversion", "smc.protocols.baselines"),
         *("smc.protocols.intersection", "smc.protocols"),

@@ -13,9 +13,6 @@ from tests.architecture.source import Module, imports, modules, within
 
 MAY_IMPORT = ("smc.planning.registry",)
 
-TREE_ON_ANOTHER_CIPHER = ("smc.protocols.comparison.elgamal_tree", "smc.protocols.comparison.tree")
-"""The one protocol that is another one's code run with another cipher."""
-
 
 def acquaintances(module: Module, protocols: frozenset[str]) -> Iterator[str]:
     """The protocols that a module imports though they are none of its business."""
@@ -23,7 +20,7 @@ def acquaintances(module: Module, protocols: frozenset[str]) -> Iterator[str]:
         return
     for line, target in imports(module.tree):
         for protocol in protocols - {module.name}:
-            if within(target, protocol) and (module.name, protocol) != TREE_ON_ANOTHER_CIPHER:
+            if within(target, protocol):
                 yield f"{module.name}:{line} imports {target}"
 
 

@@ -1,15 +1,15 @@
 """Comparison by scalar products of shares, bit after bit: PN x NP -> SE, after [BO07].
 
     Alice (sk, x)                             Bob (pk, y)
-      E(x_i), all i         -- Bits -->
+      E(x_i), all i         -- bits -->
       t_i = x_i y_i         <-- Products --   E(x_i y_i - t_i^B), t_i^B uniform
       e_i = [x_i = y_i] = 1 - x_i - y_i + 2 t_i, shared modulo N by local work
       E(e_i^A), all i > 0   -- Equalities -->
       c_1 = [x_0 >= y_0] = 1 - y_0 + t_0; from then on, for i = 1 .. bits - 1:
-      E(c_i^A)              -- State -->
+      E(c_i^A)              -- state -->
                             <-- Crossing --   E(e_i^A c_i^B + c_i^A e_i^B - u_i^B), u_i^B uniform
       c_(i+1) = [x_i > y_i] + [x_i = y_i] c_i = x_i - t_i + e_i c_i
-      E(c_bits^A)           -- State -->      E(delta) = E(c_bits^A) + c_bits^B
+      E(c_bits^A)           -- state -->      E(delta) = E(c_bits^A) + c_bits^B
 
 Inputs: PN-NP, plain integers of `bits` bits, any batch.
 Outputs: SE; the ciphertexts are not fresh and must be re-randomised before they go anywhere (erratum 3).
@@ -42,7 +42,7 @@ from smc.values import Encrypted, KeyHolder, Nothing, Plain
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message, kind="bunn-ostrovsky-bits"):
+class BunnOstrovskyBits(Message, kind="bunn-ostrovsky-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
@@ -63,7 +63,7 @@ class Equalities(Message, kind="bunn-ostrovsky-equalities"):
 
 
 @dataclass(frozen=True, slots=True)
-class State(Message, kind="bunn-ostrovsky-state"):
+class CarryState(Message, kind="bunn-ostrovsky-state"):
     """Alice to Bob: her share of the comparison of the bits below i."""
 
     share: Fresh
@@ -82,7 +82,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
     cipher, channel = session.own, session.channel
     modulus = int(cipher.public.n)
     planes = bit_planes(x.values, bits)
-    channel.send(Bits(cipher.encrypt(flattened(planes))))
+    channel.send(BunnOstrovskyBits(cipher.encrypt(flattened(planes))))
     opened = cipher.decrypt(channel.recv(Products, cipher.expected(count * bits)))
     products = [opened[start : start + count] for start in range(0, count * bits, count)]
     equalities = [
@@ -93,7 +93,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
         channel.send(Equalities(cipher.encrypt(flattened(equalities[1:]))))
     state = [(1 + t) % modulus for t in products[0]]
     for place in range(1, bits):
-        channel.send(State(cipher.encrypt(state)))
+        channel.send(CarryState(cipher.encrypt(state)))
         crossing = cipher.decrypt(channel.recv(Crossing, cipher.expected(count)))
         state = [
             (bit - t + e * c + u) % modulus
@@ -102,7 +102,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Key
             )
         ]
         session.report("compare", place * count // bits, count)
-    channel.send(State(cipher.encrypt(state)))
+    channel.send(CarryState(cipher.encrypt(state)))
     return KeyHolder(count)
 
 
@@ -112,7 +112,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encry
     cipher, channel = session.peer, session.channel
     modulus = int(cipher.public.n)
     planes = bit_planes(y.values, bits)
-    others = channel.recv(Bits, cipher.expected(count * bits))
+    others = channel.recv(BunnOstrovskyBits, cipher.expected(count * bits))
     mine = session.random.below(modulus, count * bits)
     crossed = cipher.scale(others, flattened(planes))
     channel.send(Products(cipher.refresh(cipher.add_plain(crossed, [-t for t in mine]))))
@@ -126,7 +126,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encry
         theirs = channel.recv(Equalities, cipher.expected(count * (bits - 1)))
     for place in range(1, bits):
         equal = theirs[(place - 1) * count : place * count]
-        other = channel.recv(State, cipher.expected(count))
+        other = channel.recv(CarryState, cipher.expected(count))
         mine = session.random.below(modulus, count)
         factors = [*state, *equalities[place]]
         parts = cipher.scale(Ciphertexts.concat([equal, other]), factors)
@@ -137,7 +137,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encry
             for t, e, c, u in zip(products[place], equalities[place], state, mine, strict=True)
         ]
         session.report("compare", place * count // bits, count)
-    return Encrypted(cipher.add_plain(channel.recv(State, cipher.expected(count)), state))
+    return Encrypted(cipher.add_plain(channel.recv(CarryState, cipher.expected(count)), state))
 
 
 def cost(parameters: Parameters) -> Cost:

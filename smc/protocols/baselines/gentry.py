@@ -1,16 +1,16 @@
 """Comparison of bits under encryption by tests for zero: PN x NP -> SE, after [GHJR15].
 
     Alice (sk, x)                        Bob (pk, y)
-      E(x_i), all i      -- Bits -->
+      E(x_i), all i      -- bits -->
                                          E(z_i), z_i = x_i - y_i + 1 + 3 (differing bits above i):
                                          x < y  iff  one z_i is zero, and never more than one
       test for zero of every z in [0, top], top = 3 bits - 1; as long as top > 3:
-      s = z + r          <-- Masked --   E(z + r), r uniform in [0, N - top)
-      w lowest bits of s -- Answers -->  E(h), h = how many of them differ from those of r;  z = 0 iff h = 0
+      s = z + r          <-- masked --   E(z + r), r uniform in [0, N - top)
+      w lowest bits of s -- answers -->  E(h), h = how many of them differ from those of r;  z = 0 iff h = 0
                                          z becomes h, top becomes w = bits of top
       then, with m = top + 1:
-      s = z + r          <-- Masked --   E(z + r)
-      E([s mod m = j])   -- Answers -->  E([z = 0]) is the one for j = r mod m
+      s = z + r          <-- masked --   E(z + r)
+      E([s mod m = j])   -- answers -->  E([z = 0]) is the one for j = r mod m
                                          E(delta) = 1 - sum of E([z_i = 0])
 
 Inputs: PN-NP, plain integers of `bits` bits, any batch.
@@ -55,21 +55,21 @@ _LAST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message, kind="gentry-bits"):
+class GentryBits(Message, kind="gentry-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message, kind="gentry-masked"):
+class GentryMasked(Message, kind="gentry-masked"):
     """Bob to Alice: the numbers under test, each with a random one added."""
 
     sums: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Message, kind="gentry-answers"):
+class GentryAnswers(Message, kind="gentry-answers"):
     """Alice to Bob: bits of every sum, or one bit for each value that it may have."""
 
     bits: Fresh
@@ -109,12 +109,12 @@ def answer(session: Session, step: Reduction, count: int) -> None:
         count: numbers under test.
     """
     cipher = session.own
-    sums = cipher.decrypt(session.channel.recv(Masked, cipher.expected(count)))
+    sums = cipher.decrypt(session.channel.recv(GentryMasked, cipher.expected(count)))
     if step.last:
         planes = [[int(s % (step.top + 1) == value) for s in sums] for value in range(step.answers)]
     else:
         planes = bit_planes(sums, step.answers)
-    session.channel.send(Answers(cipher.encrypt(flattened(planes))))
+    session.channel.send(GentryAnswers(cipher.encrypt(flattened(planes))))
 
 
 def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
@@ -133,8 +133,8 @@ def ask(session: Session, step: Reduction, numbers: Ciphertexts) -> Ciphertexts:
     """
     cipher, count = session.peer, len(numbers)
     masks = session.random.below(_mask_bound(cipher, step.top), count)
-    session.channel.send(Masked(cipher.refresh(cipher.add_plain(numbers, masks))))
-    answers = session.channel.recv(Answers, cipher.expected(count * step.answers))
+    session.channel.send(GentryMasked(cipher.refresh(cipher.add_plain(numbers, masks))))
+    answers = session.channel.recv(GentryAnswers, cipher.expected(count * step.answers))
     if step.last:
         rows = [mask % (step.top + 1) * count + row for row, mask in enumerate(masks)]
         return answers.take(rows)
@@ -153,7 +153,7 @@ def _mask_bound(cipher: Paillier, top: int) -> int:
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> KeyHolder:
     """Alice: encrypts her bits, and what she is asked of masked numbers."""
     count, bits = len(y), parameters.bits
-    session.channel.send(Bits(session.own.encrypt(flattened(bit_planes(x.values, bits)))))
+    session.channel.send(GentryBits(session.own.encrypt(flattened(bit_planes(x.values, bits)))))
     steps = reductions(bits)
     for done, step in enumerate(steps, start=1):
         answer(session, step, count * bits)
@@ -165,7 +165,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Encry
     """Bob: makes the numbers of which one is zero if x < y, and tests them."""
     count, bits = len(x), parameters.bits
     cipher = session.peer
-    others = session.channel.recv(Bits, cipher.expected(count * bits))
+    others = session.channel.recv(GentryBits, cipher.expected(count * bits))
     found, _ = first_differences(cipher, others, bit_planes(y.values, bits), [1] * count)
     numbers = Ciphertexts.concat(found)
     steps = reductions(bits)

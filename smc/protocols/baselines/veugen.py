@@ -1,8 +1,8 @@
 """Comparison of bits under encryption by one zero among shuffled numbers: PN x NP -> SS, after [VBdHE15].
 
     Alice (sk, x)                       Bob (pk, y, s^B uniform; s = 1 if s^B = 1, else -1)
-      E(x_i), all i     -- Bits -->
-                        <-- Tests --    E(r_i c_i), c_i = s + x_i - y_i + 3 (differing bits above i), and
+      E(x_i), all i     -- bits -->
+                        <-- tests --    E(r_i c_i), c_i = s + x_i - y_i + 3 (differing bits above i), and
                                         E(r (s^B + all differing bits)); r_i, r uniform in Z_N^*; shuffled
       s^A = one of them is zero
     s = 1 asks whether x < y, s = -1 whether x >= y; s^A xor s^B = (x >= y)
@@ -40,14 +40,14 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Bits(Message, kind="veugen-bits"):
+class VeugenBits(Message, kind="veugen-bits"):
     """Alice to Bob: her bits, the least significant of the whole batch first."""
 
     bits: Fresh
 
 
 @dataclass(frozen=True, slots=True)
-class Tests(Message, kind="veugen-tests"):
+class VeugenTests(Message, kind="veugen-tests"):
     """Bob to Alice: for each pair bits + 1 numbers, of which one may be zero."""
 
     numbers: Fresh
@@ -61,9 +61,9 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     """
     count, bits = len(y), parameters.bits
     cipher = session.own
-    session.channel.send(Bits(cipher.encrypt(flattened(bit_planes(x.values, bits)))))
+    session.channel.send(VeugenBits(cipher.encrypt(flattened(bit_planes(x.values, bits)))))
     size = bits + 1
-    zero = cipher.is_zero(session.channel.recv(Tests, cipher.expected(count * size)))
+    zero = cipher.is_zero(session.channel.recv(VeugenTests, cipher.expected(count * size)))
     found = [sum(zero[start : start + size]) for start in range(0, count * size, size)]
     if max(found) > 1:
         raise ProtocolViolation("Two numbers were found first where numbers differ, at one pair.")
@@ -74,14 +74,14 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share
     """Bob: asks for one of the two directions, at random."""
     count, bits = len(x), parameters.bits
     cipher, random = session.peer, session.random
-    others = session.channel.recv(Bits, cipher.expected(count * bits))
+    others = session.channel.recv(VeugenBits, cipher.expected(count * bits))
     flips = [int(bit) for bit in random.bits(count)]
     signs = [2 * flip - 1 for flip in flips]
     found, differing = first_differences(cipher, others, bit_planes(y.values, bits), signs)
     numbers = Ciphertexts.concat([*found, cipher.add_plain(differing, flips)])
     order = [place * count + row for row in range(count) for place in random.shuffled(range(bits + 1))]
     blinded = cipher.scale(numbers.take(order), random.units(int(cipher.public.n), len(order)))
-    session.channel.send(Tests(cipher.refresh(blinded)))
+    session.channel.send(VeugenTests(cipher.refresh(blinded)))
     return Share(flips, 2)
 
 

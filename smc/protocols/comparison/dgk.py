@@ -2,7 +2,7 @@
 
     Alice (sk, x)                                  Bob (pk, y)
       n, g, h          -- PublicNumbers --           n, g, h     (both at once, once in a session)
-      E(x_i), i < bits -- EncryptedBits -->
+      E(x_i), i < bits -- encrypted bits -->
                                                      s = -1 or 1, random: -1 asks x >= y, 1 asks x < y
                                                      w_j = x_j xor y_j
                                                      c_i = x_i - y_i + s + 3 sum_(j > i) w_j,  i < bits
@@ -60,7 +60,7 @@ _PIECE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class EncryptedBits(Message, kind="dgk-bits"):
+class DgkBits(Message, kind="dgk-bits"):
     """Alice to Bob: the bits of x, the least significant first."""
 
     bits: FreshDgk
@@ -95,7 +95,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     values = [int(value) for value in x.values]
     for piece in _pieces(len(values), bits):
         spread = [value >> i & 1 for value in values[piece] for i in range(bits)]
-        context.channel.send(EncryptedBits(context.own.encrypt(spread)))
+        context.channel.send(DgkBits(context.own.encrypt(spread)))
     found: list[int] = []
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * (bits + 1)
@@ -121,7 +121,7 @@ def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share
     flips = [int(bit) for bit in context.random.bits(len(values))]
     for piece in _pieces(len(values), bits):
         size = (piece.stop - piece.start) * bits
-        received = context.channel.recv(EncryptedBits, context.peer.expected(size))
+        received = context.channel.recv(DgkBits, context.peer.expected(size))
         blinded = blind(context.peer, context.random, received, values[piece], flips[piece], bits)
         context.channel.send(Blinded(blinded))
         session.report("compare", piece.stop, len(values))

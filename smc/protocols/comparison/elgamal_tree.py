@@ -2,8 +2,8 @@
 
     Alice (x)                                 Bob (y)
       Q_A            -- PublicPoint --          Q_B     (both at once, once in a session)
-      E(nodes)       -- Points -->
-                     <-- Tests --               blinded differences, re-randomised and shuffled
+      E(nodes)       -- points -->
+                     <-- tests --               blinded differences, re-randomised and shuffled
       the zero test: s C_1 = C_2
 
 Inputs: PN-NP, plain integers of `bits` bits, at most `MAX_BITS`, any batch.
@@ -24,11 +24,11 @@ from typing import Final
 from smc.ciphers.curve import ORDER, POINT_BYTES
 from smc.ciphers.elgamal import CIPHERTEXT_BYTES
 from smc.forms import Form, Role
-from smc.protocols.comparison import tree
-from smc.protocols.comparison.dyadic import pack
 from smc.protocols.engines import ELGAMAL
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Setup, Sharing, Spec
+from smc.protocols.trees import membership
+from smc.protocols.trees.dyadic import pack
 from smc.values import Nothing, Plain, Share
 
 MAX_BITS: Final = 248
@@ -50,37 +50,37 @@ def applies(parameters: Parameters) -> bool:
 
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:
     """Protocol 2, Alice."""
-    return tree.alice(session.elgamal, parameters, x, y)
+    return membership.shared_as_alice(session.elgamal, parameters, x, y)
 
 
 def bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Share:
     """Protocol 2, Bob."""
-    return tree.bob(session.elgamal, parameters, x, y)
+    return membership.shared_as_bob(session.elgamal, parameters, x, y)
 
 
 def alice_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Plain:
     """Protocol 1, Alice: she learns delta."""
-    return tree.alice_learns_as_alice(session.elgamal, parameters, x, y)
+    return membership.alice_learns_as_alice(session.elgamal, parameters, x, y)
 
 
 def alice_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Nothing:
     """Protocol 1, Bob."""
-    return tree.alice_learns_as_bob(session.elgamal, parameters, x, y)
+    return membership.alice_learns_as_bob(session.elgamal, parameters, x, y)
 
 
 def bob_learns_as_alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Nothing:
     """Protocol 1 with point and range exchanged, Alice."""
-    return tree.bob_learns_as_alice(session.elgamal, parameters, x, y)
+    return membership.bob_learns_as_alice(session.elgamal, parameters, x, y)
 
 
 def bob_learns_as_bob(session: Session, parameters: Parameters, x: Nothing, y: Plain) -> Plain:
     """Protocol 1 with point and range exchanged, Bob: he learns delta."""
-    return tree.bob_learns_as_bob(session.elgamal, parameters, x, y)
+    return membership.bob_learns_as_bob(session.elgamal, parameters, x, y)
 
 
 def cost(parameters: Parameters) -> Cost:
     """Two flights; Alice has the points."""
-    return tree.nodes_cost(parameters.count * parameters.bits, CIPHERTEXT_BYTES, "ec_")
+    return membership.nodes_cost(parameters.count * parameters.bits, CIPHERTEXT_BYTES, "ec_")
 
 
 def _cost_bob_points(parameters: Parameters) -> Cost:

@@ -1,7 +1,7 @@
 """Comparison of encrypted values: Conversion 5, type 2 from type 3.
 
     Alice (sk)                                    Bob (E(x), E(y))
-                        <-- Masked --             E(a + b),  a = n + x - y,  b uniform in [0, N - 2n)
+                        <-- masked --             E(a + b),  a = n + x - y,  b uniform in [0, N - 2n)
       s = a + b
       E(s div n)        -- Quotients -->
       x' = s mod n      == inner comparison ==    y' = b mod n
@@ -28,7 +28,6 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import ComparisonType, Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
@@ -37,7 +36,7 @@ Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Encrypted | Key
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message, kind="encrypted-masked"):
+class EncryptedMasked(Message, kind="encrypted-masked"):
     """Bob to Alice: E(a + b)."""
 
     sums: Fresh
@@ -68,7 +67,7 @@ def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, 
     """Alice: opens the masked difference and compares its low part."""
     bits = parameters.bits
     mask_bound(session.own.public, bits)
-    sums = session.own.decrypt(session.channel.recv(Masked, session.own.expected(len(x))))
+    sums = session.own.decrypt(session.channel.recv(EncryptedMasked, session.own.expected(len(x))))
     session.channel.send(Quotients(session.own.encrypt([s >> bits for s in sums])))
     inner(inner_parameters(parameters), Plain([s & ((1 << bits) - 1) for s in sums]), Nothing(len(y)))
     return KeyHolder(len(x))
@@ -79,14 +78,14 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
     bits = parameters.bits
     cipher = session.peer
     masks = session.random.below(mask_bound(cipher.public, bits), len(x))
-    difference = cipher.subtract(ciphertexts_of(x, cipher), ciphertexts_of(y, cipher))
+    difference = cipher.subtract(cipher.ciphertexts_of(x), cipher.ciphertexts_of(y))
     masked = cipher.add_plain(difference, [(1 << bits) + b for b in masks])
-    session.channel.send(Masked(cipher.refresh(masked)))
+    session.channel.send(EncryptedMasked(cipher.refresh(masked)))
     quotients = session.channel.recv(Quotients, cipher.expected(len(x)))
     low = inner(inner_parameters(parameters), Nothing(len(x)), Plain([b & ((1 << bits) - 1) for b in masks]))
     if not isinstance(low, Encrypted):
         raise KeyMaterialError("The inner comparison did not end with ciphertexts at Bob.")
-    total = cipher.add(quotients, ciphertexts_of(low, cipher))
+    total = cipher.add(quotients, cipher.ciphertexts_of(low))
     return Encrypted(cipher.add_plain(total, [-(b >> bits) - 1 for b in masks]))
 
 

@@ -2,7 +2,7 @@
 
     Alice (sk)                                    Bob (E(x), E(y))
                                                     d = n + x - y,  b uniform in [0, 2**(bits + 1 + 64))
-                        <-- Masked --               E(sum (d_i + b_i) 2**(slot i)), fresh, one per pack
+                        <-- masked --               E(sum (d_i + b_i) 2**(slot i)), fresh, one per pack
       s_i = d_i + b_i
       x' = s mod n      == inner comparison ==      y' = b mod n        gives XOR shares of x' >= y'
       d_A = s[bits] ^ (x' >= y')_A                  d_B = 1 ^ b[bits] ^ (x' >= y')_B
@@ -36,7 +36,6 @@ from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec, Subprotocol
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share
@@ -45,7 +44,7 @@ Inner = Callable[[Parameters, Plain | Nothing, Plain | Nothing], Share]
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message, kind="packed-masked"):
+class PackedMasked(Message, kind="packed-masked"):
     """Bob to Alice: packs of d + b."""
 
     packs: Fresh
@@ -74,7 +73,7 @@ def alice(session: Session, parameters: Parameters, x: KeyHolder, y: KeyHolder, 
     """
     _check_count(parameters, len(x), len(y))
     packing = layout(parameters)
-    packs = session.channel.recv(Masked, session.own.expected(packing.packs(len(x))))
+    packs = session.channel.recv(PackedMasked, session.own.expected(packing.packs(len(x))))
     sums = packing.split(session.own.decrypt(packs), len(x))
     low = Plain(_low_parts(sums, parameters.bits))
     return _shares(sums, parameters.bits, 0, inner(inner_parameters(parameters), low, Nothing(len(y))))
@@ -91,10 +90,10 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
     packing = layout(parameters)
     cipher = session.peer
     masks = session.random.below(2 << (bits + MASK_BITS), len(x))
-    differences = cipher.subtract(ciphertexts_of(x, cipher), ciphertexts_of(y, cipher))
+    differences = cipher.subtract(cipher.ciphertexts_of(x), cipher.ciphertexts_of(y))
     packs = packing.pack(cipher, differences, session.executor)
     masked = cipher.add_plain(packs, packing.join([(1 << bits) + b for b in masks]))
-    session.channel.send(Masked(cipher.refresh(masked)))
+    session.channel.send(PackedMasked(cipher.refresh(masked)))
     low = Plain(_low_parts(masks, bits))
     return _shares(masks, bits, 1, inner(inner_parameters(parameters), Nothing(len(x)), low))
 

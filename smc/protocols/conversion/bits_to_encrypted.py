@@ -16,7 +16,6 @@ from __future__ import annotations
 from smc.ciphers.paillier import Ciphertexts
 from smc.errors import DomainError
 from smc.forms import Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters, Spec
 from smc.values import Encrypted, KeyHolder
@@ -42,7 +41,7 @@ def bob(session: Session, parameters: Parameters, value: Encrypted) -> Encrypted
     """Bob: Horner's rule from the most significant bit."""
     _count(len(value), parameters)
     cipher = session.peer
-    bits = ciphertexts_of(value, cipher).values
+    bits = cipher.ciphertexts_of(value).values
     total = Ciphertexts(cipher.public, bits[parameters.bits - 1 :: parameters.bits])
     for position in range(parameters.bits - 2, -1, -1):
         digit = Ciphertexts(cipher.public, bits[position :: parameters.bits])

@@ -21,7 +21,6 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Encrypted, KeyHolder
@@ -42,7 +41,7 @@ def alice(session: Session, parameters: Parameters, value: Encrypted) -> KeyHold
     if bound < 1 << parameters.bits:
         raise KeyMaterialError("The keys are too small to mask these values.", "Use larger keys.")
     masks = session.random.below(bound, len(value))
-    masked = theirs.refresh(theirs.add_plain(ciphertexts_of(value, theirs), masks))
+    masked = theirs.refresh(theirs.add_plain(theirs.ciphertexts_of(value), masks))
     session.channel.send(Switch(masked, session.own.encrypt([-r for r in masks])))
     return KeyHolder(len(value))
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form, Role
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec
 from smc.values import Encrypted, KeyHolder, Nothing, Plain
@@ -40,7 +39,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Plain:
 def bob(session: Session, parameters: Parameters, value: Encrypted) -> Nothing:
     """Bob: re-randomises and returns."""
     del parameters
-    session.channel.send(Returned(session.peer.refresh(ciphertexts_of(value, session.peer))))
+    session.channel.send(Returned(session.peer.refresh(session.peer.ciphertexts_of(value))))
     return Nothing(len(value))
 
 

@@ -2,7 +2,7 @@
 
     Alice (sk)                           Bob (E(z))
                                            r uniform: in Z_N if M = N, else in [0, N - 2**bits)
-      z^A = (z + r) mod M  <-- Masked --   E(z + r), fresh
+      z^A = (z + r) mod M  <-- masked --   E(z + r), fresh
                                            z^B = -r mod M
 
 Inputs: SE, integers of `bits` bits (any integers modulo N if M = N).
@@ -22,14 +22,13 @@ from smc.channel.message import Message
 from smc.ciphers.paillier import Fresh
 from smc.errors import KeyMaterialError
 from smc.forms import Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message, kind="encrypted-to-shared"):
+class MaskedValues(Message, kind="encrypted-to-shared"):
     """Bob to Alice: E(z + r)."""
 
     values: Fresh
@@ -38,7 +37,7 @@ class Masked(Message, kind="encrypted-to-shared"):
 def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
     """Alice: opens the masked value."""
     modulus = parameters.number_out
-    opened = session.own.decrypt(session.channel.recv(Masked, session.own.expected(len(value))))
+    opened = session.own.decrypt(session.channel.recv(MaskedValues, session.own.expected(len(value))))
     return Share([z % modulus for z in opened], modulus)
 
 
@@ -52,8 +51,8 @@ def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
         if bound <= 1 << parameters.bits:
             raise KeyMaterialError("The key is too small to mask these values.", "Use a larger key.")
     masks = session.random.below(bound, len(value))
-    masked = cipher.add_plain(ciphertexts_of(value, cipher), masks)
-    session.channel.send(Masked(cipher.refresh(masked)))
+    masked = cipher.add_plain(cipher.ciphertexts_of(value), masks)
+    session.channel.send(MaskedValues(cipher.refresh(masked)))
     return Share([-r % modulus for r in masks], modulus)
 
 

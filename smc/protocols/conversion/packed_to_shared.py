@@ -2,7 +2,7 @@
 
     Alice (sk)                              Bob (E(z))
                                               r uniform in [0, 2**(bits + 64))
-                          <-- Masked --       E(sum (z_i + r_i) 2**(slot i)), fresh, one per pack
+                          <-- masked --       E(sum (z_i + r_i) 2**(slot i)), fresh, one per pack
       z^A = (z + r) mod M                     z^B = -r mod M
 
 Inputs: SE, integers of `bits` bits.
@@ -26,14 +26,13 @@ from smc.channel.message import Message
 from smc.ciphers.packing import MASK_BITS, Packing
 from smc.ciphers.paillier import Fresh
 from smc.forms import Form
-from smc.protocols.paillier_holdings import ciphertexts_of
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Sharing, Spec
 from smc.values import Encrypted, KeyHolder, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Masked(Message, kind="packed-to-shared"):
+class MaskedPacks(Message, kind="packed-to-shared"):
     """Bob to Alice: packs of z + r."""
 
     packs: Fresh
@@ -61,7 +60,7 @@ def alice(session: Session, parameters: Parameters, value: KeyHolder) -> Share:
     """
     modulus = parameters.number_out
     packing = layout(parameters)
-    packs = session.channel.recv(Masked, session.own.expected(packing.packs(len(value))))
+    packs = session.channel.recv(MaskedPacks, session.own.expected(packing.packs(len(value))))
     opened = packing.split(session.own.decrypt(packs), len(value))
     return Share([z % modulus for z in opened], modulus)
 
@@ -72,8 +71,8 @@ def bob(session: Session, parameters: Parameters, value: Encrypted) -> Share:
     packing = layout(parameters)
     cipher = session.peer
     masks = session.random.below(1 << (parameters.bits + MASK_BITS), len(value))
-    packs = packing.pack(cipher, ciphertexts_of(value, cipher), session.executor)
-    session.channel.send(Masked(cipher.refresh(cipher.add_plain(packs, packing.join(masks)))))
+    packs = packing.pack(cipher, cipher.ciphertexts_of(value), session.executor)
+    session.channel.send(MaskedPacks(cipher.refresh(cipher.add_plain(packs, packing.join(masks)))))
     return Share([-r % modulus for r in masks], modulus)
 
 

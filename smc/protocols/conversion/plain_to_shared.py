@@ -2,7 +2,7 @@
 
     Alice (z)                         Bob
       z^A uniform mod M
-      z - z^A mod M     -- Part -->   z^B
+      z - z^A mod M     -- part -->   z^B
 
 Inputs: PN.
 Outputs: SS modulo any M.
@@ -25,7 +25,7 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Message, kind="plain-to-shared"):
+class DealtShares(Message, kind="plain-to-shared"):
     """Alice to Bob: his shares."""
 
     shares: Residues
@@ -36,14 +36,14 @@ def alice(session: Session, parameters: Parameters, value: Plain) -> Share:
     modulus = parameters.number_out
     own = session.random.below(modulus, len(value))
     others = [(z - a) % modulus for z, a in zip(value.values, own, strict=True)]
-    session.channel.send(Part(Residues(others, modulus)))
+    session.channel.send(DealtShares(Residues(others, modulus)))
     return Share(own, modulus)
 
 
 def bob(session: Session, parameters: Parameters, value: Nothing) -> Share:
     """Bob: takes his share."""
     modulus = parameters.number_out
-    return Share(session.channel.recv(Part, ExpectedResidues(modulus, len(value))), modulus)
+    return Share(session.channel.recv(DealtShares, ExpectedResidues(modulus, len(value))), modulus)
 
 
 def cost(parameters: Parameters) -> Cost:

@@ -1,9 +1,9 @@
 """Shared to plain: Conversion 2, to one party or to both.
 
     Alice (z^A)                       Bob (z^B)
-                     <-- Part --      z^B
+                     <-- part --      z^B
       z = z^A + z^B mod M
-                     -- Part -->      (to both: at the same time)
+                     -- part -->      (to both: at the same time)
 
 Inputs: SS modulo M.
 Outputs: PN, or PP.
@@ -26,7 +26,7 @@ from smc.values import Nothing, Plain, Share
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Message, kind="shared-to-plain"):
+class RevealedShares(Message, kind="shared-to-plain"):
     """The sender's shares."""
 
     shares: Residues
@@ -35,14 +35,14 @@ class Part(Message, kind="shared-to-plain"):
 def alice(session: Session, parameters: Parameters, value: Share) -> Plain:
     """Alice: adds Bob's share to hers."""
     expected = ExpectedResidues(parameters.number_in, len(value))
-    others = session.channel.recv(Part, expected)
+    others = session.channel.recv(RevealedShares, expected)
     return Plain([(a + b) % value.modulus for a, b in zip(value.values, others, strict=True)])
 
 
 def bob(session: Session, parameters: Parameters, value: Share) -> Nothing:
     """Bob: gives his share away."""
     del parameters
-    session.channel.send(Part(Residues(value.values, value.modulus)))
+    session.channel.send(RevealedShares(Residues(value.values, value.modulus)))
     return Nothing(len(value))
 
 

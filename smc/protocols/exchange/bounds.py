@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
@@ -36,7 +36,7 @@ _BYTES: Final = 2 * _WORD_BYTES + 1
 class Declarations(Message, kind="declarations"):
     """The sender's declarations, one row each."""
 
-    rows: Rows
+    rows: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,10 @@ def exchange_declarations(session: Session, own: Sequence[Declared], theirs: int
         + each.scale.to_bytes(1, "big")
         for each in own
     )
-    session.channel.send(Declarations(Rows(np.frombuffer(encoded, dtype=np.uint8).reshape(-1, _BYTES))))
+    session.channel.send(Declarations(ByteRows(np.frombuffer(encoded, dtype=np.uint8).reshape(-1, _BYTES))))
     return [
-        _decoded(row.tobytes()) for row in session.channel.recv(Declarations, ExpectedRows(theirs, _BYTES))
+        _decoded(row.tobytes())
+        for row in session.channel.recv(Declarations, ExpectedByteRows(theirs, _BYTES))
     ]
 
 

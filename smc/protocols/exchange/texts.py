@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import DomainError, ProtocolViolation
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
@@ -32,7 +32,7 @@ MAX_BYTES: Final = 1 << 20
 class PublicText(Message, kind="public-text"):
     """The sender's text."""
 
-    octets: Rows
+    octets: ByteRows
 
 
 def exchange_texts(session: Session, own: bytes, length: int) -> str:
@@ -51,8 +51,8 @@ def exchange_texts(session: Session, own: bytes, length: int) -> str:
         raise DomainError("The declarations of the columns are too long.", "Declare fewer or shorter labels.")
     if not 1 <= length <= MAX_BYTES:
         raise ProtocolViolation("The peer announced declarations of an impossible length.")
-    session.channel.send(PublicText(Rows(np.frombuffer(own, dtype=np.uint8)[None])))
-    received = session.channel.recv(PublicText, ExpectedRows(1, length)).tobytes()
+    session.channel.send(PublicText(ByteRows(np.frombuffer(own, dtype=np.uint8)[None])))
+    received = session.channel.recv(PublicText, ExpectedByteRows(1, length)).tobytes()
     try:
         return received.decode("utf-8")
     except UnicodeDecodeError:

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import Bits, ExpectedBits, ExpectedRows, Rows
+from smc.channel.vectors import Bits, ByteRows, ExpectedBits, ExpectedByteRows
 from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
@@ -56,14 +56,14 @@ _PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Masks(Message, kind="intersection-masks"):
+class IntersectionMasks(Message, kind="intersection-masks"):
     """Three masks for each of some keys, from the sender."""
 
-    rows: Rows
+    rows: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Message, kind="intersection-matches"):
+class IntersectionMatches(Message, kind="intersection-matches"):
     """Which rows have a match, from the receiver."""
 
     bits: Bits
@@ -96,7 +96,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
     rows = np.empty((peer_count, cuckoo.HASHES, width), dtype=np.uint8)
     for part in _pieces(peer_count, rows[0].size):
         size = part.stop - part.start
-        piece = session.channel.recv(Masks, ExpectedRows(size, rows[0].size))
+        piece = session.channel.recv(IntersectionMasks, ExpectedByteRows(size, rows[0].size))
         rows[part] = piece.reshape(size, cuckoo.HASHES, width)
         session.report("intersection", part.stop, peer_count)
     matched = np.zeros(peer_count, dtype=np.uint8)
@@ -107,7 +107,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = 
         found[placement.slots[own[hits]]] = True
         matched[places[hits]] = 1
     if tell:
-        session.channel.send(Matches(Bits(matched)))
+        session.channel.send(IntersectionMatches(Bits(matched)))
     return found
 
 
@@ -139,11 +139,11 @@ def send(session: Session, keys: Word, peer_count: RowCount, *, tell: bool = Fal
         rows[:, column] = functions.evaluate(places[column], shuffled)
         session.report("intersection", column + 1, cuckoo.HASHES)
     for part in _pieces(len(keys), rows[0].size):
-        session.channel.send(Masks(Rows(rows[part])))
+        session.channel.send(IntersectionMasks(ByteRows(rows[part])))
     if not tell:
         return None
     found = np.empty(len(keys), dtype=np.bool_)
-    found[order] = session.channel.recv(Matches, ExpectedBits(len(keys)))
+    found[order] = session.channel.recv(IntersectionMatches, ExpectedBits(len(keys)))
     return found
 
 

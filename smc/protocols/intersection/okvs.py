@@ -63,7 +63,7 @@ _DENSE_MASK: Final = np.uint64((1 << DENSE) - 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class StoreSize:
     """The public size of a store.
 
     Attributes:
@@ -75,7 +75,7 @@ class Layout:
     capacity: int
 
     @classmethod
-    def of(cls, count: int) -> Layout:
+    def of(cls, count: int) -> StoreSize:
         """For so many keys."""
         parts = max(1, -(-count // PART_KEYS))
         if parts == 1:
@@ -110,14 +110,14 @@ def encode(keys: Word, values: Word, seed: bytes, random: Randomness) -> Word:
         random: fills what the keys leave free.
 
     Returns:
-        The entries, shape (Layout.of(n).rows, w).
+        The entries, shape (StoreSize.of(n).rows, w).
 
     Raises:
         UsageError: two keys are equal; also, with probability below 2**-39, for distinct keys.
     """
     count, width = values.shape
-    layout = Layout.of(count)
-    rows = _Rows.of(keys, seed, layout)
+    layout = StoreSize.of(count)
+    rows = _KeyRows.of(keys, seed, layout)
     store = random.words(layout.rows * width).reshape(layout.parts, layout.height, width)
     order = np.argsort(rows.parts, kind="stable")
     ends = np.cumsum(np.bincount(rows.parts, minlength=layout.parts))
@@ -132,7 +132,7 @@ def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
     """Look keys up.
 
     Args:
-        store: shape (Layout.of(count).rows, w).
+        store: shape (StoreSize.of(count).rows, w).
         keys: shape (n, 2).
         seed: as when the store was made.
         count: keys that the store was made of.
@@ -140,8 +140,8 @@ def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
     Returns:
         Shape (n, w): the value of each key that was encoded, and a sum of the store's words for any other.
     """
-    layout = Layout.of(count)
-    rows = _Rows.of(keys, seed, layout)
+    layout = StoreSize.of(count)
+    rows = _KeyRows.of(keys, seed, layout)
     parts = store.reshape(layout.parts, layout.height, -1)
     result = np.empty((len(keys), parts.shape[2]), dtype=np.uint64)
     order = np.argsort(rows.parts, kind="stable")
@@ -153,7 +153,7 @@ def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _KeyRows:
     """The rows of keys.
 
     Attributes:
@@ -167,7 +167,7 @@ class _Rows:
     patterns: Word
 
     @classmethod
-    def of(cls, keys: Word, seed: bytes, layout: Layout) -> _Rows:
+    def of(cls, keys: Word, seed: bytes, layout: StoreSize) -> _KeyRows:
         parts = np.empty(len(keys), dtype=np.uint16)
         places = np.empty((len(keys), _ONES), dtype=np.int32)
         patterns = np.empty(len(keys), dtype=np.uint64)
@@ -189,8 +189,8 @@ class _Rows:
     def __len__(self) -> int:
         return len(self.patterns)
 
-    def __getitem__(self, members: NDArray[np.int64]) -> _Rows:
-        return _Rows(self.parts[members], self.places[members], self.patterns[members])
+    def __getitem__(self, members: NDArray[np.int64]) -> _KeyRows:
+        return _KeyRows(self.parts[members], self.places[members], self.patterns[members])
 
     def dense_sums(self, store: Word) -> Word:
         """The dense part of the rows times the entries of their part, shape (n, w)."""
@@ -218,7 +218,7 @@ def _sparse_sums(store: Word, places: Places) -> Word:
     return result
 
 
-def _solve(store: Word, rows: _Rows, values: Word) -> None:
+def _solve(store: Word, rows: _KeyRows, values: Word) -> None:
     """Set the entries of a part, shape (height, w), that is filled at random so far."""
     layers, core = _peel(rows.places, len(store) - DENSE)
     if len(core):
@@ -266,7 +266,7 @@ def _peel(places: Places, columns: int) -> tuple[list[tuple[Places, Places]], ND
     return layers, np.flatnonzero(left)
 
 
-def _solve_core(store: Word, rows: _Rows, values: Word) -> None:
+def _solve_core(store: Word, rows: _KeyRows, values: Word) -> None:
     """Elimination over rows that own no column: sets their columns and the dense ones in the store.
 
     Raises:

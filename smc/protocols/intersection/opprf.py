@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.channel.message import Message
-from smc.channel.vectors import ExpectedRows, ExpectedWords, Rows, Words
+from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.oblivious import oprf
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
@@ -55,7 +55,7 @@ _PIECE_WORDS: Final = 1 << 17
 class StoreSeed(Message, kind="store-seed"):
     """The seed of the store, from the sender."""
 
-    seed: Rows
+    seed: ByteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
     taken = slots >= 0
     inputs[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
     masks = session.oblivious.prf_receive(inputs, _WORD_BYTES * words).view(np.uint64)
-    seed = session.channel.recv(StoreSeed, ExpectedRows(1, okvs.SEED_BYTES)).tobytes()
-    store = np.empty((okvs.Layout.of(_entries(peer_count)).rows, words), dtype=np.uint64)
+    seed = session.channel.recv(StoreSeed, ExpectedByteRows(1, okvs.SEED_BYTES)).tobytes()
+    store = np.empty((okvs.StoreSize.of(_entries(peer_count)).rows, words), dtype=np.uint64)
     for part in _pieces(*store.shape):
         rows = store[part]
         rows[:] = session.channel.recv(StorePiece, ExpectedWords(rows.size)).reshape(rows.shape)
@@ -131,7 +131,7 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
     values ^= functions.evaluate(places, inputs).view(np.uint64)
     seed = session.random.bytes(okvs.SEED_BYTES)
     store = okvs.encode(inputs, values, seed, session.random)
-    session.channel.send(StoreSeed(Rows(np.frombuffer(seed, dtype=np.uint8)[None])))
+    session.channel.send(StoreSeed(ByteRows(np.frombuffer(seed, dtype=np.uint8)[None])))
     for part in _pieces(*store.shape):
         session.channel.send(StorePiece(Words(store[part].reshape(-1))))
     return shares
@@ -146,7 +146,7 @@ def cost(receiver_count: int, sender_count: int, words: int, *, fresh: bool = Fa
         words: w.
         fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
     """
-    rows = okvs.Layout.of(_entries(sender_count)).rows
+    rows = okvs.StoreSize.of(_entries(sender_count)).rows
     function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
     store = Cost((Flight.BOB,), 0, okvs.SEED_BYTES + _WORD_BYTES * words * rows)
     setup = TRANSFER_COST + cost_of(oprf.SETUP).mirror if fresh else Cost()

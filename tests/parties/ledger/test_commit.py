@@ -29,7 +29,7 @@ from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, LedgerError
 from smc.analyses.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 from smc.forms import Role
 
@@ -255,7 +255,7 @@ def test_a_flipped_bit_in_any_part_of_the_messages_is_refused(tmp_path, message,
     said = [words(Announced, _ANNOUNCED, bytes(40)), words(Written, _WRITTEN, bytes(40), bytes(40))]
     said[message][1][part][5] ^= 1
     for kind, pieces in said[: message + 1]:
-        there.send(kind(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
+        there.send(kind(*(ByteRows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
     ledger = Ledger(tmp_path / "l.jsonl")
     with pytest.raises(ProtocolViolation):
         make_gate(ledger, spending(Role.ALICE))(Channel(own))
@@ -266,7 +266,7 @@ def test_an_announcement_does_not_pass_for_the_word_that_it_is_written(tmp_path)
     own, peer = memory_pair(2.0)
     there = Channel(peer)
     for kind, pieces in (words(Announced, _ANNOUNCED, bytes(40)), words(Written, _ANNOUNCED, bytes(40))):
-        there.send(kind(*(Rows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
+        there.send(kind(*(ByteRows(np.frombuffer(bytes(p), np.uint8).reshape(1, -1)) for p in pieces)))
     with pytest.raises(ProtocolViolation):
         make_gate(Ledger(tmp_path / "l.jsonl"), spending(Role.ALICE))(Channel(own))
 
@@ -277,7 +277,7 @@ def test_a_silent_peer_costs_nothing(tmp_path):
     with pytest.raises(PeerLost):
         make_gate(ledger, spending(Role.ALICE))(Channel(own))
     assert ledger.entries() == ()
-    parts = Channel(peer).recv(Announced, ExpectedRows(1, 40), ExpectedRows(1, 64))
+    parts = Channel(peer).recv(Announced, ExpectedByteRows(1, 40), ExpectedByteRows(1, 64))
     assert sum(part.size for part in parts) == GATE_BYTES // 2
 
 

@@ -13,7 +13,7 @@ from parties.config import Address, Keepalive
 from parties.pki import Identity, PeerIdentity
 from parties.ports.terms import Terms
 from smc.channel.message import FRAME_BYTES, Frame
-from smc.channel.vectors import ExpectedRows
+from smc.channel.vectors import ExpectedByteRows
 from smc.forms import Role
 from smc.protocols.session import Session
 from tests.parties.rpc import harness
@@ -22,35 +22,35 @@ from tests.support import keys
 
 
 def _echo(session: Session) -> None:
-    got = session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+    got = session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
     session.channel.send(parcel(got.tobytes()))
 
 
 def _signal_self(number: int) -> Callable[[Session], None]:
     def run(session: Session) -> None:
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
         os.kill(os.getpid(), number)
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     return run
 
 
 def _bad_frame(frame: Frame) -> Callable[[Session], None]:
     def run(session: Session) -> None:
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
         session.channel._transport.send(frame)
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     return run
 
 
 def _defect(session: Session) -> None:
-    session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+    session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
     raise ZeroDivisionError("secret-canary")
 
 
 def _cut(session: Session) -> None:
-    session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+    session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
     session.channel._transport.close()
 
 
@@ -74,9 +74,9 @@ BEHAVIOURS = {
 def _send_and(number: int) -> Callable[[Session], None]:
     def run(session: Session) -> None:
         session.channel.send(parcel(bytes(SIZE)))
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
         os.kill(os.getpid(), number)
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     return run
 

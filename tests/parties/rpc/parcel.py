@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from smc.channel.message import Message
-from smc.channel.vectors import Rows
+from smc.channel.vectors import ByteRows
 
 SIZE = 64
 
@@ -16,9 +16,9 @@ SIZE = 64
 class Parcel(Message, kind="test-parcel"):
     """Some bytes."""
 
-    body: Rows
+    body: ByteRows
 
 
 def parcel(data: bytes) -> Parcel:
     """A parcel of these bytes."""
-    return Parcel(Rows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1)))
+    return Parcel(ByteRows(np.frombuffer(data, dtype=np.uint8).reshape(1, -1)))

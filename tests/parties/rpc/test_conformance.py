@@ -16,7 +16,7 @@ from parties.rpc.transport import GrpcTransport
 from smc.channel.channel import Channel, Transport
 from smc.channel.memory import memory_pair
 from smc.channel.message import FRAME_BYTES, Frame, Message
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import PeerAborted, PeerLost
 from tests.parties.rpc import harness
 
@@ -25,7 +25,7 @@ TIMEOUT = 1.0
 
 @dataclass(frozen=True)
 class Parcel(Message, kind="test-conformance-parcel"):
-    body: Rows
+    body: ByteRows
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def ends(request) -> Iterator[tuple[Transport, Transport]]:
 
 def parcel(size: int, seed: int) -> Parcel:
     rows = np.random.default_rng(seed).integers(0, 256, (1, size), dtype=np.uint8)
-    return Parcel(Rows(rows))
+    return Parcel(ByteRows(rows))
 
 
 def in_thread(work) -> threading.Thread:
@@ -108,7 +108,7 @@ def test_both_directions_at_once(ends):
     def talk(place: int) -> None:
         channel = channels[place]
         channel.send(parcel(size, place))
-        got[place] = channel.recv(Parcel, ExpectedRows(1, size)).tobytes()
+        got[place] = channel.recv(Parcel, ExpectedByteRows(1, size)).tobytes()
         channel.finish()
 
     threads = [in_thread(lambda place=place: talk(place)) for place in (0, 1)]
@@ -161,7 +161,7 @@ def test_abort_carries_its_code(ends):
     one, other = (Channel(end) for end in ends)
     one.abort("some-code")
     with pytest.raises(PeerAborted, match="some-code"):
-        other.recv(Parcel, ExpectedRows(1, 4))
+        other.recv(Parcel, ExpectedByteRows(1, 4))
 
 
 def test_end_from_both(ends):

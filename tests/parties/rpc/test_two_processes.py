@@ -22,7 +22,7 @@ from parties.errors import (
 from parties.pki import certificate
 from parties.rpc.reach import Stage, reach
 from smc.channel.message import FRAME_BYTES, Frame
-from smc.channel.vectors import ExpectedRows
+from smc.channel.vectors import ExpectedByteRows
 from smc.errors import DuettoError, PeerAborted, PeerLost, ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc import harness
@@ -34,7 +34,7 @@ DATA = bytes(range(SIZE))
 
 def exchange(session) -> None:
     session.channel.send(parcel(DATA))
-    assert session.channel.recv(Parcel, ExpectedRows(1, SIZE)).tobytes() == DATA
+    assert session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes() == DATA
 
 
 def run(address, run=exchange, ended=None, **settings) -> None:
@@ -83,7 +83,7 @@ SENT_FRAMES = {
 def test_the_sender_of_a_bad_frame_is_told_a_code_only(name):
     def misbehave(session):
         session.channel._transport.send(SENT_FRAMES[name])
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     with child("echo") as (_, address):
         # As an abort, or as a refusal where it came before the other side was done with the handshake.
@@ -96,7 +96,7 @@ def test_the_sender_of_a_bad_frame_is_told_a_code_only(name):
 def test_a_message_over_the_grpc_limit_breaks_the_stream():
     def flood(session):
         session.channel._transport.send(Frame(0, Parcel.kind(), 1, SIZE, bytes(3 * FRAME_BYTES)))
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     with child("echo") as (_, address):
         with pytest.raises(DuettoError):
@@ -107,7 +107,7 @@ def test_a_message_over_the_grpc_limit_breaks_the_stream():
 def test_a_killed_peer_is_noticed_at_once():
     def until_it_dies(session):
         session.channel.send(parcel(DATA))
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     with child("die") as (process, address):
         with pytest.raises(PeerLost, match="broke"):
@@ -261,9 +261,9 @@ def test_the_listener_notices_the_loss_of_the_dialler(behaviour):
     long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60)
 
     def answer(session):
-        got = session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        got = session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
         session.channel.send(parcel(got.tobytes()))
-        session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
     with harness.listening(NORTH, public(SOUTH), keepalive=keepalive, limits=long) as north:
         ended = harness.Ending()

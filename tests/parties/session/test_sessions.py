@@ -11,7 +11,7 @@ from parties.errors import JobError, PairingError, PeerBusy, PeerRefused, Versio
 from parties.ports.terms import Terms, digest
 from parties.rpc.emulation import EmulatedTransport
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from smc.channel.vectors import ExpectedRows
+from smc.channel.vectors import ExpectedByteRows
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted, PeerLost, ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc.harness import (
@@ -46,11 +46,11 @@ def directory(south):
 
 def swap(session) -> None:
     session.channel.send(parcel(DATA))
-    assert session.channel.recv(Parcel, ExpectedRows(1, SIZE)).tobytes() == DATA
+    assert session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes() == DATA
 
 
 def wait_for_peer(session) -> None:
-    session.channel.recv(Parcel, ExpectedRows(1, SIZE))
+    session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
 
 def serve(south, run, **changes) -> Ending:

@@ -16,7 +16,7 @@ from parties.errors import PeerBusy
 from parties.rpc import tls
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.session.shares import Shares
-from smc.channel.vectors import ExpectedRows
+from smc.channel.vectors import ExpectedByteRows
 from smc.forms import Role
 from tests.parties.rpc.harness import (
     JOB,
@@ -38,7 +38,7 @@ DATA = bytes(range(SIZE))
 
 def swap(session) -> None:
     session.channel.send(parcel(DATA))
-    assert session.channel.recv(Parcel, ExpectedRows(1, SIZE)).tobytes() == DATA
+    assert session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes() == DATA
 
 
 def taken(shares, stack, peer, most=99):

@@ -79,7 +79,9 @@ def test_a_changed_wire_does_not_go_unnoticed(script, baseline, change, monkeypa
         case "kind":
             monkeypatch.setattr(Counts, "_kind", "counts-of-rows")
         case "encoding":
-            monkeypatch.setattr(exact.Masks, "encode", lambda self: self.rows.values.tobytes()[::-1])
+            monkeypatch.setattr(
+                exact.IntersectionMasks, "encode", lambda self: self.rows.values.tobytes()[::-1]
+            )
     changed = copy.deepcopy(baseline)
     changed["runs"][KEYS_OF_ONE_SIDE] = script.described(KEYS_OF_ONE_SIDE)
     places = list(script.differences(baseline, changed))

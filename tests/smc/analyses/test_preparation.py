@@ -16,13 +16,13 @@ from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.outcome import Outcome
 from smc.analyses.preparation import MAX_COMPARISONS, PREPARATION
 from smc.analyses.runner import run_study
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role
 from smc.oblivious.pool import Pool, PoolInfo
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
-from smc.protocols.pools import OFFERS, Offer, Taken, take_pool
+from smc.protocols.pools import OFFERS, PoolOffer, PoolTaken, take_pool
 from smc.protocols.spec import Parameters
 from tests.support.grids import crossed
 from tests.support.holdings import Keys
@@ -234,10 +234,10 @@ def test_a_word_that_is_neither_yes_nor_no_is_refused() -> None:
         take_pool(session, 64, 8, holds_x=True)
 
     def bob(session) -> None:
-        offers = session.channel.recv(Offer, ExpectedRows(OFFERS, 32))
-        session.channel.send(Offer(Rows(offers)))
-        session.channel.send(Taken(Rows(np.array([[2]], np.uint8))))
-        session.channel.recv(Taken, ExpectedRows(1, 1))
+        offers = session.channel.recv(PoolOffer, ExpectedByteRows(OFFERS, 32))
+        session.channel.send(PoolOffer(ByteRows(offers)))
+        session.channel.send(PoolTaken(ByteRows(np.array([[2]], np.uint8))))
+        session.channel.recv(PoolTaken, ExpectedByteRows(1, 1))
 
     store.take = lambda name: None  # type: ignore[method-assign]
     with pytest.raises(ProtocolViolation, match="neither yes nor no"):
@@ -252,8 +252,8 @@ def test_names_that_the_own_side_did_not_offer_are_not_taken() -> None:
         assert take_pool(session, 64, 8, holds_x=True) is None
 
     def bob(session) -> None:
-        session.channel.recv(Offer, ExpectedRows(OFFERS, 32))
-        session.channel.send(Offer(Rows(np.arange(256, dtype=np.uint8).reshape(OFFERS, 32))))
+        session.channel.recv(PoolOffer, ExpectedByteRows(OFFERS, 32))
+        session.channel.send(PoolOffer(ByteRows(np.arange(256, dtype=np.uint8).reshape(OFFERS, 32))))
 
     run_pair(alice, bob)
     assert not store.taken

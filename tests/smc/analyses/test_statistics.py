@@ -251,7 +251,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
-    assert {name for _, name in sent} >= {"Columns", "Corrections"}
+    assert {name for _, name in sent} >= {"TransferColumns", "TransferCorrections"}
     assert not [name for _, name in sent if name == openings.SHARES]
 
 

@@ -12,12 +12,12 @@ from smc.channel.memory import MemoryTransport, memory_pair
 from smc.channel.message import END, FRAME_BYTES, MESSAGE_BYTES, Frame, Message
 from smc.channel.vectors import (
     Bits,
+    ByteRows,
     ExpectedBits,
+    ExpectedByteRows,
     ExpectedResidues,
-    ExpectedRows,
     ExpectedWords,
     Residues,
-    Rows,
     Words,
 )
 from smc.errors import PeerAborted, PeerLost, ProtocolViolation
@@ -31,13 +31,13 @@ class Numbers(Message, kind="test-numbers"):
 @dataclass(frozen=True, slots=True)
 class Mixed(Message, kind="test-mixed"):
     bits: Bits
-    rows: Rows
+    rows: ByteRows
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Message, kind="test-block"):
-    rows: Rows
+    rows: ByteRows
 
 
 def pair(timeout: float = 0.2) -> tuple[Channel, Channel, MemoryTransport]:
@@ -58,8 +58,8 @@ def test_residues_come_back(modulus: int, data: st.DataObject) -> None:
 def test_arrays_come_back(bits: list[int], words: list[int]) -> None:
     alice, bob, _ = pair()
     rows = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    alice.send(Mixed(Bits(np.array(bits, np.uint8)), Rows(rows), Words(np.array(words, np.uint64))))
-    got = bob.recv(Mixed, ExpectedBits(len(bits)), ExpectedRows(3, 4), ExpectedWords(len(words)))
+    alice.send(Mixed(Bits(np.array(bits, np.uint8)), ByteRows(rows), Words(np.array(words, np.uint64))))
+    got = bob.recv(Mixed, ExpectedBits(len(bits)), ExpectedByteRows(3, 4), ExpectedWords(len(words)))
     assert got[0].tolist() == bits
     assert (got[1] == rows).all()
     assert got[2].tolist() == words
@@ -70,8 +70,8 @@ def test_large_messages_travel_in_frames() -> None:
     rows = (
         np.arange(3 * FRAME_BYTES + 5, dtype=np.uint64).view(np.uint8)[: 3 * FRAME_BYTES + 5].reshape(1, -1)
     )
-    alice.send(Block(Rows(rows)))
-    assert (bob.recv(Block, ExpectedRows(1, rows.size)) == rows).all()
+    alice.send(Block(ByteRows(rows)))
+    assert (bob.recv(Block, ExpectedByteRows(1, rows.size)) == rows).all()
 
 
 def test_rounds_count_chains_and_not_messages() -> None:
@@ -104,7 +104,7 @@ def frames_of(message: Message) -> list[Frame]:
 
 
 ONE = frames_of(Numbers(Residues([1, 2], 1000)))[0]
-TWO = frames_of(Block(Rows(np.zeros((1, FRAME_BYTES + 10), np.uint8))))
+TWO = frames_of(Block(ByteRows(np.zeros((1, FRAME_BYTES + 10), np.uint8))))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_pieces_of_a_message_must_be_whole_and_in_order(change: str) -> None:
     for frame in frames:
         left.send(frame)
     with pytest.raises(ProtocolViolation):
-        Channel(right).recv(Block, ExpectedRows(1, FRAME_BYTES + 10))
+        Channel(right).recv(Block, ExpectedByteRows(1, FRAME_BYTES + 10))
 
 
 @pytest.mark.parametrize("piece", [0, 1, 2, FRAME_BYTES - 1])
@@ -165,14 +165,14 @@ def test_a_message_in_frames_that_are_not_full_is_refused_at_once(piece: int) ->
     for sequence in range(2):
         left.send(Frame(sequence, kind, 1, size, bytes(piece)))
     with pytest.raises(ProtocolViolation, match=f"{FRAME_BYTES} bytes was due, one of {piece} came"):
-        Channel(right).recv(Block, ExpectedRows(1, size))
+        Channel(right).recv(Block, ExpectedByteRows(1, size))
     assert right.receive().sequence == 1  # the first frame was enough
 
 
 def test_a_message_over_the_limit_is_not_waited_for() -> None:
     _, right = memory_pair(0.05)
     with pytest.raises(ProtocolViolation, match="over the limit"):
-        Channel(right).recv(Block, ExpectedRows(1, MESSAGE_BYTES + 1))
+        Channel(right).recv(Block, ExpectedByteRows(1, MESSAGE_BYTES + 1))
 
 
 @given(st.binary(max_size=40))

@@ -13,11 +13,11 @@ from smc.ciphers.curve import ORDER, POINT_BYTES, generate, multiply, same
 from smc.ciphers.elgamal import (
     CIPHERTEXT_BYTES,
     ElGamal,
+    ElGamalCiphertexts,
     ElGamalKey,
     ElGamalSecret,
-    FreshPairs,
+    FreshElGamalCiphertexts,
     OwnElGamal,
-    Pairs,
     generate_elgamal,
 )
 from smc.errors import FreshnessError, KeyMaterialError, ProtocolViolation, UsageError
@@ -31,7 +31,7 @@ OWN = OwnElGamal(SECRET, seeded(), POOL)
 PEER = ElGamal(SECRET.public, seeded(), POOL)
 
 
-def opens_to(batch: Pairs, values: list[int]) -> bool:
+def opens_to(batch: ElGamalCiphertexts, values: list[int]) -> bool:
     return OWN.is_zero(OWN.add_plain(batch, [-value for value in values])) == [True] * len(values)
 
 
@@ -128,9 +128,9 @@ def test_refreshing_changes_both_points_and_leaves_once() -> None:
         with pytest.raises(FreshnessError):
             worked.encode()  # type: ignore[attr-defined]
     with pytest.raises(FreshnessError):
-        FreshPairs(SECRET.public, batch.values)
+        FreshElGamalCiphertexts(SECRET.public, batch.values)
     with pytest.raises(FreshnessError):
-        FreshPairs.concat([PEER.encrypt([1]), PEER.add_plain(batch, [1])])  # type: ignore[list-item]
+        FreshElGamalCiphertexts.concat([PEER.encrypt([1]), PEER.add_plain(batch, [1])])  # type: ignore[list-item]
 
 
 OFF_THE_CURVE = (5).to_bytes(32, "big")  # 5**3 + 7 is no square modulo the field's prime
@@ -188,7 +188,7 @@ def test_keys() -> None:
         with pytest.raises(KeyMaterialError):
             work(other)
     with pytest.raises(KeyMaterialError):
-        Pairs.concat([other, PEER.encrypt([1])])
+        ElGamalCiphertexts.concat([other, PEER.encrypt([1])])
     for shown in (repr(one), repr(other), repr(PEER), repr(OWN)):
         assert str(one.scalar) not in shown
         assert hex(SECRET.scalar)[2:] not in shown

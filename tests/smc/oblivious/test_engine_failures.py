@@ -15,7 +15,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.oblivious.circuits import Openings
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.transfers import Columns
+from smc.oblivious.transfers import TransferColumns
 from smc.pair import run_pair
 from tests.support.seeds import seeded
 
@@ -37,7 +37,16 @@ def spoil(monkeypatch, kind, change):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Offer", "Choice", "LevelSums", "ChoiceColumns", "Columns", "DigitOffers", "Openings"]
+    "kind",
+    [
+        "BaseOffer",
+        "BaseChoices",
+        "LevelSums",
+        "TransferChoiceColumns",
+        "TransferColumns",
+        "DigitOffers",
+        "Openings",
+    ],
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):
     class Short:
@@ -90,7 +99,7 @@ def test_messages_of_an_earlier_session_give_no_right_result_in_a_later_one(monk
 
     def message(self, kind, size):
         data = honest(self, kind, size)
-        if kind == Columns.kind():
+        if kind == TransferColumns.kind():
             seen.append(data)
         return data
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from smc.channel.channel import Channel
-from smc.oblivious.base_ot import BaseKeys, Choice, Offer
+from smc.oblivious.base_ot import BaseChoices, BaseKeys, BaseOffer
 from smc.oblivious.transfers import Triples
 from tests.smc.oblivious.engine_runs import both, compare
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
-POINTS = {Offer.kind(), Choice.kind()}
+POINTS = {BaseOffer.kind(), BaseChoices.kind()}
 Z = 4.9  # standard deviations: a false alarm once in a million
 
 

@@ -12,7 +12,7 @@ from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Form
 from smc.oblivious import silent_circuits
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.silent_circuits import Layout, SilentTransfers
+from smc.oblivious.silent_circuits import SilentDigits, SilentTransfers
 from smc.oblivious.transfers import Transfers
 from smc.pair import run_pair
 from smc.planning.cost import Network
@@ -95,7 +95,7 @@ def test_large_batches():
 def test_a_batch_across_spans(monkeypatch):
     monkeypatch.setattr(silent_circuits, "SPAN_WORDS", 40)
     x, y = (RANDOM.words(500) & np.uint64(255) for _ in range(2))
-    assert len(list(Layout.of(8).spans(500))) == 2
+    assert len(list(SilentDigits.of(8).spans(500))) == 2
     check([(x, y, 8)])
 
 
@@ -190,7 +190,7 @@ def test_triples_and_one_of_four_transfers():
     assert len({plane.tobytes() for pad in offered for plane in pad}) == 8
 
 
-@pytest.mark.parametrize("kind", ["Columns", "Refill", "DigitShifts", "PairOffers"])
+@pytest.mark.parametrize("kind", ["TransferColumns", "Refill", "DigitShifts", "PairOffers"])
 def test_truncated_messages_are_refused(monkeypatch, kind):
     class Short:
         def __init__(self, message):

@@ -109,10 +109,10 @@ def test_what_bob_receives_is_noise(modulus: int, bit: int, monkeypatch: pytest.
     assert byte_statistic(lower.tobytes()) < 377.3
 
 
-@pytest.mark.parametrize("kind", ["Corrections", "SeededCorrections"])
+@pytest.mark.parametrize("kind", ["CorrelatedCorrections", "SeededCorrections"])
 def test_a_message_that_is_too_short_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     channels = truncated(monkeypatch, kind)
-    given = Parameters(9, 1, 512, 512, 2, 1 << 64 if kind == "Corrections" else N)
+    given = Parameters(9, 1, 512, 512, 2, 1 << 64 if kind == "CorrelatedCorrections" else N)
 
     def alice(session: Session) -> Share:
         channels.append(session.channel)

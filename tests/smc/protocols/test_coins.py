@@ -7,19 +7,19 @@ import hashlib
 import numpy as np
 import pytest
 
-from smc.channel.vectors import ExpectedRows, Rows
+from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.coins import COIN_BYTES, TOSS_COST, CoinCommitment, Coins, toss
 
 
-def row(data: bytes) -> Rows:
-    return Rows(np.frombuffer(data, dtype=np.uint8)[None])
+def row(data: bytes) -> ByteRows:
+    return ByteRows(np.frombuffer(data, dtype=np.uint8)[None])
 
 
 def read(session, kind):
-    return session.channel.recv(kind, ExpectedRows(1, COIN_BYTES)).tobytes()
+    return session.channel.recv(kind, ExpectedByteRows(1, COIN_BYTES)).tobytes()
 
 
 def test_coins_are_the_same_for_both_and_new_each_time():

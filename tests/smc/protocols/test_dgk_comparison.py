@@ -9,7 +9,7 @@ import pytest
 from gmpy2 import powmod
 
 from smc.channel.channel import Traffic
-from smc.channel.vectors import Rows
+from smc.channel.vectors import ByteRows
 from smc.ciphers.dgk import Dgk, DgkCiphertexts, FreshDgk, OwnDgk
 from smc.ciphers.dgk_keys import (
     BITS,
@@ -120,7 +120,7 @@ def collect(x: int, y: int, count: int) -> list[list[int]]:
 
     def alice(session: Session) -> list[list[int]]:
         seat = with_key(session).dgk
-        seat.channel.send(dgk.EncryptedBits(seat.own.encrypt(bits_of(x) * count)))
+        seat.channel.send(dgk.DgkBits(seat.own.encrypt(bits_of(x) * count)))
         received = seat.channel.recv(dgk.Blinded, seat.own.expected(SPREAD * count))
         assert len({powmod(value, PLAINTEXTS, seat.own.public.n) for value in received.values}) == len(
             received
@@ -205,7 +205,7 @@ def test_the_widest_numbers() -> None:
 def test_two_zeros_are_a_violation() -> None:
     def bob(session: Session) -> None:
         seat = with_key(session).dgk
-        seat.channel.recv(dgk.EncryptedBits, seat.peer.expected(WIDTH))
+        seat.channel.recv(dgk.DgkBits, seat.peer.expected(WIDTH))
         seat.channel.send(dgk.Blinded(seat.peer.encrypt([0] * SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
@@ -241,7 +241,7 @@ def test_toy_keys_are_refused() -> None:
 
 def test_a_malformed_key_is_refused() -> None:
     def bob(session: Session) -> None:
-        session.channel.send(PublicNumbers(Rows(np.ones((1, KEY_BYTES), dtype=np.uint8))))
+        session.channel.send(PublicNumbers(ByteRows(np.ones((1, KEY_BYTES), dtype=np.uint8))))
 
     with pytest.raises(ProtocolViolation, match="not acceptable"):
         run_pair(lambda session: with_key(session).dgk, bob)
@@ -255,11 +255,11 @@ def test_numbers_that_are_no_ciphertexts_are_refused_on_both_sides(number: int |
         return FreshDgk.declare(key.public, [value] * count)
 
     def as_alice(session: Session) -> None:
-        with_key(session).dgk.channel.send(dgk.EncryptedBits(batch(Role.ALICE, WIDTH)))
+        with_key(session).dgk.channel.send(dgk.DgkBits(batch(Role.ALICE, WIDTH)))
 
     def as_bob(session: Session) -> None:
         seat = with_key(session).dgk
-        seat.channel.recv(dgk.EncryptedBits, seat.peer.expected(WIDTH))
+        seat.channel.recv(dgk.DgkBits, seat.peer.expected(WIDTH))
         seat.channel.send(dgk.Blinded(batch(Role.ALICE, SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)

@@ -8,16 +8,23 @@ import numpy as np
 import pytest
 
 from smc.channel.channel import Traffic
-from smc.channel.vectors import Rows
+from smc.channel.vectors import ByteRows
 from smc.ciphers.curve import ORDER, POINT_BYTES, Point, add, generate, multiply, same
-from smc.ciphers.elgamal import CIPHERTEXT_BYTES, ElGamal, FreshPairs, OwnElGamal, Pairs
+from smc.ciphers.elgamal import (
+    CIPHERTEXT_BYTES,
+    ElGamal,
+    ElGamalCiphertexts,
+    FreshElGamalCiphertexts,
+    OwnElGamal,
+)
 from smc.errors import ProtocolViolation
 from smc.pair import run_pair
 from smc.protocols.cipher_context import KeyedCipherContext, PublicPoint
-from smc.protocols.comparison import elgamal_tree, tree
-from smc.protocols.comparison.dyadic import cover_from, pack, point_nodes
+from smc.protocols.comparison import elgamal_tree
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
+from smc.protocols.trees import membership
+from smc.protocols.trees.dyadic import cover_from, pack, point_nodes
 from smc.values import Nothing, Plain, Share
 from tests.support.seeds import seeded
 
@@ -38,7 +45,7 @@ def open_difference(pair: tuple[Point, Point], secret: int) -> Point:
     return add(pair[1], multiply(multiply(pair[0], secret), -1))
 
 
-def attack(received: Pairs, points: list[int], scalars: list[int], secret: int) -> set[int]:
+def attack(received: ElGamalCiphertexts, points: list[int], scalars: list[int], secret: int) -> set[int]:
     """Alice looks for labels: if all that happened to (k G, ..) is r, then r k G and r d G betray d."""
     found: set[int] = set()
     for pair in received.values:
@@ -61,20 +68,20 @@ def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
             secret, points = secret_of(seat), labels(x)
             scalars = [1 + k for k in seeded().below(ORDER - 1, BITS)]
             sent = [(generate(k), generate(m + k * secret)) for m, k in zip(points, scalars, strict=True)]
-            seat.channel.send(tree.Points(FreshPairs.declare(seat.own.public, sent)))
-            received = seat.channel.recv(tree.Tests, seat.own.expected(BITS))
+            seat.channel.send(membership.TreePoints(FreshElGamalCiphertexts.declare(seat.own.public, sent)))
+            received = seat.channel.recv(membership.TreeTests, seat.own.expected(BITS))
             found[y] = attack(received, points, scalars, secret)
 
         def bob(session: Session, y: int = y) -> None:
             answer(session.elgamal)
-            tree.hide_ranges(session.elgamal, [cover_from(y, BITS)], BITS)
+            membership.hide_ranges(session.elgamal, [cover_from(y, BITS)], BITS)
 
         run_pair(alice, bob)
     return found
 
 
 def forget_to_refresh(seat: CipherContext) -> None:
-    seat.peer.refresh = lambda batch: FreshPairs.declare(batch.key, batch.values)  # type: ignore[method-assign]
+    seat.peer.refresh = lambda batch: FreshElGamalCiphertexts.declare(batch.key, batch.values)  # type: ignore[method-assign]
 
 
 def test_the_attack_of_erratum_3_learns_nothing() -> None:
@@ -90,14 +97,16 @@ def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation() ->
 def collect(x: int, y: int, count: int) -> list[list[Point]]:
     """The differences dG that Alice opens in `count` runs of Protocol 2 on the same input."""
 
-    sizes = [piece.stop - piece.start for piece in tree._pieces(count, BITS)]
+    sizes = [piece.stop - piece.start for piece in membership._pieces(count, BITS)]
 
     def alice(session: Session) -> list[list[Point]]:
         seat = session.elgamal
         for size in sizes:
-            seat.channel.send(tree.Points(seat.own.encrypt(labels(x) * size)))
+            seat.channel.send(membership.TreePoints(seat.own.encrypt(labels(x) * size)))
         due = [seat.own.expected(BITS * size) for size in sizes]
-        received = [pair for expected in due for pair in seat.channel.recv(tree.Tests, expected).values]
+        received = [
+            pair for expected in due for pair in seat.channel.recv(membership.TreeTests, expected).values
+        ]
         assert len({pair[0].format() for pair in received if pair[0]}) == BITS * count
         opened = [open_difference(pair, secret_of(seat)) for pair in received]
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
@@ -134,11 +143,11 @@ def test_what_alice_sees_does_not_depend_on_the_inputs(x: int, y: int) -> None:
 def test_two_hits_are_a_violation() -> None:
     def bob(session: Session) -> None:
         seat = session.elgamal
-        seat.channel.recv(tree.Points, seat.peer.expected(BITS))
-        seat.channel.send(tree.Tests(seat.peer.encrypt([0] * BITS)))
+        seat.channel.recv(membership.TreePoints, seat.peer.expected(BITS))
+        seat.channel.send(membership.TreeTests(seat.peer.encrypt([0] * BITS)))
 
     with pytest.raises(ProtocolViolation, match="more than one node"):
-        run_pair(lambda session: tree.find_points(session.elgamal, [3], BITS), bob)
+        run_pair(lambda session: membership.find_points(session.elgamal, [3], BITS), bob)
 
 
 def run(x: list[int], y: list[int], bits: int) -> tuple[list[int], Traffic, dict[str, int]]:
@@ -208,13 +217,13 @@ def test_a_key_off_the_curve_is_refused() -> None:
     bad = b"\x02" + (5).to_bytes(32, "big")
 
     def bob(session: Session) -> None:
-        session.channel.send(PublicPoint(Rows(np.frombuffer(bad, dtype=np.uint8).reshape(1, -1))))
+        session.channel.send(PublicPoint(ByteRows(np.frombuffer(bad, dtype=np.uint8).reshape(1, -1))))
 
     with pytest.raises(ProtocolViolation, match="not on the curve"):
         run_pair(lambda session: session.elgamal, bob)
 
 
-class Forged(FreshPairs):
+class Forged(FreshElGamalCiphertexts):
     """Sends given bytes."""
 
     __slots__ = ("data",)
@@ -232,12 +241,12 @@ def forged(seat: CipherContext, data: bytes) -> Forged:
 @pytest.mark.parametrize("data", [bytes(BITS * CIPHERTEXT_BYTES), b"\x02" * (BITS * CIPHERTEXT_BYTES - 1)])
 def test_forged_ciphertexts_are_refused_on_both_sides(data: bytes) -> None:
     def as_alice(session: Session) -> None:
-        session.elgamal.channel.send(tree.Points(forged(session.elgamal, data)))
+        session.elgamal.channel.send(membership.TreePoints(forged(session.elgamal, data)))
 
     def as_bob(session: Session) -> None:
         seat = session.elgamal
-        seat.channel.recv(tree.Points, seat.peer.expected(BITS))
-        seat.channel.send(tree.Tests(forged(seat, data)))
+        seat.channel.recv(membership.TreePoints, seat.peer.expected(BITS))
+        seat.channel.send(membership.TreeTests(forged(seat, data)))
 
     given = Parameters(1, BITS, 0, 0)
     with pytest.raises(ProtocolViolation):

@@ -131,7 +131,7 @@ def test_what_the_sender_sees_is_uniform(monkeypatch):
 def test_masks_of_other_keys_are_uniform(monkeypatch):
     tap = Tap(monkeypatch)
     matched(*two_sets(10, 10_000, 0))
-    assert chi_square(np.frombuffer(b"".join(tap.sent["Masks"]), dtype=np.uint8))
+    assert chi_square(np.frombuffer(b"".join(tap.sent["IntersectionMasks"]), dtype=np.uint8))
 
 
 def test_rows_of_masks_are_in_no_order(monkeypatch):
@@ -154,7 +154,9 @@ def test_rows_of_masks_are_in_no_order(monkeypatch):
     assert len(set(rows)) > 5
 
 
-@pytest.mark.parametrize("kind", ["Masks", "Matches", "Coins", "PrfMatrix", "PrfSums"])
+@pytest.mark.parametrize(
+    "kind", ["IntersectionMasks", "IntersectionMatches", "Coins", "PrfMatrix", "PrfSums"]
+)
 def test_truncated_messages_are_refused(monkeypatch, kind):
     spoiled(monkeypatch, kind)
     with pytest.raises(ProtocolViolation):

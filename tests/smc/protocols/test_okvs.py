@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from smc.errors import UsageError
 from smc.protocols.intersection import okvs
-from smc.protocols.intersection.okvs import DENSE, PART_KEYS, SEED_BYTES, Layout, decode, encode
+from smc.protocols.intersection.okvs import DENSE, PART_KEYS, SEED_BYTES, StoreSize, decode, encode
 from tests.support.seeds import seeded
 
 RANDOM = seeded()
@@ -25,7 +25,7 @@ def drawn(count, width=1):
 
 def dependent_sets(count):
     """N of the module: the expected number of sets of keys whose sparse parts cancel."""
-    columns = Layout.of(count).columns
+    columns = StoreSize.of(count).columns
     total = 0.0
     for weight in range(columns + 1):
         bias = (1 - 2 * weight / columns) ** 3
@@ -40,7 +40,7 @@ def dependent_sets(count):
 def test_every_key_gets_its_value(count, width):
     keys, values, seed = drawn(count, width)
     store = encode(keys, values, seed, RANDOM)
-    assert store.shape == (Layout.of(count).rows, width)
+    assert store.shape == (StoreSize.of(count).rows, width)
     assert (decode(store, keys, seed, count) == values).all()
 
 
@@ -55,7 +55,7 @@ def test_any_distinct_keys_can_be_stored(numbers, seed):
 def test_several_parts_hold_what_one_does(monkeypatch):
     monkeypatch.setattr(okvs, "PART_KEYS", 512)
     keys, values, seed = drawn(5000, 2)
-    layout = Layout.of(5000)
+    layout = StoreSize.of(5000)
     assert layout.parts == 10
     assert layout.capacity < 800
     assert (decode(encode(keys, values, seed, RANDOM), keys, seed, 5000) == values).all()
@@ -63,7 +63,7 @@ def test_several_parts_hold_what_one_does(monkeypatch):
 
 def test_an_overfull_part_is_refused(monkeypatch):
     monkeypatch.setattr(okvs, "PART_KEYS", 64)
-    monkeypatch.setattr(okvs.Layout, "of", classmethod(lambda cls, count: cls(4, count // 4)))
+    monkeypatch.setattr(okvs.StoreSize, "of", classmethod(lambda cls, count: cls(4, count // 4)))
     keys, values, seed = drawn(1001)
     with pytest.raises(UsageError):
         encode(keys, values, seed, RANDOM)
@@ -82,7 +82,7 @@ def test_a_store_of_uniform_values_is_uniform(count):
     keys, _, seed = drawn(count)
     stores = [
         encode(keys, RANDOM.words(count).reshape(-1, 1), seed, RANDOM)
-        for _ in range(75_000 // Layout.of(count).rows)
+        for _ in range(75_000 // StoreSize.of(count).rows)
     ]
     assert uniform(np.concatenate(stores))
 
@@ -98,7 +98,7 @@ def test_other_keys_get_uniform_words():
 def test_the_fill_is_fresh_each_time():
     keys, values, seed = drawn(500)
     first, second = (encode(keys, values, seed, RANDOM) for _ in range(2))
-    free = Layout.of(500).rows - 500
+    free = StoreSize.of(500).rows - 500
     assert (first != second).sum() > free // 2
 
 
@@ -110,14 +110,14 @@ def test_a_store_fails_with_less_than_the_stated_probability(count):
 
 def test_the_count_of_dependent_sets_is_right_for_pairs():
     """For few keys the pairs that coincide are all; their probability is that of equal odd subsets."""
-    count, columns = 4, Layout.of(4).columns
+    count, columns = 4, StoreSize.of(4).columns
     same = (3 * 2 * comb(columns, 3) * 6 + columns * (3 * columns - 2) ** 2) / columns**6
     assert dependent_sets(count) == pytest.approx(comb(count, 2) * same, rel=0.05)
 
 
 @pytest.mark.parametrize("count", [PART_KEYS + 1, 10 * PART_KEYS + 7, 3_000_000, 30_000_000])
 def test_a_part_is_overfull_with_negligible_probability(count):
-    layout = Layout.of(count)
+    layout = StoreSize.of(count)
     mean = count / layout.parts
     excess = layout.capacity - mean
     tail = exp(-excess * excess / (2 * (mean + excess / 3)))

@@ -165,7 +165,7 @@ def test_the_low_parts_are_all_that_goes_inside() -> None:
 
 @pytest.mark.parametrize("protocol", ["packed", "packed-to-shared"])
 def test_a_pack_that_runs_over_is_refused(protocol: str) -> None:
-    message = packed.Masked if protocol == "packed" else packed_to_shared.Masked
+    message = packed.PackedMasked if protocol == "packed" else packed_to_shared.MaskedPacks
     given = Parameters(3, 8, 512, 512, modulus_out=1 << 32)
 
     def alice(session: Session) -> Share:

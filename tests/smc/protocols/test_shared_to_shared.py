@@ -100,7 +100,7 @@ def test_what_bob_receives_is_noise(share: int, monkeypatch: pytest.MonkeyPatch)
         return convert(session, [(3, share)] * 4000, 8, 1 << 64, 1 << 40, False)
 
     _, seen = transcripts(monkeypatch, party)
-    body = next(data for kind, data in seen[Role.BOB] if kind == "Corrections")
+    body = next(data for kind, data in seen[Role.BOB] if kind == "CorrelatedCorrections")
     assert len(body) == 5 * 4000
     assert byte_statistic(body) < 377.3
 

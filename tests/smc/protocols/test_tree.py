@@ -12,9 +12,10 @@ from smc.errors import ProtocolViolation
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.comparison import tree
-from smc.protocols.comparison.dyadic import Cover, cover_below, cover_from, pack, point_nodes
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
+from smc.protocols.trees import membership
+from smc.protocols.trees.dyadic import Cover, cover_below, cover_from, pack, point_nodes
 from smc.values import Nothing, Plain
 from tests.support.keys import toy
 from tests.support.seeds import seeded
@@ -87,8 +88,8 @@ def curious_alice(x: int, found: dict[int, set[int]], y: int) -> Callable[[Sessi
             (1 + point * key.n) * powmod(rho, key.n, key.n_squared) % key.n_squared
             for point, rho in zip(points, rhos, strict=True)
         ]
-        session.channel.send(tree.Points(declare_fresh(key, sent)))
-        received = session.channel.recv(tree.Tests, session.own.expected(BITS))
+        session.channel.send(membership.TreePoints(declare_fresh(key, sent)))
+        received = session.channel.recv(membership.TreeTests, session.own.expected(BITS))
         found[y] = attack(received, session.own.decrypt(received), points, rhos)
 
     return run
@@ -104,7 +105,7 @@ def leaky_tests(session: Session, nodes: Ciphertexts, covers: Sequence[Cover], b
         session.peer.refresh = refresh  # type: ignore[method-assign]
 
 
-HONEST = tree.blinded_differences
+HONEST = membership.blinded_differences
 
 
 def spy(x: int) -> dict[int, set[int]]:
@@ -112,7 +113,7 @@ def spy(x: int) -> dict[int, set[int]]:
     for y in range(1, 1 << BITS):
         run_pair(
             curious_alice(x, found, y),
-            lambda session, y=y: tree.hide_ranges(session, [cover_from(y, BITS)], BITS),
+            lambda session, y=y: membership.hide_ranges(session, [cover_from(y, BITS)], BITS),
             keys=(ALICE, BOB),
         )
     return found
@@ -125,7 +126,7 @@ def test_the_attack_of_erratum_3_learns_nothing() -> None:
 def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tree, "blinded_differences", leaky_tests)
+    monkeypatch.setattr(membership, "blinded_differences", leaky_tests)
     for y, learned in spy(0).items():
         assert learned == labels(y)  # from which y follows
 
@@ -134,14 +135,14 @@ def collect_tests(x: int, y: int, count: int) -> list[list[int]]:
     """What Alice decrypts in `count` runs of Protocol 2 on the same input."""
 
     nodes = [pack(layer, node, BITS) for layer, node in enumerate(point_nodes(x, BITS))]
-    pieces = [piece.stop - piece.start for piece in tree._pieces(count, BITS)]
+    pieces = [piece.stop - piece.start for piece in membership._pieces(count, BITS)]
 
     def alice(session: Session) -> list[list[int]]:
         for size in pieces:
-            session.channel.send(tree.Points(session.own.encrypt(nodes * size)))
+            session.channel.send(membership.TreePoints(session.own.encrypt(nodes * size)))
         opened: list[int] = []
         for size in pieces:
-            received = session.channel.recv(tree.Tests, session.own.expected(BITS * size))
+            received = session.channel.recv(membership.TreeTests, session.own.expected(BITS * size))
             opened += session.own.decrypt(received)
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
@@ -174,11 +175,11 @@ def test_what_alice_sees_in_protocol_2_does_not_depend_on_the_inputs(x: int, y: 
 
 def test_two_hits_are_a_violation() -> None:
     def bob(session: Session) -> None:
-        session.channel.recv(tree.Points, session.peer.expected(BITS))
-        session.channel.send(tree.Tests(session.peer.encrypt([0] * BITS)))
+        session.channel.recv(membership.TreePoints, session.peer.expected(BITS))
+        session.channel.send(membership.TreeTests(session.peer.encrypt([0] * BITS)))
 
     with pytest.raises(ProtocolViolation, match="more than one node"):
-        run_pair(lambda session: tree.find_points(session, [3], BITS), bob, keys=(ALICE, BOB))
+        run_pair(lambda session: membership.find_points(session, [3], BITS), bob, keys=(ALICE, BOB))
 
 
 def test_bobs_work_does_not_depend_on_his_number() -> None:
@@ -186,8 +187,8 @@ def test_bobs_work_does_not_depend_on_his_number() -> None:
     for y in (0, 1, 10, 15):
 
         def bob(session: Session, y: int = y) -> dict[str, int]:
-            tree.hide_ranges(session, [cover_from(y, BITS)], BITS)
+            membership.hide_ranges(session, [cover_from(y, BITS)], BITS)
             return dict(session.peer.operations)
 
-        counts.append(run_pair(lambda s: tree.find_points(s, [3], BITS), bob, keys=(ALICE, BOB))[1])
+        counts.append(run_pair(lambda s: membership.find_points(s, [3], BITS), bob, keys=(ALICE, BOB))[1])
     assert all(count == {"power": BITS, "mask": BITS} for count in counts)

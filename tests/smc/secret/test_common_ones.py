@@ -71,7 +71,7 @@ def test_what_a_party_sees_is_noise_of_one_size(monkeypatch, value):
     shape = (8, 16, 64)
     fixed = np.full(shape, value, dtype=np.uint8)
     results, seen = transcripts(monkeypatch, side(fixed, fixed))
-    for role, kind in ((Role.ALICE, "OverlapCorrections"), (Role.BOB, "Columns")):
+    for role, kind in ((Role.ALICE, "OverlapCorrections"), (Role.BOB, "TransferColumns")):
         data = b"".join(body for name, body in seen[role] if name == kind)
         assert len(data) > 20_000
         assert byte_statistic(data) < BYTES_BOUND
@@ -81,7 +81,9 @@ def test_what_a_party_sees_is_noise_of_one_size(monkeypatch, value):
     assert shapes(seen) == shapes(other)
 
 
-@pytest.mark.parametrize(("kind", "cheat"), [("Columns", Role.ALICE), ("OverlapCorrections", Role.BOB)])
+@pytest.mark.parametrize(
+    ("kind", "cheat"), [("TransferColumns", Role.ALICE), ("OverlapCorrections", Role.BOB)]
+)
 def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat):
     channels = truncated(monkeypatch, kind)
     rows = bits((2, 3, 10))

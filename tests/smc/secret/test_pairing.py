@@ -111,7 +111,7 @@ def test_messages_say_nothing(monkeypatch, value):
     run = program(eligible, distinct(80, 8), 64)
     _, seen = transcripts(monkeypatch, run)
     for rows in seen.values():
-        for kind in ("Corrections", "Openings", "Columns"):
+        for kind in ("TransferCorrections", "Openings", "TransferColumns"):
             data = b"".join(body for name, body in rows if name == kind)
             assert len(data) > 5_000
             assert byte_statistic(data) < BYTES_BOUND

@@ -77,7 +77,7 @@ def test_the_order_does_not_show(monkeypatch, turned):
     values, order = np.zeros(256, dtype=np.uint64), np.arange(256)
     run = side(values, order[::-1] if turned else order, Role.ALICE)
     results, seen = transcripts(monkeypatch, run)
-    sent = b"".join(data for kind, data in seen[Role.BOB] if kind == "Columns")
+    sent = b"".join(data for kind, data in seen[Role.BOB] if kind == "TransferColumns")
     answered = b"".join(data for kind, data in seen[Role.ALICE] if kind == "SwitchCorrections")
     assert byte_statistic(sent) < BYTES_BOUND
     assert byte_statistic(answered) < BYTES_BOUND
@@ -106,7 +106,9 @@ def test_wrong_orders_are_refused(order, match):
         run_pair(run, run)
 
 
-@pytest.mark.parametrize(("kind", "cheat"), [("Columns", Role.ALICE), ("SwitchCorrections", Role.BOB)])
+@pytest.mark.parametrize(
+    ("kind", "cheat"), [("TransferColumns", Role.ALICE), ("SwitchCorrections", Role.BOB)]
+)
 def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat):
     channels = truncated(monkeypatch, kind)
     run = side(RANDOM.words(5), RANDOM.permutation(5), Role.ALICE)

@@ -193,7 +193,7 @@ def test_estimates_are_exact(changes, recipients):
     check_estimate(parameters(**changes), alice, bob, recipients)
 
 
-OPEN = {openings.SHARES, openings.BITS, "Counts", "Offer", "Choice"}
+OPEN = {openings.SHARES, openings.BITS, "Counts", "BaseOffer", "BaseChoices"}
 
 
 @pytest.mark.parametrize("mode", ["none", "greedy"])
@@ -208,7 +208,7 @@ def test_messages_do_not_depend_on_the_data(monkeypatch, mode):
     for seen in (crowded, sparse):
         for rows in seen.values():
             kinds = {kind for kind, _ in rows} - OPEN
-            assert {"Columns", "Corrections", "Openings"} <= kinds
+            assert {"TransferColumns", "TransferCorrections", "Openings"} <= kinds
             for kind in kinds:
                 data = b"".join(body for name, body in rows if name == kind)
                 if len(data) > 3000:
@@ -378,7 +378,7 @@ def test_impossible_words_are_refused(monkeypatch, mode, cheat):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Counts", "Columns", openings.SHARES, "OverlapCorrections", "SwitchCorrections"]
+    "kind", ["Counts", "TransferColumns", openings.SHARES, "OverlapCorrections", "SwitchCorrections"]
 )
 def test_messages_of_another_size_are_refused(monkeypatch, kind):
     alice, bob, _ = tables(12, 8)
