@@ -152,7 +152,7 @@ def test_a_message_of_another_size_is_a_violation(monkeypatch):
 
     def send(self, message):
         if isinstance(message, masks.MaskedWords):
-            message = masks.MaskedWords(message.key, masks.Rows(message.words.values[:-1]))
+            message = masks.MaskedWords(message.key, masks.ByteRows(message.words.values[:-1]))
         honest(self, message)
 
     monkeypatch.setattr(Channel, "send", send)
