@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from smc.analyses.clustering.analysis import CLUSTERING
-from smc.analyses.comparison.analysis import COMPARISON
+from smc.analyses.clustering.study import CLUSTERING
+from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.preparation import PREPARATION
-from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.preparation.study import PREPARATION
+from smc.analyses.statistics.horizontal.study import STATISTICS
 from smc.analyses.study import Analysis, Study
 
 

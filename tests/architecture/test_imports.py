@@ -58,6 +58,18 @@ FLOORS = (
     ("smc.secret.ints",),
     ("smc.secret.circuit_psi", "smc.secret.majority", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),
+    (
+        *("smc.analyses.columns", "smc.analyses.outcome", "smc.analyses.loss", "smc.analyses.memory"),
+        *("smc.analyses.parameters", "smc.analyses.neighbours"),
+    ),
+    ("smc.analyses.disclosure",),
+    ("smc.analyses.study",),
+    ("smc.analyses.records",),
+    (
+        *("smc.analyses.comparison", "smc.analyses.preparation", "smc.analyses.clustering"),
+        *("smc.analyses.matching", "smc.analyses.statistics"),
+    ),
+    ("smc.analyses.registry",),
     ("smc.analyses",),
     ("smc.pair", "smc"),
     ("parties",),

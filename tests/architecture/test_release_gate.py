@@ -39,25 +39,25 @@ SILENT = frozenset(
 """Functions and modules of the floors below that analyses use and that say nothing to the peer."""
 
 SPOKEN = {
-    "smc.planning.run.prepare": {"smc.analyses.comparison.analysis"},
+    "smc.planning.run.prepare": {"smc.analyses.comparison.study"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
-        "smc.analyses.matching.exact",
-        "smc.analyses.statistics.noisy",
-        "smc.analyses.statistics.vertical",
+        "smc.analyses.matching.exact.study",
+        "smc.analyses.statistics.horizontal.noisy",
+        "smc.analyses.statistics.vertical.run",
     },
-    "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates"},
+    "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.run"},
     "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
-    "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical"},
-    "smc.protocols.intersection.exact": {"smc.analyses.matching.exact"},
+    "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical.run"},
+    "smc.protocols.intersection.exact": {"smc.analyses.matching.exact.study"},
     "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},
     "smc.protocols.exchange.row_counts.exchange_counts": {
         "smc.analyses.clustering.sides",
-        "smc.analyses.comparison.analysis",
-        "smc.analyses.matching.exact",
-        "smc.analyses.matching.tolerant",
-        "smc.analyses.matching.vectors",
-        "smc.analyses.statistics.vertical",
+        "smc.analyses.comparison.study",
+        "smc.analyses.matching.exact.study",
+        "smc.analyses.matching.tolerant.study",
+        "smc.analyses.matching.vectors.study",
+        "smc.analyses.statistics.vertical.run",
     },
 }
 """What tells the peer something, and who may use it: sizes, declarations and coins, which are public, and the

@@ -13,7 +13,7 @@ import pytest
 from parties.bench.analysis import AnalysisCase, Joint, measure_analysis
 from parties.bench.workloads import WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.matching.exact import EXACT
+from smc.analyses.matching.exact.study import EXACT
 from smc.analyses.registry import ANALYSES
 from smc.errors import UsageError
 from smc.forms import Role

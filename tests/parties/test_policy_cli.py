@@ -13,7 +13,7 @@ from parties.cli.policy import COMMANDS
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
-from smc.analyses.statistics.analysis import Statistics
+from smc.analyses.statistics.horizontal.study import Statistics
 
 CONFIG = """
 [party]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
+from smc.analyses.records.fixed_point import Grid
 from smc.protocols.spec import Cost
 from smc.secret import argmin_one_hot, division, msb, mux, products, truncation
 from smc.secret.bits import SecretBits, cost_and

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.census import MARKS, Census, marked
 from smc.analyses.clustering.parameters import ClusteringParameters
-from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
-from smc.analyses.matching.exact_parameters import ExactParameters
-from smc.analyses.matching.keys import Settled, hashed, settle
+from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.key_parameters import KeyParameters
+from smc.analyses.records.keys import Settled, hashed, settle
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
@@ -54,7 +54,7 @@ def check_limits(parameters: ClusteringParameters, release: Release | Limits) ->
 
 
 def rows_of(
-    parameters: ClusteringParameters, match: ExactParameters, data: Data, role: Role, *, one_row_each: bool
+    parameters: ClusteringParameters, match: KeyParameters, data: Data, role: Role, *, one_row_each: bool
 ) -> Settled:
     """The rows that a side brings, with their keys.
 
@@ -142,7 +142,7 @@ def table(
 
 
 def joined(
-    parameters: ClusteringParameters, match: ExactParameters, grid: Grid, sides: Mapping[Role, Data]
+    parameters: ClusteringParameters, match: KeyParameters, grid: Grid, sides: Mapping[Role, Data]
 ) -> tuple[NDArray[np.int64], list[int]]:
     """The reference of `table`.
 

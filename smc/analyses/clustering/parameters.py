@@ -8,11 +8,12 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.matching.exact_parameters import ExactParameters, parse_keys
-from smc.analyses.matching.keys import ERROR
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import loss_term, number
+from smc.analyses.records.fixed_point import Scaling
+from smc.analyses.records.key_parameters import KeyParameters, parse_keys
+from smc.analyses.records.keys import ERROR
+from smc.analyses.records.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
 
@@ -44,15 +45,6 @@ class Layout(Enum):
     """Each has columns of its own about the same rows: in the same order, or matched in secret by keys."""
     ARBITRARY = "arbitrary"
     """Both hold the same rows and columns; a value is the sum of both cells, a missing one counting 0."""
-
-
-class Scaling(Enum):
-    """What distances are measured in."""
-
-    RANGE = "range"
-    """Each column in parts of its declared range."""
-    NONE = "none"
-    """All columns in their real units."""
 
 
 class Start(Enum):
@@ -104,7 +96,7 @@ class ClusteringParameters:
     labels: bool = True
     epsilon: Fraction | None = None
     rows_per_person: int = 1
-    match: ExactParameters | None = None
+    match: KeyParameters | None = None
 
     @property
     def neighbours(self) -> Neighbours:
@@ -127,7 +119,7 @@ class ClusteringParameters:
 
     def columns(self, role: Role) -> tuple[str, ...]:
         """The columns that a party brings, keys first."""
-        keys = self.match.columns(role) if self.match is not None else ()
+        keys = self.match.columns if self.match is not None else ()
         return keys + tuple(name for name in self.values(role) if name not in keys)
 
 
@@ -174,7 +166,7 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     return parsed
 
 
-def _match(parameters: Mapping[str, Any]) -> ExactParameters | None:
+def _match(parameters: Mapping[str, Any]) -> KeyParameters | None:
     if "match" not in parameters:
         return None
     table: dict[str, Any] = take(parameters, "match", dict, _PLACE)

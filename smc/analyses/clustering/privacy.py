@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.lloyd import cost_means, means
 from smc.analyses.clustering.parameters import ClusteringParameters
-from smc.analyses.clustering.scaling import Axis, Grid
 from smc.analyses.clustering.table import Sums
+from smc.analyses.records.fixed_point import Axis, Grid
 from smc.errors import DomainError, UsageError
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux, noise

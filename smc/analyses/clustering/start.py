@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
-from smc.analyses.clustering.scaling import Grid
 from smc.analyses.clustering.table import (
     WORD_BITS,
     SecretTable,
@@ -24,6 +23,7 @@ from smc.analyses.clustering.table import (
     cost_products,
     cost_sums,
 )
+from smc.analyses.records.fixed_point import Grid
 from smc.errors import DomainError
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
-from smc.analyses.clustering.scaling import Grid
+from smc.analyses.records.fixed_point import Grid
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session

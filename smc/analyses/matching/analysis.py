@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from smc.analyses.matching.exact import EXACT
-from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.matching.vectors import VECTORS
+from smc.analyses.matching.exact.study import EXACT
+from smc.analyses.matching.tolerant.study import TOLERANT
+from smc.analyses.matching.vectors.study import VECTORS
 from smc.analyses.parameters import take
 from smc.analyses.study import Analysis, Study
 from smc.errors import UsageError

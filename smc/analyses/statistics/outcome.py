@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from smc.analyses.loss import Loss
 from smc.analyses.outcome import Outcome, Table
-from smc.analyses.statistics.numbers import text
+from smc.analyses.records.numbers import text
+from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import MIN_STATED_DELTA, Planned
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.statistic import Result, Statistic
 
 Reported = tuple[Query, Statistic, str | None, Result]
 """A query, its statistic, the group, and the result."""

@@ -10,9 +10,9 @@ from typing import Any, Final
 from smc.analyses.loss import Loss, rho_within
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import loss_term
+from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.query import Query, check_keys, parse_query
-from smc.analyses.statistics.vertical_parameters import (
+from smc.analyses.statistics.vertical.parameters import (
     HORIZONTAL,
     KEYS,
     LAYOUTS,

@@ -10,8 +10,10 @@ from typing import Final
 
 from smc.analyses.columns import Schema
 from smc.analyses.loss import Loss
-from smc.analyses.statistics.bins import Bins
-from smc.analyses.statistics.moments import (
+from smc.analyses.records.numbers import real
+from smc.analyses.statistics.kinds.bins import Bins
+from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
+from smc.analyses.statistics.kinds.moments import (
     Clamp,
     Clamped,
     Correlation,
@@ -22,14 +24,12 @@ from smc.analyses.statistics.moments import (
     Sum,
     Variance,
 )
-from smc.analyses.statistics.numbers import real
+from smc.analyses.statistics.kinds.quantiles import Quantile
+from smc.analyses.statistics.kinds.regression import Regression
+from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive, delta_of
+from smc.analyses.statistics.kinds.ttest import TTest, two_labels
 from smc.analyses.statistics.parameters import MAX_DELTA, StatisticsParameters
-from smc.analyses.statistics.quantiles import Quantile
 from smc.analyses.statistics.query import MAX_POINTS, Query
-from smc.analyses.statistics.regression import Regression
-from smc.analyses.statistics.statistic import Part, Statistic, additive, delta_of
-from smc.analyses.statistics.tables import Cells, CrossTable
-from smc.analyses.statistics.ttest import TTest, two_labels
 from smc.errors import UsageError
 from smc.secret.distribution import Distribution
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from smc.analyses.loss import Loss
 from smc.analyses.parameters import reject_unknown, take
-from smc.analyses.statistics.numbers import number
+from smc.analyses.records.numbers import number
 from smc.errors import UsageError
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ import tomllib
 import numpy as np
 
 from smc.analyses.clustering import privacy
-from smc.analyses.clustering.analysis import CLUSTERING
-from smc.analyses.clustering.program import cost
-from smc.analyses.clustering.scaling import grid_of
+from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.run import cost
 from smc.analyses.clustering.sides import check_sides, cost_agree
+from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import Shape
 from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS

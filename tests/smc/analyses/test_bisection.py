@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from smc.analyses.columns import Column, Schema
-from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
+from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.runner import run_study
 from smc.forms import ComparisonType, Form, Role, all_types

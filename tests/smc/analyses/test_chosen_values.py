@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc.analyses.clustering.analysis import CLUSTERING
+from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING

@@ -8,14 +8,15 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from smc.analyses.clustering.analysis import CLUSTERING
-from smc.analyses.clustering.program import Program
-from smc.analyses.clustering.scaling import Declared, grid_of
+from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.run import Program
 from smc.analyses.clustering.sides import check_sides
+from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import SecretTable
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
+from smc.analyses.records.fixed_point import Declared
 from smc.analyses.registry import ANALYSES
 from smc.analyses.runner import run_study
 from smc.errors import DomainError, ProtocolViolation, UsageError

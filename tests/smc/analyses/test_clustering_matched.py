@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from smc.analyses.clustering import matched, privacy
-from smc.analyses.clustering.program import cost
-from smc.analyses.clustering.scaling import grid_of
+from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.run import cost
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
 from smc.analyses.columns import PERSONS, Column, Schema

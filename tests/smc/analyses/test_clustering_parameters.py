@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.clustering.parameters import Layout, Scaling, Start
-from smc.analyses.clustering.scaling import Declared, grid
+from smc.analyses.clustering.parameters import Layout, Start
+from smc.analyses.records.fixed_point import Declared, Scaling, grid
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.clustering_runs import BASE, COLUMNS, HORIZONTAL, SPLIT, STATED, parsed

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.clustering import plain as twin
 from smc.analyses.clustering import privacy
+from smc.analyses.clustering import reference as twin
 from smc.analyses.disclosure.limits import Limits
 from smc.errors import DomainError, UsageError
 from smc.forms import Role

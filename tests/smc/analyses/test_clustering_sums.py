@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.clustering import plain as twin
+from smc.analyses.clustering import reference as twin
 from smc.analyses.clustering.census import COMMON, check_weight
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.columns import PERSONS, Column, Schema

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smc.analyses.columns import Column, Data, Schema
-from smc.analyses.comparison.analysis import COMPARISON
+from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.outcome import Outcome
 from smc.analyses.runner import run_study

@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smc.analyses.clustering import plain as twin
 from smc.analyses.clustering import privacy
-from smc.analyses.clustering.analysis import _plain_table
-from smc.analyses.clustering.scaling import grid_of
+from smc.analyses.clustering import reference as twin
+from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.sides import check_sides
+from smc.analyses.clustering.study import _plain_table
 from smc.analyses.columns import Column, Schema
-from smc.analyses.matching.aggregates_parameters import NEIGHBOURS
+from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
 from smc.analyses.neighbours import Neighbours
-from smc.analyses.statistics.noisy import local
+from smc.analyses.statistics.horizontal.noisy import local
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import Rows
 from smc.forms import Role

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from smc.analyses.columns import Column, Schema
-from smc.analyses.comparison.analysis import COMPARISON
 from smc.analyses.comparison.prepared import need_of
+from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.outcome import Outcome
-from smc.analyses.preparation import MAX_COMPARISONS, PREPARATION
+from smc.analyses.preparation.study import MAX_COMPARISONS, PREPARATION
 from smc.analyses.runner import run_study
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError

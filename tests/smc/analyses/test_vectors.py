@@ -12,10 +12,11 @@ import pytest
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
-from smc.analyses.matching import vector_pairs, vector_scores
 from smc.analyses.matching.analysis import METHODS
-from smc.analyses.matching.vector_scores import Measure
-from smc.analyses.matching.vectors import VECTORS
+from smc.analyses.matching.vectors import pairs as vector_pairs
+from smc.analyses.matching.vectors import scores as vector_scores
+from smc.analyses.matching.vectors.scores import Measure
+from smc.analyses.matching.vectors.study import VECTORS
 from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role

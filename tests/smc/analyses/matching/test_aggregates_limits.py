@@ -104,7 +104,7 @@ def test_limits_about_persons_want_a_row_for_each():
 
 
 def test_sums_that_could_wrap_are_refused_before_rows_are_aligned(monkeypatch):
-    monkeypatch.setattr("smc.analyses.matching.aggregates.align", None)
+    monkeypatch.setattr("smc.analyses.matching.aggregates.run.align", None)
     text = STATISTICS.replace('side = "bob"', 'side = "bob"\nupper = 1000000000000000000')
     with pytest.raises(DomainError, match="63"):
         run(text, side(range(20)), side(range(20)))

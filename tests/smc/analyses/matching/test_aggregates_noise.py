@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from smc.analyses.columns import Column
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
-from smc.analyses.matching.aggregates_parameters import (
+from smc.analyses.matching.aggregates.parameters import (
     MAX_DELTA,
     sensitivity,
 )

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.columns import Schema
-from smc.analyses.matching.aggregates_parameters import (
+from smc.analyses.matching.aggregates.parameters import (
     AggregateParameters,
     distributions,
 )

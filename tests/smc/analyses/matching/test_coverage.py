@@ -8,7 +8,7 @@ import pytest
 
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.runner import run_study
 from smc.errors import DomainError, UsageError
 from smc.forms import Role

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.columns import DAYS, Column, Schema
-from smc.analyses.matching.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
-from smc.analyses.matching.normalization import STEPS, normalized, parse_steps
+from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
+from smc.analyses.records.normalization import STEPS, normalized, parse_steps
 from smc.errors import DomainError, UsageError
 
 TEXT = Schema("text")

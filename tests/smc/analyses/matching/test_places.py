@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from smc.analyses.matching.blocking import EMPTY, Layout
-from smc.analyses.matching.places import Places, newly, stretches
+from smc.analyses.matching.tolerant.blocking import EMPTY, Layout
+from smc.analyses.matching.tolerant.places import Places, newly, stretches
 from smc.forms import Role
 from smc.pair import run_pair
 from tests.support.seeds import seeded
@@ -41,7 +41,7 @@ def test_an_order_has_the_rows_at_their_places_and_all_others_somewhere(size):
 
 
 def test_stretches_cover_all_buckets(monkeypatch):
-    monkeypatch.setattr("smc.analyses.matching.places.STRETCH_PAIRS", 50)
+    monkeypatch.setattr("smc.analyses.matching.tolerant.places.STRETCH_PAIRS", 50)
     assert list(stretches(7, 4)) == [slice(0, 3), slice(3, 6), slice(6, 7)]
     assert list(stretches(2, 16)) == [slice(0, 1), slice(1, 2)]
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.matching.assignment import largest_assignment
-from smc.analyses.matching.blocking import EMPTY, KeyPart, lay_out
-from smc.analyses.matching.encoding import Field, encode, grams
-from smc.analyses.matching.linkage_plain import alike
-from smc.analyses.matching.phonetics import cologne, soundex
-from smc.analyses.matching.similarity import ABSENT, MAX_ONES, Rule, sizes_of
+from smc.analyses.matching.tolerant.assignment import largest_assignment
+from smc.analyses.matching.tolerant.blocking import EMPTY, KeyPart, lay_out
+from smc.analyses.matching.tolerant.encoding import Field, encode, grams
+from smc.analyses.matching.tolerant.phonetics import cologne, soundex
+from smc.analyses.matching.tolerant.reference import alike
+from smc.analyses.matching.tolerant.similarity import ABSENT, MAX_ONES, Rule, sizes_of
 from smc.errors import UsageError
 
 

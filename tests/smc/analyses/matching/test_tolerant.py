@@ -12,10 +12,10 @@ from parties.bench.workloads import made_up
 from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener, open_gate
-from smc.analyses.matching import places
-from smc.analyses.matching.linkage_plain import all_links, plain_links
-from smc.analyses.matching.records import prepare, read_texts
-from smc.analyses.matching.tolerant import TOLERANT
+from smc.analyses.matching.tolerant import places
+from smc.analyses.matching.tolerant.records import prepare, read_texts
+from smc.analyses.matching.tolerant.reference import all_links, plain_links
+from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role

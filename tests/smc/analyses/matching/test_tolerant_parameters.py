@@ -8,9 +8,9 @@ import pytest
 
 from smc.analyses.columns import DAYS, Schema
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.matching.encoding import Field
-from smc.analyses.matching.tolerant import TOLERANT
-from smc.analyses.matching.tolerant_parameters import DEFAULT_STEPS
+from smc.analyses.matching.tolerant.encoding import Field
+from smc.analyses.matching.tolerant.parameters import DEFAULT_STEPS
+from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.errors import UsageError
 from smc.forms import Role
 

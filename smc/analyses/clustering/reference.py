@@ -1,0 +1,124 @@
+"""The reference: the same whole numbers in the clear, by the same rules to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering.parameters import ClusteringParameters, Start
+from smc.analyses.records.fixed_point import Grid
+from smc.numeric.random import Randomness
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """What a run finds.
+
+    Attributes:
+        centres: in units of 2**-fraction, shape (k, d).
+        labels: of all rows, the number of the cluster, shape (n,).
+        sizes: rows of each cluster, shape (k,).
+        inertia: the sum of squared distances, in units of 2**-fraction squares of whole numbers.
+        iterations: made.
+    """
+
+    centres: Whole = field(repr=False)
+    labels: Whole = field(repr=False)
+    sizes: Whole = field(repr=False)
+    inertia: int = field(repr=False)
+    iterations: int
+
+
+def movement_limit(grid: Grid, tolerance: Fraction) -> int:
+    """The largest sum of squared movements, in squared units of 2**-fraction, at which a run stops."""
+    return int((tolerance * (int(grid.largest.max()) << grid.fraction)) ** 2)
+
+
+def half_norms(grid: Grid, centres: Whole) -> Whole:
+    """floor(|c|**2 / 2) in units of 2**-fraction."""
+    result: Whole = (centres * centres).sum(axis=1) >> (grid.fraction + 1)
+    return result
+
+
+def assigned(grid: Grid, rows: Whole, centres: Whole) -> Whole:
+    """The number of the nearest centre of each row, the first one of equals."""
+    scores: Whole = half_norms(grid, centres)[None] - rows @ centres.T
+    found: Whole = scores.argmin(axis=1).astype(np.int64)
+    return found
+
+
+def clustered(
+    parameters: ClusteringParameters, grid: Grid, rows: Whole, random: Randomness | None = None
+) -> Clusters:
+    """Cluster rows.
+
+    Args:
+        parameters: of the job.
+        grid: its columns.
+        rows: whole numbers, shape (n, d).
+        random: where random starts come from.
+    """
+    k = parameters.clusters
+    centres = first_centres(parameters, grid, rows, random or Randomness())
+    done = 0
+    while done < parameters.iterations:
+        sums, sizes = _sums(rows, assigned(grid, rows, centres), k)
+        after = _updated(parameters, grid, sums, sizes, centres)
+        moved = int(((after - centres) ** 2).sum())
+        centres = after
+        done += 1
+        if parameters.tolerance is not None and moved <= movement_limit(grid, parameters.tolerance):
+            break
+    labels = assigned(grid, rows, centres)
+    sums, sizes = _sums(rows, labels, k)
+    crossed = int((sizes * half_norms(grid, centres)).sum()) - int((centres * sums).sum())
+    inertia = (int((rows * rows).sum()) << grid.fraction) + 2 * crossed
+    return Clusters(centres, labels, sizes, inertia, done)
+
+
+def _sums(rows: Whole, labels: Whole, clusters: int) -> tuple[Whole, Whole]:
+    hot = (labels[:, None] == np.arange(clusters)).astype(np.int64)
+    return hot.T @ rows, hot.sum(axis=0)
+
+
+def _updated(
+    parameters: ClusteringParameters, grid: Grid, sums: Whole, sizes: Whole, centres: Whole
+) -> Whole:
+    filled = np.maximum(sizes, 1)[:, None]
+    if parameters.epsilon is None:
+        means = ((sums << grid.fraction + 1) + filled) // (2 * filled)
+        return np.where(sizes[:, None] > 0, means, centres)
+    doubled = 2 * sums + (filled - sizes[:, None]) * grid.largest
+    result: Whole = ((doubled << grid.fraction) + filled) // (2 * filled)
+    return result
+
+
+def first_centres(parameters: ClusteringParameters, grid: Grid, rows: Whole, random: Randomness) -> Whole:
+    """The first centres, by the same distribution as inside the protocol."""
+    k, count = parameters.clusters, len(rows)
+    if parameters.start is Start.GIVEN:
+        return grid.stated(parameters.centres)
+    if parameters.start is Start.UNIFORM:
+        columns = [random.below((int(most) << grid.fraction) + 1, k) for most in grid.largest]
+        return np.array(columns, dtype=np.int64).T
+    if not count:
+        return np.zeros((k, grid.dimensions), dtype=np.int64)
+    if parameters.start is Start.RANDOM:
+        fractions = [Fraction(random.below(1 << 18, 1)[0], 1 << 18) + i for i in range(k)]
+        return rows[[int(fraction * count / k) for fraction in fractions]] << grid.fraction
+    chosen = rows[random.below(count, 1)]
+    weights = None
+    for _ in range(1, k):
+        distances = ((rows - chosen[-1]) ** 2).sum(axis=1)
+        weights = distances if weights is None else np.minimum(weights, distances)
+        running = np.cumsum(weights)
+        threshold = random.below(max(1, int(running[-1])), 1)[0]
+        found = np.flatnonzero(running > threshold)[:1]
+        row = rows[found] if len(found) else np.zeros((1, rows.shape[1]), dtype=np.int64)
+        chosen = np.concatenate([chosen, row])
+    return chosen << grid.fraction

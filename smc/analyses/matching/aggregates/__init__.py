@@ -1,0 +1,1 @@
+"""Figures about the rows that both sides have, which stay secret."""

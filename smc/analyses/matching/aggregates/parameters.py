@@ -1,0 +1,222 @@
+"""What is computed over an intersection: the values, their bounds and their part of epsilon.
+
+[parameters]
+output = "size" | "statistics" | "shares"
+epsilon = "0.5"                      # optional; not with shares
+[[parameters.values]]                # statistics need one at least, shares may have some
+side = "alice"
+column = "amount"
+lower = "0"                          # optional; taken from the column's declaration if missing
+upper = "1000"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from smc.analyses.columns import Schema
+from smc.analyses.disclosure.bounds import check_not_narrower
+from smc.analyses.neighbours import Neighbours
+from smc.analyses.parameters import reject_unknown, take
+from smc.analyses.records.numbers import loss_term, number
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.exchange.bounds import MAX_SCALE, Declared
+from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.laplace import DiscreteLaplace
+
+SIZE: Final = "size"
+STATISTICS: Final = "statistics"
+SHARES: Final = "shares"
+OUTPUTS: Final = (SIZE, STATISTICS, SHARES)
+
+MAX_VALUES: Final = 64
+"""Most columns of one job."""
+
+MAX_DELTA: Final = Fraction(1, 1 << 40)
+"""Noise whose delta would be larger is refused."""
+
+NUMERIC: Final = ("integer", "decimal")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumn:
+    """A column of one side.
+
+    Attributes:
+        side: whose column it is.
+        column: its name.
+        lower: clamping bound in real units, or None for the declared one.
+        upper: the same.
+    """
+
+    side: Role
+    column: str
+    lower: Fraction | None = None
+    upper: Fraction | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in results."""
+        return f"{self.side.value}_{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateParameters:
+    """What is computed.
+
+    Attributes:
+        output: one of `OUTPUTS`.
+        values: the columns, in the order of the job.
+        epsilon: of the whole release, or None for exact results.
+        substitutes: whether the row that stands for a key can be replaced by another one of the same key when
+            a row is taken away: so it is if a side's keys can repeat.
+    """
+
+    output: str
+    values: tuple[ValueColumn, ...] = ()
+    epsilon: Fraction | None = None
+    substitutes: bool = False
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The value columns that a side brings."""
+        return tuple(value.column for value in self.values if value.side is role)
+
+    @property
+    def noisy_epsilon(self) -> Fraction:
+        """The part of epsilon that the count and every sum have: equal ones."""
+        return (self.epsilon or Fraction(0)) / (1 + len(self.values))
+
+
+NEIGHBOURS: Final = Neighbours(1, rows_public=True)
+"""What the guarantee is about: one person is one row, and the numbers of rows are public."""
+
+KEYS: Final = ("output", "values", "epsilon")
+"""The keys of `[parameters]` that `parse_aggregates` reads."""
+
+
+def parse_aggregates(parameters: Mapping[str, Any], *, substitutes: bool) -> AggregateParameters:
+    """Read the keys of this module; the others are the caller's.
+
+    Args:
+        parameters: the `[parameters]` of a job.
+        substitutes: whether keys of a side can repeat.
+
+    Raises:
+        UsageError: a key is impossible, or does not fit the output.
+    """
+    output = take(parameters, "output", str, "parameters")
+    if output not in OUTPUTS:
+        raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
+    tables: list[Any] = take(parameters, "values", list, "parameters", [])
+    if len(tables) > MAX_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
+        raise UsageError(
+            f"parameters.values: {len(tables)} columns do not fit the output {output!r}.",
+            f"Name 1 to {MAX_VALUES} for statistics, up to {MAX_VALUES} for shares, none for the size.",
+        )
+    values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
+    if len({value.name for value in values}) < len(values):
+        raise UsageError("parameters.values names a column twice.", "Name each once.")
+    epsilon = None
+    if "epsilon" in parameters:
+        if output == SHARES:
+            raise UsageError(
+                "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
+            )
+        epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
+    return AggregateParameters(output, values, epsilon, substitutes)
+
+
+def _value(table: Any, place: str) -> ValueColumn:
+    if not isinstance(table, Mapping):
+        raise UsageError(f"{place} is not a table.", 'Write side = "alice", column = "...".')
+    reject_unknown(table, ("side", "column", "lower", "upper"), place)
+    side = take(table, "side", str, place)
+    if side not in {role.value for role in Role}:
+        raise UsageError(f"{place}.side is neither alice nor bob.", "Say whose column it is.")
+    lower, upper = (
+        number(table[key], f"{place}.{key}") if key in table else None for key in ("lower", "upper")
+    )
+    if lower is not None and upper is not None and lower > upper:
+        raise UsageError(f"{place}: lower is above upper.", "Exchange the bounds.")
+    return ValueColumn(Role(side), take(table, "column", str, place), lower, upper)
+
+
+def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Declared:
+    """Scale and bounds of a column, in held units: those of the job, else the declared ones.
+
+    Args:
+        value: as the job names it.
+        schema: of its column.
+        clamped: whether there is noise, and values are clamped to bounds of the job's choice.
+
+    Raises:
+        UsageError: the column is missing, is not a number, or has no bounds; or those of the job are narrower
+            than the declared ones, for figures without noise.
+    """
+    place = f"{value.side.value}'s column {value.column!r}"
+    if schema is None or schema.kind not in NUMERIC or schema.scale > MAX_SCALE:
+        raise UsageError(f"{place} is no column of numbers.", "Name an integer or decimal column.")
+    lower = _held(value.lower, schema.lower, schema.scale, place)
+    upper = _held(value.upper, schema.upper, schema.scale, place)
+    if not clamped:
+        check_not_narrower(lower, upper, (schema.lower, schema.upper), place)
+    if lower > upper or max(abs(lower), abs(upper)) >= LIMIT:
+        raise UsageError(f"{place}: the bounds leave no value, or do not fit.", "Correct the bounds.")
+    return Declared(lower, upper, schema.scale)
+
+
+def _held(stated: Fraction | None, of_schema: int | None, scale: int, place: str) -> int:
+    if stated is None:
+        if of_schema is None:
+            raise UsageError(f"{place} has no bounds.", "Declare min and max, or state lower and upper.")
+        return of_schema
+    held = stated * 10**scale
+    if held.denominator != 1:
+        raise UsageError(f"{place}: a bound has more than {scale} decimals.", "Round it.")
+    return int(held.numerator)
+
+
+def sensitivity(bounds: Bounds, *, substitutes: bool) -> int:
+    """The most by which a sum differs between neighbours (`NEIGHBOURS`): one row of a side is replaced.
+
+    A row that is taken away takes its value along, or another row of its key takes its place; replacing is
+    both taking away and adding. It moves a match to another value, by at most the width of the bounds, or
+    makes or ends one. The size differs by at most 1.
+
+    Args:
+        bounds: of the values.
+        substitutes: as in `AggregateParameters`.
+    """
+    once = max(bounds.magnitude, bounds.upper - bounds.lower, 1)
+    return 2 * once if substitutes else once
+
+
+def distributions(parameters: AggregateParameters, bounds: tuple[Bounds, ...]) -> tuple[DiscreteLaplace, ...]:
+    """The noise of the count and of every sum; none without epsilon.
+
+    Args:
+        parameters: as parsed.
+        bounds: of the values, in held units.
+
+    Raises:
+        UsageError: epsilon is too small or too large for the noise to be drawn from 64-bit words.
+    """
+    if parameters.epsilon is None:
+        return ()
+    epsilon = parameters.noisy_epsilon
+    reach = [1, *(sensitivity(each, substitutes=parameters.substitutes) for each in bounds)]
+    found = tuple(DiscreteLaplace.of(epsilon / each) for each in reach)
+    part = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+    if (
+        Fraction((1 + part.exp()) * sum((distribution.distance for distribution in found), Decimal(0)))
+        > MAX_DELTA
+    ):
+        raise UsageError(
+            "Drawing the noise from 64-bit words would make delta larger than 2**-40.", "Lower epsilon."
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Which rows of both sides have the same key."""

@@ -1,0 +1,1 @@
+"""Which rows are about the same person, by records that resemble each other."""

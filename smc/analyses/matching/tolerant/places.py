@@ -1,0 +1,159 @@
+"""What both parties compute on the pairs of places of some buckets, where each knows its own side's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.matching.tolerant.blocking import EMPTY, Index, Layout
+from smc.analyses.matching.tolerant.records import Records
+from smc.analyses.matching.tolerant.similarity import Rule
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import common_ones, msb, mux, pairing
+from smc.secret.bits import SecretBits, cost_and
+from smc.secret.pairing import Best
+
+Word = NDArray[np.uint64]
+Bit = NDArray[np.uint8]
+
+STRETCH_PAIRS: Final = 1 << 20
+"""About as many pairs are compared at a time."""
+
+
+def stretches(buckets: int, capacity: int) -> Iterator[slice]:
+    """Cut the buckets of a pass."""
+    size = max(1, STRETCH_PAIRS // capacity**2)
+    return (slice(start, min(start + size, buckets)) for start in range(0, buckets, size))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """This side of some buckets.
+
+    Attributes:
+        rows: own row numbers or `EMPTY`, shape (b, capacity).
+        ranks: the place of each among the rows of its bucket, same shape.
+    """
+
+    rows: Index = field(repr=False)
+    ranks: Index = field(repr=False)
+
+    @classmethod
+    def shuffled(cls, session: Session, layout: Layout) -> Places:
+        """Put the rows of each bucket into random places of it, so that a place says nothing."""
+        words = session.random.words(layout.rows.size).reshape(layout.rows.shape)
+        ranks = np.argsort(words, axis=1)
+        return cls(np.take_along_axis(layout.rows, ranks, axis=1), ranks)
+
+    def __getitem__(self, part: slice) -> Places:
+        return Places(self.rows[part], self.ranks[part])
+
+    def order(self, size: int) -> Index:
+        """Numbers from 0 to `size` - 1: rows at their places, all others at the empty ones and behind."""
+        order = np.full(size, EMPTY)
+        order[: self.rows.size] = self.rows.reshape(-1)
+        missing = np.ones(size, dtype=np.bool_)
+        missing[order[order != EMPTY]] = False
+        order[order == EMPTY] = np.flatnonzero(missing)
+        return order
+
+    def told(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
+        """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
+
+        Args:
+            session: this side of the run.
+            role: who is told.
+            chosen: own XOR shares, shape (b, capacity, capacity).
+            words: of the local rows, used at the other side, shape (n,).
+
+        Returns:
+            Own shares, shape (b, capacity, capacity).
+        """
+        values = np.zeros(chosen.shape, dtype=np.uint64)
+        if session.role is not role:
+            values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
+        told = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
+        return told.reshape(chosen.shape)
+
+
+def across(role: Role) -> int:
+    """The axis of the other side's places, in arrays of shape (buckets, Alice's places, Bob's places)."""
+    return 2 if role is Role.ALICE else 1
+
+
+def own(session: Session, parts: Index) -> Word:
+    """What depends on own places alone, of shape (b, capacity), as own shares of all pairs."""
+    words = parts.view(np.uint64)
+    return words[:, :, None] if session.role is Role.ALICE else words[:, None]
+
+
+class Pairs:
+    """All pairs of places of some buckets, compared: one side.
+
+    Args:
+        session: this side of the run.
+        rule: when records are alike.
+        records: the local ones.
+        places: the local places.
+    """
+
+    def __init__(self, session: Session, rule: Rule, records: Records, places: Places) -> None:
+        self._session = session
+        self._rule = rule
+        self._places = places
+        self._sizes = records.sizes(places.rows)
+        self._overlaps = common_ones.overlaps(session, records.bits(places.rows))
+
+    def alike(self) -> Bit:
+        """Own XOR shares of which pairs are alike, shape (b, capacity, capacity)."""
+        rule = self._rule
+        margins = self._overlaps.astype(np.uint64) << np.uint64(rule.exponent + 1)
+        margins += own(self._session, rule.margin_part(self._sizes))
+        return msb.nonnegative(self._session, margins.reshape(-1), rule.margins).reshape(margins.shape)
+
+    def best(self, eligible: Bit) -> Best:
+        """Own shares of the closest of eligible pairs, which are alike; scores are modulo a power of two."""
+        rule = self._rule
+        scores = self._overlaps.astype(np.uint64) << np.uint64(rule.tie_bits + 1)
+        scores += own(self._session, rule.score_part(self._sizes, self._places.ranks))
+        if self._session.role is Role.ALICE:
+            scores += np.uint64(rule.most_score)
+        return pairing.best(self._session, eligible, scores, rule.most_score)
+
+
+def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
+    """Which places of a side are in a chosen pair and were not marked before.
+
+    Args:
+        session: this side of the run.
+        role: whose places.
+        chosen: own XOR shares, shape (b, capacity, capacity).
+        marks: own XOR shares, shape (b, capacity).
+
+    Returns:
+        Own shares modulo 2**64 of ones and zeros, shape (b * capacity,).
+    """
+    found = SecretBits(session, np.moveaxis(chosen, across(role), 2).reshape(marks.size, -1))
+    while found.shape[1] > 1:
+        half = found.shape[1] // 2
+        joined = found[:, :half] | found[:, half : 2 * half]
+        rest = found.shares[:, 2 * half :]
+        found = SecretBits(session, np.concatenate([joined.shares, rest], axis=1))
+    fresh = found.reshape(-1) & ~SecretBits(session, marks.reshape(-1))
+    return session.oblivious.bits_to_arithmetic(fresh.shares)
+
+
+def cost_newly(blocks: int, capacity: int) -> Cost:
+    """The exact cost of `newly` for so many buckets: flights and bytes, without the set-up."""
+    places, across = blocks * capacity, capacity
+    total = Cost()
+    while across > 1:
+        total += cost_and(places * (across // 2))
+        across -= across // 2
+    return total + cost_and(places) + mux.cost_to_words(places)

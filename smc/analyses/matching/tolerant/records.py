@@ -1,0 +1,100 @@
+"""The records of one side as both the joint and the plain run take them: filters, and their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.columns import Data
+from smc.analyses.matching.tolerant.blocking import EMPTY, Index, Layout, lay_out
+from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
+from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
+from smc.analyses.records.normalization import normalized
+from smc.errors import DomainError
+
+Texts = Mapping[str, Sequence[str]]
+"""The normalized texts of columns by their names, all of one length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of one side.
+
+    Attributes:
+        filters: of all rows.
+        counted: their sizes as the rule wants them, shape (n,).
+        layouts: one for each pass.
+    """
+
+    filters: Filters
+    counted: NDArray[np.int64] = field(repr=False)
+    layouts: tuple[Layout, ...]
+
+    def __len__(self) -> int:
+        return len(self.counted)
+
+    def bits(self, rows: Index) -> Octet:
+        """The filters of rows, with one axis more; zeros where a place is empty."""
+        found = self.filters.rows[rows]
+        found[rows == EMPTY] = 0
+        return found
+
+    def sizes(self, rows: Index) -> NDArray[np.int64]:
+        """The sizes of filters in the shape of rows; of nothing where a place is empty."""
+        return np.where(rows == EMPTY, ABSENT, self.counted[rows])
+
+
+def count_rows(parameters: TolerantParameters, data: Data) -> int:
+    """How many rows the local columns have.
+
+    Raises:
+        DomainError: they differ in length.
+    """
+    lengths = {len(data[name]) for name in (*parameters.columns, *parameters.show)}
+    if len(lengths) != 1:
+        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+    return lengths.pop()
+
+
+def read_texts(parameters: TolerantParameters, data: Data) -> Texts:
+    """The texts of all columns that are compared or block, normalized.
+
+    Raises:
+        UsageError: keys take the year of columns that do not hold dates.
+        DomainError: a text is not a date where the normalization asks for dates.
+    """
+    parameters.check_dates({name: data[name].schema for name in parameters.columns})
+    return {
+        name: normalized(data[name], parameters.steps(name), f"The column {name!r}")
+        for name in parameters.columns
+    }
+
+
+def layouts(parameters: TolerantParameters, texts: Texts, buckets: int) -> tuple[Layout, ...]:
+    """Place rows in each pass.
+
+    Args:
+        parameters: of the job.
+        texts: of at least one row.
+        buckets: public.
+    """
+    return tuple(
+        lay_out(key, texts, buckets, parameters.bucket, f"{number}/{parameters.salt}")
+        for number, key in enumerate(parameters.blocking)
+    )
+
+
+def prepare(parameters: TolerantParameters, texts: Texts, buckets: int) -> Records:
+    """Encode and place rows.
+
+    Args:
+        parameters: of the job.
+        texts: of at least one row.
+        buckets: public.
+    """
+    filters = encode(parameters.fields, texts, parameters.bits, parameters.salt)
+    return Records(filters, sizes_of(filters.rows), layouts(parameters, texts, buckets))

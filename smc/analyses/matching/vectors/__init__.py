@@ -1,0 +1,1 @@
+"""Which rows lie close together, by their features."""

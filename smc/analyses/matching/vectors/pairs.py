@@ -1,0 +1,133 @@
+"""Which pairs of vectors match, from their secret scores, a tile at a time.
+
+By a threshold each score is compared with it. For the nearest ones the least score of each of Alice's rows is
+found as a row of bits (`smc.secret.argmin_one_hot`) and set aside by adding more than scores differ by, and
+so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.matching.vectors.scores import TILE_ROWS, Measure, Whole, cost_scores, scores, tiles
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import argmin_one_hot, msb, mux
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
+
+Bit = NDArray[np.uint8]
+
+
+def alike(session: Session, measure: Measure, own: Whole, alice: int, bob: int) -> Bit:
+    """The matches of all pairs.
+
+    Args:
+        session: this side of the run.
+        measure: what is public.
+        own: the local vectors, shape (n, d).
+        alice: Alice's rows.
+        bob: Bob's rows.
+
+    Returns:
+        Own XOR shares, shape (alice, ranks * bob): bit r * bob + j of row i tells whether they match, by a
+        threshold with one rank only, or whether j is the one of rank r among those nearest to i.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    first = session.role is Role.ALICE
+    found = []
+    strips = list(_strips(alice, bob))
+    for done, strip in enumerate(strips):
+        session.report("pairs", done, len(strips))
+        height = strip.stop - strip.start
+        parts = [
+            scores(session, measure, own[strip] if first else own[tile], height, tile.stop - tile.start)
+            for tile in tiles(bob)
+        ]
+        words = np.concatenate(parts, axis=1)
+        if measure.limit is None:
+            found.append(_nearest(session, measure, words))
+        else:
+            margins = np.uint64(measure.limit % (1 << 64) if first else 0) - words
+            bits = msb.nonnegative(session, margins.reshape(-1), measure.differences)
+            found.append(bits.reshape(words.shape))
+    session.report("pairs", len(strips), len(strips))
+    return np.concatenate(found)
+
+
+def _strips(alice: int, bob: int) -> Iterator[slice]:
+    """Alice's rows, so many at a time that all pairs with Bob's fit a tile, or nearly so."""
+    step = max(1, min(TILE_ROWS, TILE_ROWS * TILE_ROWS // bob))
+    return (slice(start, min(start + step, alice)) for start in range(0, alice, step))
+
+
+def _nearest(session: Session, measure: Measure, words: NDArray[np.uint64]) -> Bit:
+    ranks = []
+    for rank in range(measure.parameters.nearest):
+        bits = argmin_one_hot.one_hot(session, words, measure.differences)
+        ranks.append(bits)
+        if rank + 1 < measure.parameters.nearest:
+            chosen = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(bits.shape)
+            words = words + chosen * np.uint64(measure.aside)
+    return np.concatenate(ranks, axis=1)
+
+
+def matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretInts]:
+    """How many of Alice's rows and of Bob's have a match, one secret number each.
+
+    Args:
+        session: this party's side of the run.
+        bits: from `alike`.
+        bob: Bob's rows.
+    """
+    words = session.oblivious.bits_to_arithmetic(bits.reshape(-1)).reshape(len(bits), -1, bob)
+    sides = (words.sum(axis=(1, 2), dtype=np.uint64), words.sum(axis=(0, 1), dtype=np.uint64))
+    alice, bob_rows = (
+        SecretInts.from_bits(SecretInts(session, matches, Bounds(0, bits.size)) >= 1).sum()
+        for matches in sides
+    )
+    return alice, bob_rows
+
+
+def plain_alike(measure: Measure, alice: Whole, bob: Whole) -> NDArray[np.bool_]:
+    """The same in the clear; of equal scores the earlier row is nearer."""
+    found = measure.plain(alice, bob)
+    if measure.limit is not None:
+        return found <= measure.limit
+    ranks = measure.parameters.nearest
+    order = np.argsort(found, axis=1, kind="stable")[:, :ranks]
+    bits = np.zeros((len(alice), ranks, len(bob)), dtype=np.bool_)
+    bits[np.arange(len(alice))[:, None], np.arange(ranks)[None], order] = True
+    return bits.reshape(len(alice), -1)
+
+
+def cost(measure: Measure, alice: int, bob: int) -> Cost:
+    """The exact cost of `alike`: flights and bytes, without the set-up of oblivious transfer."""
+    total = Cost()
+    for strip in _strips(alice, bob):
+        height = strip.stop - strip.start
+        for tile in tiles(bob):
+            total += cost_scores(measure, height, tile.stop - tile.start)
+        if measure.limit is not None:
+            total += msb.cost_nonnegative(height * bob, measure.differences)
+            continue
+        for rank in range(measure.parameters.nearest):
+            total += argmin_one_hot.cost(height, bob, measure.differences)
+            if rank + 1 < measure.parameters.nearest:
+                total += mux.cost_to_words(height * bob)
+    return total
+
+
+def cost_matched(measure: Measure, alice: int, bob: int) -> Cost:
+    """The exact cost of `matched`."""
+    bits = alice * bob * max(1, measure.parameters.nearest)
+    total = mux.cost_to_words(bits)
+    for rows in (alice, bob):
+        total += msb.cost_nonnegative(rows, Bounds(-1, bits - 1)) + mux.cost_to_words(rows)
+    return total

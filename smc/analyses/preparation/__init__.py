@@ -1,0 +1,1 @@
+"""Correlated randomness made ahead of time, for comparisons later."""

@@ -1,0 +1,1 @@
+"""What analyses share of rows: keys and their normal forms, exact numbers, fixed-point columns."""

@@ -1,0 +1,290 @@
+"""From declared columns to the whole numbers that distances are computed of, and back.
+
+A value x of a column with bounds l and u becomes q = round((x - l) f), from 0 to 2**precision - 1 at most,
+with a factor f that is public: of its own for each column (scaling by range), or one for all of them (none).
+Centres have `fraction` binary digits more. With whole numbers both parties and the reference get the same
+clusters, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.columns import Data, Schema
+from smc.errors import DomainError, UsageError
+from smc.secret.bounds import Bounds
+
+WIDEST_RANGE: Final = 1 << 39
+MAX_SCALE: Final = 18
+
+_FRACTIONS: Final = (8, 7, 6, 5, 4, 3)
+_WIDE_FRACTION: Final = 6
+_NARROW_BITS: Final = 32
+
+
+class Scaling(Enum):
+    """What distances are measured in."""
+
+    RANGE = "range"
+    """Each column in parts of its declared range."""
+    NONE = "none"
+    """All columns in their real units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What is public of a numeric column.
+
+    Attributes:
+        scale: decimal digits after the point.
+        lower: least value, in held units.
+        upper: greatest value.
+    """
+
+    scale: int
+    lower: int
+    upper: int
+
+    @classmethod
+    def of(cls, name: str, schema: Schema) -> Declared:
+        """From a schema.
+
+        Raises:
+            UsageError: the column is no number, or lacks bounds.
+            DomainError: the bounds are too wide.
+        """
+        if schema.kind not in ("integer", "decimal"):
+            raise UsageError(
+                f"Column {name!r} is declared {schema.kind}; distances need numbers.",
+                "Name an integer or decimal column.",
+            )
+        if schema.lower is None or schema.upper is None:
+            raise UsageError(f"Column {name!r} has no declared bounds.", "Declare lower and upper.")
+        declared = cls(schema.scale, schema.lower, schema.upper)
+        if not declared.plausible:
+            raise DomainError(f"The bounds of column {name!r} are too wide.", "Declare narrower bounds.")
+        return declared
+
+    @property
+    def units(self) -> int:
+        """Held units that make 1 in the real unit."""
+        return int(10**self.scale)
+
+    @property
+    def range(self) -> int:
+        """The distance of the bounds."""
+        return self.upper - self.lower
+
+    @property
+    def plausible(self) -> bool:
+        """Whether it can be computed with."""
+        return (
+            0 <= self.scale <= MAX_SCALE
+            and 0 <= self.range < WIDEST_RANGE
+            and max(abs(self.lower), abs(self.upper)) < WIDEST_RANGE
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A column as it is computed with.
+
+    Attributes:
+        name: of the column.
+        declared: its bounds.
+        factor: of the whole numbers per held unit.
+        parts: cells that a value is the sum of, 1 or 2.
+    """
+
+    name: str
+    declared: Declared
+    factor: Fraction
+    parts: int
+
+    @property
+    def part(self) -> int:
+        """The largest whole number of a cell."""
+        return int(_rounded(np.array([self.declared.range]), self.factor)[0])
+
+    @property
+    def largest(self) -> int:
+        """The largest whole number of a value."""
+        return self.parts * self.part
+
+    def whole(self, values: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """The whole numbers of cells.
+
+        Raises:
+            DomainError: a value lies outside its declared bounds.
+        """
+        if len(values) and not (self.declared.lower <= values.min() and values.max() <= self.declared.upper):
+            raise DomainError(
+                f"A value of column {self.name!r} lies outside its declared bounds.",
+                "Widen them or correct the data.",
+            )
+        return _rounded(values - self.declared.lower, self.factor).astype(np.uint64)
+
+    def real(self, value: Fraction) -> Fraction:
+        """The value in the column's real unit of a number of whole ones."""
+        held = value / self.factor
+        return (held + self.parts * self.declared.lower) / self.declared.units
+
+    def position(self, real: Fraction) -> Fraction:
+        """The inverse of `real`."""
+        return (real * self.declared.units - self.parts * self.declared.lower) * self.factor
+
+
+def _rounded(values: NDArray[np.int64], factor: Fraction) -> NDArray[np.int64]:
+    """Values * factor, rounded to the nearest integer, halves up."""
+    result: NDArray[np.int64] = (2 * factor.numerator * values + factor.denominator) // (
+        2 * factor.denominator
+    )
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All columns as they are computed with.
+
+    Attributes:
+        axes: the columns.
+        unit: whole numbers that make a distance of 1: in parts of a range, or in real units.
+    """
+
+    axes: tuple[Axis, ...]
+    unit: Fraction
+
+    @property
+    def dimensions(self) -> int:
+        """How many columns."""
+        return len(self.axes)
+
+    @property
+    def largest(self) -> NDArray[np.int64]:
+        """The largest whole number of each column."""
+        return np.array([axis.largest for axis in self.axes], dtype=np.int64)
+
+    @property
+    def diagonal(self) -> int:
+        """The largest square of a distance."""
+        return sum(axis.largest**2 for axis in self.axes)
+
+    @property
+    def fraction(self) -> int:
+        """Binary digits of a centre after the point: as many as leave distances in 32 bits, or 6.
+
+        With the most columns and the highest precision distances take 58 bits.
+        """
+        for fraction in _FRACTIONS:
+            if self._reach(fraction).bit_length() < _NARROW_BITS:
+                return fraction
+        return _WIDE_FRACTION
+
+    @property
+    def differences(self) -> Bounds:
+        """Bounds of the difference of two half squares of distances, in units of 2**-fraction."""
+        reach = self._reach(self.fraction)
+        return Bounds(-reach, reach)
+
+    @property
+    def width(self) -> int:
+        """Bits of the words in which these are computed."""
+        return self.differences.sign_bits + 1
+
+    def _reach(self, fraction: int) -> int:
+        return (self.diagonal << fraction) // 2 + 2
+
+    def whole(self, data: Data, names: Sequence[str]) -> NDArray[np.uint64]:
+        """The whole numbers of own cells, shape (n, m).
+
+        Raises:
+            DomainError: a value lies outside its bounds, or the columns have different lengths.
+        """
+        if len({len(data[name]) for name in names}) != 1:
+            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+        axes = {axis.name: axis for axis in self.axes}
+        return np.stack([axes[name].whole(data[name].array) for name in names], axis=1)
+
+    def check_stated(self, centres: Sequence[Sequence[Fraction]], names: Sequence[str]) -> None:
+        """Check that stated centres lie within the bounds of these columns.
+
+        Raises:
+            UsageError: one does not.
+        """
+        for centre in centres:
+            for axis, value in zip(self.axes, centre, strict=True):
+                if axis.name in names and not 0 <= axis.position(value) <= axis.largest:
+                    raise UsageError(
+                        f"A stated centre lies outside the declared bounds of column {axis.name!r}.",
+                        "State one inside them.",
+                    )
+
+    def stated(self, centres: Sequence[Sequence[Fraction]]) -> NDArray[np.int64]:
+        """Stated centres in units of 2**-fraction, shape (k, d).
+
+        Raises:
+            UsageError: one lies outside the bounds.
+        """
+        self.check_stated(centres, [axis.name for axis in self.axes])
+        held = [[axis.position(value) for axis, value in zip(self.axes, c, strict=True)] for c in centres]
+        return np.array([[round(value * 2**self.fraction) for value in c] for c in held], dtype=np.int64)
+
+    def real(self, centre: Sequence[int]) -> list[float]:
+        """A centre in real units, from units of 2**-fraction."""
+        return [
+            float(axis.real(Fraction(int(value), 1 << self.fraction)))
+            for axis, value in zip(self.axes, centre, strict=True)
+        ]
+
+
+def grid(declared: Mapping[str, Declared], precision: int, scaling: Scaling, parts: int = 1) -> Grid:
+    """The grid of columns.
+
+    Args:
+        declared: the columns, in their order.
+        precision: bits of a cell of the widest column.
+        scaling: what distances are measured in.
+        parts: cells that a value is the sum of.
+
+    Raises:
+        UsageError: a column is constant and is to be scaled by its range.
+        DomainError: a range is too wide to be computed with, or too narrow beside the widest one.
+    """
+    most = (1 << precision) - 1
+    columns = list(declared.items())
+    if scaling is Scaling.RANGE:
+        constant = [name for name, column in columns if not column.range]
+        if constant:
+            raise UsageError(
+                f"Column {constant[0]!r} is declared to have one value only; it has no range to scale by.",
+                "Leave it out.",
+            )
+        factors = [Fraction(most, column.range) for _, column in columns]
+        unit = Fraction(most)
+    else:
+        digits = max(column.scale for _, column in columns)
+        fine = [10 ** (digits - column.scale) for _, column in columns]
+        widest = max(1, *(column.range * units for (_, column), units in zip(columns, fine, strict=True)))
+        common = Fraction(most // widest) if widest <= most else Fraction(most, widest)
+        factors = [units * common for units in fine]
+        unit = common * 10**digits
+    for (name, column), factor in zip(columns, factors, strict=True):
+        if 2 * factor.numerator * column.range + factor.denominator >= 1 << 62:
+            raise DomainError(f"The bounds of column {name!r} are too wide.", "Declare narrower bounds.")
+    axes = tuple(
+        Axis(name, column, factor, parts) for (name, column), factor in zip(columns, factors, strict=True)
+    )
+    vanished = [axis.name for axis in axes if axis.declared.range and not axis.part]
+    if vanished:
+        raise DomainError(
+            f"The range of column {vanished[0]!r} is too narrow beside the widest one; nothing is left.",
+            "Raise the precision, scale by range, or choose other units.",
+        )
+    return Grid(axes, unit)

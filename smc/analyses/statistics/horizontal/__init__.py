@@ -1,0 +1,1 @@
+"""Statistics over the rows of both sides, of columns that both have."""

@@ -1,0 +1,192 @@
+"""Statistics with noise: own sums, noise that neither party knows, and one opening for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from smc.analyses.disclosure.figures import Noisy
+from smc.analyses.disclosure.noisy_groups import withhold_cost
+from smc.analyses.disclosure.release import Release
+from smc.analyses.statistics.kinds.crosstabs import Cells
+from smc.analyses.statistics.kinds.statistic import Result, Word
+from smc.analyses.statistics.plan import Planned
+from smc.analyses.statistics.rows import Ints, Rows
+from smc.forms import Role
+from smc.numeric.random import Randomness
+from smc.protocols.coins import TOSS_COST, toss
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import noise, opening
+from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.distribution import Distribution
+from smc.secret.ints import SecretInts
+
+WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
+
+
+def local(planned: Planned, rows: Rows) -> Ints:
+    """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
+    groups = [rows]
+    if planned.query.by:
+        column = rows.columns[planned.query.by]
+        groups = [rows.where(column == code) for code in planned.codes]
+    entries = np.stack([planned.statistic.local(group) for group in groups])
+    if planned.count_distribution is None:
+        return entries
+    return np.column_stack([entries, [group.count for group in groups]])
+
+
+def noisy_words(session: Session, plans: Sequence[Planned], own: Sequence[Ints]) -> Word:
+    """Add noise.
+
+    Args:
+        session: this side of the run.
+        plans: the statistics.
+        own: of each the local part of its entries, as `local` has them; what is wanted is of the sums of both
+            sides' parts modulo 2**64.
+
+    Returns:
+        Own shares of what is to be opened, one statistic after the other.
+    """
+    session.report("noise", 0, 1)
+    drawn = noise.draw(session, _distributions(plans))
+    session.report("noise", 1, 1)
+    words = []
+    start = 0
+    for done, (planned, entries) in enumerate(zip(plans, own, strict=True)):
+        session.report("statistics", done, len(plans))
+        groups = len(planned.groups)
+        middle = start + groups * len(planned.statistic.distributions)
+        counted = planned.count_distribution is not None
+        summed = np.ascontiguousarray(entries[:, :-1]) if counted else entries
+        found = planned.statistic.combine(session, summed, drawn[start:middle].reshape(groups, -1))
+        start = middle
+        if counted:
+            counts = entries[:, -1].view(np.uint64) + drawn[start : start + groups]
+            found = np.column_stack([found, counts])
+            start += groups
+        words.append(found.reshape(-1))
+    session.report("statistics", len(plans), len(plans))
+    return np.concatenate(words)
+
+
+def simulation_seed(session: Session, plans: Sequence[Planned]) -> bytes:
+    """Toss the public seed of all simulated figures, if there are any; before anything is opened.
+
+    Both parties take part, whoever receives. The seed is for simulations only and never for noise.
+
+    Returns:
+        The same at both sides; empty if nothing is simulated.
+    """
+    return toss(session) if _simulate(plans) else b""
+
+
+def opened(
+    session: Session,
+    plans: Sequence[Planned],
+    words: Word,
+    recipients: frozenset[Role],
+    release: Release,
+    *,
+    rows_per_person: int = 1,
+) -> list[Ints] | None:
+    """Withhold what is about too few rows, and open the rest.
+
+    Args:
+        session: this side of the run.
+        plans: the statistics.
+        words: own shares of their noisy entries.
+        recipients: who gets the results.
+        release: withholds what is about too few rows, and opens the rest.
+        rows_per_person: the most rows that one person has.
+
+    Returns:
+        For each statistic what was opened, shape (groups, entries); None for a party that is no recipient.
+    """
+    secret = SecretInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+    values = release.open(secret, recipients, Noisy(_counts(plans), rows_per_person))
+    if values is None:
+        return None
+    ends = np.cumsum([planned.words for planned in plans])[:-1]
+    return [
+        part.reshape(len(planned.groups), -1)
+        for planned, part in zip(plans, np.split(values, ends), strict=True)
+    ]
+
+
+def exact(planned: Planned, sides: Sequence[Rows]) -> Ints:
+    """What would be opened without noise, from the rows of both sides."""
+    return planned.statistic.exact(np.sum([local(planned, rows) for rows in sides], axis=0))
+
+
+def results(
+    planned: Planned, entries: Ints, seed: bytes, *, noisy: bool, limited: bool
+) -> list[tuple[str | None, Result]]:
+    """Each group with its result.
+
+    Args:
+        planned: the statistic.
+        entries: what was opened, shape (groups, entries).
+        seed: of simulations, each query's independent of the others'; see `simulation_seed`.
+        noisy: whether there is noise in it.
+        limited: whether what is about too few rows came out as 0.
+    """
+    statistic = planned.statistic
+    distributions = statistic.distributions if noisy else ()
+    random = Randomness.from_seed(seed, planned.query.name)
+    found: list[tuple[str | None, Result]] = []
+    for group, row in zip(planned.groups, entries.tolist(), strict=True):
+        own = row[: statistic.size]
+        if limited and isinstance(statistic, Cells):
+            result = statistic.result([entry or None for entry in own], distributions, random)
+            if not all(own):
+                result = replace(result, notes=(*result.notes, WITHHELD))
+        elif limited and not row[-1]:
+            result = Result(notes=(WITHHELD,))
+        else:
+            result = statistic.result(own, distributions, random)
+        found.append((group, result))
+    return found
+
+
+def noise_cost(plans: Sequence[Planned]) -> Cost:
+    """The exact cost of `noisy_words`, without the set-up of oblivious transfer."""
+    total = noise.cost(_distributions(plans))
+    for planned in plans:
+        total += planned.statistic.combine_cost(len(planned.groups))
+    return total
+
+
+def seed_cost(plans: Sequence[Planned]) -> Cost:
+    """The exact cost of `simulation_seed`."""
+    return TOSS_COST if _simulate(plans) else Cost()
+
+
+def opening_cost(plans: Sequence[Planned], least: int, recipients: frozenset[Role]) -> Cost:
+    """The exact cost of `opened`, without what the gate sends."""
+    total = withhold_cost(_counts(plans), least) if least else Cost()
+    return total + opening.cost(sum(planned.words for planned in plans), recipients)
+
+
+def _simulate(plans: Sequence[Planned]) -> bool:
+    return any(planned.statistic.simulates for planned in plans)
+
+
+def _distributions(plans: Sequence[Planned]) -> list[Distribution]:
+    return [distribution for planned in plans for distribution in planned.distributions]
+
+
+def _counts(plans: Sequence[Planned]) -> Ints:
+    """For each opened number, which one counts the rows that it is about."""
+    places = []
+    start = 0
+    for planned in plans:
+        width = planned.words // len(planned.groups)
+        own = planned.statistic.counts or (width - 1,) * width
+        firsts = start + width * np.arange(len(planned.groups))
+        places.append((firsts[:, None] + np.array(own)).reshape(-1))
+        start += planned.words
+    return np.concatenate(places)

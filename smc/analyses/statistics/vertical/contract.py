@@ -1,0 +1,203 @@
+"""What a job about matched rows says of itself before it runs: checks, leakage and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+from smc.analyses.columns import Schema
+from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.memory import MEBI, Memory
+from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.records.keys import DISTINCT
+from smc.analyses.statistics.horizontal import noisy
+from smc.analyses.statistics.outcome import loss_text
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.vertical import sums as vertical_sums
+from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.vertical.run import planned
+from smc.analyses.statistics.vertical.schemas import KINDS, written
+from smc.analyses.statistics.vertical.terms import pairs
+from smc.analyses.study import Estimate, Leakage
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.coins import TOSS_COST
+from smc.protocols.exchange.bounds import MAX_SCALE
+from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.exchange.texts import texts_cost
+from smc.protocols.spec import Cost
+from smc.secret import msb, opening
+from smc.secret.bits import BOTH
+from smc.secret.bounds import LIMIT, Bounds
+
+MAX_PRODUCTS: Final = 20_000
+"""More sums in one job are refused."""
+
+_ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
+_SECONDS_PER_BYTE: Final = 2e-8
+_SETUP_SECONDS: Final = 0.1
+_FIXED_MEMORY: Final = 20 * MEBI
+_ROW_MEMORY: Final = 590
+_FEATURE_MEMORY: Final = 64
+_ASSUMED_LABELS: Final = 8
+_ASSUMED_UPPER: Final = 1000
+
+
+def check(
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    alice: Mapping[str, Schema],
+    bob: Mapping[str, Schema],
+) -> None:
+    """Check keys and columns of both sides, that the queries fit, and that nothing can wrap.
+
+    Raises:
+        UsageError: says which column of which side, or which query.
+    """
+    for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
+        _check_columns(vertical, schemas, role)
+    every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
+    plans = planned(parameters, every, counts_matches=False, counts_groups=False)
+    if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
+        raise UsageError(
+            f"The queries ask for more than {MAX_PRODUCTS} sums over matched rows.",
+            "Use fewer bins, candidates (points) or groups, or several jobs.",
+        )
+
+
+def check_side(
+    parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema], role: Role
+) -> None:
+    """Check keys and columns of one side, and the queries that are about these columns alone.
+
+    Raises:
+        UsageError: as `check`.
+    """
+    _check_columns(vertical, schemas, role)
+    own = set(vertical.values(role))
+    queries = tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
+    planned(replace(parameters, queries=queries), schemas, counts_matches=False, counts_groups=False)
+
+
+def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
+    for name in vertical.columns(role):
+        if name not in schemas:
+            raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
+    for name in vertical.values(role):
+        if schemas[name].kind not in KINDS or schemas[name].scale > MAX_SCALE:
+            raise UsageError(
+                f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many decimals.",
+                f"Name a column of kind {', '.join(KINDS)}.",
+            )
+    check_keys(vertical.match, schemas, role)
+
+
+def leakage(parameters: StatisticsParameters, vertical: Vertical, recipients: frozenset[Role]) -> Leakage:
+    """Recipients learn noisy results; nobody learns which rows match."""
+    names = ", ".join(query.name for query in parameters.queries)
+    loss = loss_text(parameters.loss)
+    gets = (
+        f"the noisy results over the matched rows of: {names}; under differential privacy with {loss}: "
+        f"{vertical.neighbours}; neither party knows the noise"
+    )
+    bit = (
+        "where the policies ask for a least intersection: whether its noisy size reaches that, one bit; "
+        "this count has a tenth of the loss"
+    )
+    rows = "distinct keys" if vertical.match.duplicates == DISTINCT else "rows"
+    public = (
+        f"the number of {rows} of each side",
+        "the queries, their bounds and bins, and how keys are matched",
+        f"the declarations of {', '.join((*vertical.alice, *vertical.bob)) or 'no columns'}",
+        loss,
+    )
+    first, second = ((gets, bit) if role in recipients else (bit,) for role in Role)
+    return Leakage(first, second, public)
+
+
+def run_cost(
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    schemas: Mapping[str, Schema],
+    recipients: frozenset[Role],
+    counts: tuple[int, int],
+    limits: Limits = NO_LIMITS,
+) -> Cost:
+    """The exact cost of a run in a fresh session, without what the gate sends.
+
+    Args:
+        parameters: as parsed.
+        vertical: as parsed.
+        schemas: the declared columns of both sides.
+        recipients: who gets the results.
+        counts: rows of Alice and of Bob.
+        limits: of both policies.
+    """
+    counting = {"counts_matches": limits.minimum_intersection > 0, "counts_groups": limits.minimum_group > 0}
+    plans = planned(parameters, schemas, **counting)
+    lengths = [len(written(schemas[name] for name in vertical.values(role))) for role in Role]
+    total = counts_cost(2) + texts_cost(*lengths) + TOSS_COST
+    wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
+    total += vertical_sums.cost(wanted, *counts) + noisy.noise_cost(plans) + noisy.seed_cost(plans)
+    if limits.minimum_intersection:
+        half = Bounds(1 - LIMIT // 2, LIMIT // 2 - 1)
+        least = Bounds(limits.minimum_intersection, limits.minimum_intersection)
+        total += msb.cost_nonnegative(1, half - least) + opening.cost_bits(1, BOTH)
+        plans = plans[1:]
+    return total + noisy.opening_cost(plans, limits.minimum_group, recipients)
+
+
+def estimate(
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    schemas: Mapping[str, Schema],
+    recipients: frozenset[Role],
+    rows: int,
+    limits: Limits,
+) -> Estimate:
+    """As of a run that no limit stops; columns of the other side that are not given are assumed."""
+    names = (*vertical.alice, *vertical.bob)
+    every = {name: schemas.get(name) or _assumed(name, parameters.queries) for name in names}
+    total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
+    seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
+    memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _FEATURE_MEMORY * _features(parameters, vertical, every))
+    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE, memory.at(rows))
+
+
+def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema]) -> int:
+    """How many features of the party that does not own the table of keys are aligned."""
+    plans = planned(parameters, schemas, counts_matches=False, counts_groups=False)
+    wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
+    return max(len(vertical_sums.Layout.of(wanted, owner).other) for owner in Role)
+
+
+def _assumed(name: str, queries: Iterable[Query]) -> Schema:
+    """A declaration that the queries would fit: the labels and decimals that they name, or some."""
+    labels: dict[str, None] = {}
+    numbers: list[Fraction] = []
+    spare = 0
+    for query in queries:
+        spare = spare or _ASSUMED_LABELS * (query.by == name)
+        for place, column in enumerate(query.columns):
+            if column != name:
+                continue
+            edges = query.edges[place]
+            labels |= dict.fromkeys(query.categories[place])
+            bounds = (query.lower[place], query.upper[place], query.step)
+            numbers += [*edges, *(bound for bound in bounds if bound is not None)]
+            if query.kind == "t-test" and place == 1:
+                spare = 2
+            elif query.kind in ("histogram", "crosstab") and not edges:
+                spare = spare or _ASSUMED_LABELS
+    if spare:
+        assumed = (str(number) for number in range(1, spare + 1))
+        return Schema("category", categories=tuple(labels or assumed))
+    scale = 0
+    while scale < MAX_SCALE and any((number * 10**scale).denominator > 1 for number in numbers):
+        scale += 1
+    reach = max(_ASSUMED_UPPER, *(ceil(abs(number)) for number in numbers), 0) * 10**scale
+    return Schema("decimal", scale, -reach if min(numbers, default=0) < 0 else 0, reach)

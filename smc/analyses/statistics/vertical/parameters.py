@@ -1,0 +1,123 @@
+"""Parameters of statistics over matched rows: how rows are matched, and whose column is whose.
+
+[parameters]
+layout = "vertical"
+alice_columns = ["age", "smoker"]     # beside the keys; a query names columns of both
+bob_columns = ["costs"]
+[parameters.match]
+keys = ["insurance_number"]           # as of the matching method "exact"
+duplicates = "error"                  # or "distinct"
+[parameters.match.normalization]
+insurance_number = ["trim", "digits-only"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from smc.analyses.neighbours import Neighbours
+from smc.analyses.parameters import reject_unknown, take
+from smc.analyses.records.key_parameters import KeyParameters, parse_keys
+from smc.analyses.records.keys import DISTINCT, MULTISET
+from smc.analyses.statistics.query import Query
+from smc.errors import UsageError
+from smc.forms import Role
+
+HORIZONTAL: Final = "horizontal"
+VERTICAL: Final = "vertical"
+LAYOUTS: Final = (HORIZONTAL, VERTICAL)
+KEYS: Final = ("match", "alice_columns", "bob_columns")
+"""The keys of `[parameters]` that only the vertical layout has."""
+
+MAX_COLUMNS: Final = 1000
+
+_PLACE: Final = "parameters"
+_MATCH: Final = "parameters.match"
+
+
+@dataclass(frozen=True, slots=True)
+class Vertical:
+    """How the table comes about.
+
+    Attributes:
+        match: by which keys rows are matched.
+        alice: Alice's columns that queries name, beside the keys.
+        bob: Bob's.
+    """
+
+    match: KeyParameters
+    alice: tuple[str, ...]
+    bob: tuple[str, ...]
+
+    def values(self, role: Role) -> tuple[str, ...]:
+        """The columns of a side that queries name."""
+        return self.alice if role is Role.ALICE else self.bob
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """All columns that a side brings, keys first."""
+        keys = self.match.columns
+        return keys + tuple(name for name in self.values(role) if name not in keys)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """What the guarantee is about: one row of a side, replaced, as the numbers of rows are public.
+
+        Where the first of several rows with a key counts, another one takes its place when it is gone: that
+        is two matched rows for one.
+        """
+        matched = 2 if self.match.duplicates == DISTINCT else 1
+        return Neighbours(1, rows_public=True, matched_per_row=matched)
+
+
+def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
+    """Read the keys of this module; the others are the caller's.
+
+    Raises:
+        UsageError: a key is missing or impossible; names the place.
+    """
+    table: dict[str, Any] = take(parameters, "match", dict, _PLACE)
+    reject_unknown(table, ("keys", "normalization", "duplicates"), _MATCH)
+    match = parse_keys(table, _MATCH)
+    if match.duplicates == MULTISET:
+        raise UsageError(
+            f"{_MATCH}.duplicates cannot be {MULTISET!r} here: a row that is taken away would move all rows "
+            "of its key to other partners, which no noise for one row hides.",
+            f"Use 'error' or {DISTINCT!r}.",
+        )
+    return Vertical(match, _columns(parameters, "alice_columns"), _columns(parameters, "bob_columns"))
+
+
+def _columns(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    names: list[Any] = take(parameters, key, list, _PLACE, [])
+    if len(names) > MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
+        raise UsageError(f"{_PLACE}.{key} is not a list of at most {MAX_COLUMNS} names.", "Correct it.")
+    return tuple(names)
+
+
+def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> None:
+    """Check that every column of a query belongs to one side, and that there is noise.
+
+    Raises:
+        UsageError: one does not; or results would be exact.
+    """
+    if noise == "none":
+        raise UsageError(
+            "Statistics over matched rows are not released without noise.",
+            "Choose a noise; for exact sizes and sums use the analysis matching with output = 'statistics'.",
+        )
+    named = (*vertical.alice, *vertical.bob)
+    if len(set(named)) < len(named):
+        raise UsageError(
+            f"{_PLACE}: alice_columns and bob_columns name a column twice.",
+            "Give each column a name of its own in the job.",
+        )
+    used = {name for query in queries for name in query.all_columns}
+    if missing := sorted(used.difference(named)):
+        raise UsageError(
+            f"{_PLACE}: a query names {missing[0]!r}, which is in neither alice_columns nor bob_columns.",
+            "Say whose column it is.",
+        )
+    if spare := sorted(set(named) - used):
+        raise UsageError(f"{_PLACE}: no query names the column {spare[0]!r}.", "Leave it out.")

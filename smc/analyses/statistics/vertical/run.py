@@ -1,0 +1,218 @@
+"""Statistics over matched rows: the run, when each side has columns of its own about the same persons.
+
+Rows are aligned in secret by their keys (`smc.secret.circuit_psi`), sums over the matches are formed of both
+sides' columns (`vertical_sums.py`), and from there on noise, small groups and results are as for rows of
+both. Nobody learns which rows match, nor how many but for the noise.
+
+How many rows each side brings is public, so neighbouring inputs have one row of a side replaced, which can
+remove one match and add another (`smc.analyses.neighbours`). Where rows that repeat a key count once, each
+of the two can touch two matches.
+
+The least intersection of the policies is tested on a noisy count, which has a tenth of the loss and is not
+opened itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from smc.analyses.columns import PERSONS, Data, Schema
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.outcome import Outcome
+from smc.analyses.records.keys import Settled, hashed, settle
+from smc.analyses.statistics.horizontal import noisy
+from smc.analyses.statistics.kinds.statistic import Word
+from smc.analyses.statistics.outcome import EXACT_DETAILS, Reported, kept_from, noisy_details, told
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.plan import Planned, plan
+from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.vertical import sums as vertical_sums
+from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.vertical.schemas import read, written
+from smc.analyses.statistics.vertical.terms import pairs
+from smc.errors import DomainError
+from smc.forms import Role
+from smc.protocols.coins import toss
+from smc.protocols.exchange.row_counts import exchange_counts
+from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts
+from smc.protocols.session import Session
+from smc.secret.bounds import LIMIT, Bounds
+from smc.secret.ints import SecretInts
+
+SIZE_WEIGHT: Final = Fraction(1, 10)
+"""The part of the loss that goes to the noisy size, where the policies ask for a least intersection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a side brings.
+
+    Attributes:
+        settled: its keys, and which rows have them.
+        columns: held values of these rows by name, shape (n,) each.
+    """
+
+    settled: Settled
+    columns: Mapping[str, Ints] = field(repr=False)
+
+    @classmethod
+    def of(cls, parameters: StatisticsParameters, vertical: Vertical, data: Data, role: Role) -> Brought:
+        """The rows of a side.
+
+        Raises:
+            DomainError: columns of different lengths, too many rows, keys that are missing or repeated where
+                that is an error, or several rows about one person.
+        """
+        lengths = {len(data[name]) for name in vertical.columns(role)}
+        if len(lengths) > 1:
+            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+        if max(lengths) > parameters.maximum_rows:
+            raise DomainError(
+                "This side has more rows than parameters.maximum_rows allows.",
+                "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
+            )
+        settled = settle(data, vertical.match.recipes, vertical.match.duplicates, role.value)
+        persons = data[PERSONS].array[settled.numbers] if PERSONS in data else None
+        if persons is not None and len(np.unique(persons)) < len(persons):
+            raise DomainError(
+                "Several rows of this side are about one person, and the guarantee is for one row of each.",
+                "Bring one row per person, for instance by summing up a person's rows first.",
+            )
+        columns = {name: data[name].array[settled.numbers] for name in vertical.values(role)}
+        return cls(settled, columns)
+
+
+def planned(
+    parameters: StatisticsParameters,
+    schemas: Mapping[str, Schema],
+    *,
+    counts_matches: bool,
+    counts_groups: bool,
+) -> tuple[Planned, ...]:
+    """All queries resolved; first comes the size, if the policies ask for a least intersection.
+
+    Args:
+        parameters: as parsed.
+        schemas: the declared columns of both sides.
+        counts_matches: whether the policies ask for a least intersection.
+        counts_groups: whether they ask for a smallest group.
+
+    Raises:
+        UsageError: a query does not fit its columns, or a total could leave 63 bits.
+    """
+    if counts_matches:
+        rest = 1 - SIZE_WEIGHT
+        size = Query("", "count", (), _part(parameters.loss, SIZE_WEIGHT))
+        others = [replace(query, loss=_part(query.loss, rest)) for query in parameters.queries]
+        parameters = replace(parameters, queries=(size, *others))
+    return plan(parameters, schemas, counted=counts_groups)
+
+
+def _part(loss: Loss, part: Fraction) -> Loss:
+    return Loss(loss.epsilon * part, rho=loss.rho * part)
+
+
+def run(
+    session: Session,
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    data: Data,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    """The joint run, one side.
+
+    Raises:
+        DomainError: the local data do not fit, and nothing was sent; or there are too many numbers.
+        DisclosureRefused: a limit stands against the result, at both sides.
+        UsageError: the columns of both sides do not fit the queries.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    role = session.role
+    brought = Brought.of(parameters, vertical, data, role)
+    schemas = _schemas(data, vertical.values(role))
+    declared = written(schemas.values())
+    peer_count, length = exchange_counts(
+        session, [len(brought.settled), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
+    )
+    release.sets(len(brought.settled), peer_count)
+    theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
+    plans = planned(
+        parameters,
+        {**schemas, **theirs},
+        counts_matches=release.counts_matches,
+        counts_groups=release.counts_groups,
+    )
+    wanted = [pairs(each, vertical.alice) for each in plans]
+    keys = hashed(brought.settled, toss(session))
+    flat = [pair for each in wanted for pair in each]
+    found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
+    words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
+    seed = noisy.simulation_seed(session, plans)
+    details = noisy_details(parameters, plans)
+    release.intersection(lambda: (_size(session, words),))
+    if release.counts_matches:
+        plans, words = plans[1:], words[1:]
+    opened = noisy.opened(session, plans, words, recipients, release)
+    if opened is None:
+        return kept_from(details)
+    reported = _reported(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
+    return told(parameters, reported, details, noisy=True)
+
+
+def reference(
+    parameters: StatisticsParameters, vertical: Vertical, alice: Data, bob: Data, recipients: frozenset[Role]
+) -> tuple[Outcome, Outcome]:
+    """The exact statistics of the joined table."""
+    first, second = (
+        Brought.of(parameters, vertical, data, role) for role, data in zip(Role, (alice, bob), strict=True)
+    )
+    places = {key: place for place, key in enumerate(second.settled.plain())}
+    common = [(i, places[key]) for i, key in enumerate(first.settled.plain()) if key in places]
+    joined = np.array(common, dtype=np.int64).reshape(-1, 2)
+    columns = {
+        name: column[joined[:, side]]
+        for side, brought in enumerate((first, second))
+        for name, column in brought.columns.items()
+    }
+    rows = Rows(columns, np.arange(len(joined)), len(joined))
+    plans = plan(parameters, {**_schemas(alice, vertical.alice), **_schemas(bob, vertical.bob)})
+    entries = [noisy.exact(each, [rows]) for each in plans]
+    reported = _reported(plans, entries, b"", is_noisy=False, limited=False)
+    outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
+    to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
+    return to_alice, to_bob
+
+
+def _schemas(data: Data, names: Sequence[str]) -> dict[str, Schema]:
+    return {name: data[name].schema for name in names}
+
+
+def _by_group(plans: Sequence[Planned], lengths: Sequence[int], found: Word) -> list[Ints]:
+    """Shares of sums as `noisy.local` arranges them, shape (groups, entries) for each statistic."""
+    parts = np.split(found, np.cumsum(lengths)[:-1])
+    return [
+        part.view(np.int64).reshape(len(each.groups), -1) for each, part in zip(plans, parts, strict=True)
+    ]
+
+
+def _size(session: Session, words: Word) -> SecretInts:
+    """The noisy size of the intersection, which comes first where it is counted."""
+    return SecretInts.from_shares(session, words[:1], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
+
+
+def _reported(
+    plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, limited: bool
+) -> list[Reported]:
+    return [
+        (each.query, each.statistic, group, result)
+        for each, opened in zip(plans, entries, strict=True)
+        for group, result in noisy.results(each, opened, seed, noisy=is_noisy, limited=limited)
+    ]

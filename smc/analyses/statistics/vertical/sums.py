@@ -1,0 +1,204 @@
+"""Sums over matched rows that nobody sees: of products of a feature of Alice and one of Bob.
+
+    Alice, Bob      rows with keys                        aligned in slots, with secret member bits
+    other party     its features                          shared by slot, 0 where there is no match
+    owner           its features, which it knows by slot
+    sums            of the member bits and the shared features, slot by slot: local
+                    of the owner's features times them: a matrix product of one party's numbers and shares
+
+The owner of the slots' table knows which own row lies in which slot, so its features need not be shared or
+masked: what it has in a slot without a match is multiplied by 0. Which slots have a match, nobody learns.
+
+References: `smc.secret.circuit_psi`, `smc.secret.products`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.vertical.terms import Feature, Pair, bounds_of, values_of
+from smc.errors import DomainError
+from smc.forms import Role
+from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.intersection import cuckoo
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost
+from smc.secret import circuit_psi, mux, products
+from smc.secret.bounds import SHARED, Bounds, Operand
+from smc.secret.circuit_psi import Aligned, align, table_owner
+from smc.secret.ints import SecretInts
+
+MAX_NUMBERS: Final = 1 << 27
+"""Features times rows of a side, and features times slots: a gigabyte."""
+
+_STAGE: Final = "sums"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Products that are formed together.
+
+    Attributes:
+        bounds: of the owner's features, 0 included.
+        owner: features of the owner of the table.
+        other: features of the other party, by their places; 0 is the feature 1, the member bit.
+    """
+
+    bounds: Bounds
+    owner: tuple[Feature, ...]
+    other: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which products are needed, from the place of the owner of the table.
+
+    Attributes:
+        pairs: owner's feature and the place of the other's, in the order of the entries.
+        other: features of the other party, from place 1 on.
+        blocks: products, but those with the owner's feature 1, which are sums of what is shared.
+    """
+
+    pairs: tuple[tuple[Feature, int], ...]
+    other: tuple[Feature, ...]
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], owner: Role) -> Layout:
+        """Arrange products so that each is formed once, and all of the same factors together."""
+        turned = [pair if owner is Role.ALICE else pair[::-1] for pair in pairs]
+        places: dict[Feature, int] = {(): 0}
+        placed = tuple((own, places.setdefault(other, len(places))) for own, other in turned)
+        needed: dict[Feature, set[int]] = {}
+        for own, place in placed:
+            needed.setdefault(own, set()).add(place)
+        needed.pop((), None)
+        blocks: dict[tuple[Bounds, tuple[int, ...]], list[Feature]] = {}
+        for own, wanted in needed.items():
+            bounds = bounds_of(own).hull(Bounds(0, 0))
+            blocks.setdefault((bounds, tuple(sorted(wanted))), []).append(own)
+        arranged = tuple(Block(bounds, tuple(own), other) for (bounds, other), own in blocks.items())
+        return cls(placed, tuple(places)[1:], arranged)
+
+    @property
+    def other_bounds(self) -> list[Bounds]:
+        """Of the other party's features."""
+        return [bounds_of(feature) for feature in self.other]
+
+
+def sums(
+    session: Session,
+    wanted: Sequence[Pair],
+    columns: Mapping[str, Ints],
+    keys: NDArray[np.uint64],
+    peer_count: RowCount,
+) -> NDArray[np.uint64]:
+    """Own shares modulo 2**64 of the sums over matched rows of products of features.
+
+    Args:
+        session: this side of the run.
+        wanted: the products.
+        columns: the local columns, shape (n,) each.
+        keys: of the local rows, distinct, shape (n, 2).
+        peer_count: rows of the peer.
+
+    Returns:
+        Shape (len(wanted),).
+
+    Raises:
+        DomainError: too many features for so many rows; both sides know, and nothing was sent.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    counts = {session.role: len(keys), session.role.other: peer_count}
+    owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
+    layout = Layout.of(wanted, owner)
+    _check_room(layout, counts[owner], counts[owner.other])
+    bounds: dict[Role, list[Bounds]] = {owner: [], owner.other: layout.other_bounds}
+    features = () if session.role is owner else layout.other
+    own = np.array([values_of(feature, columns, len(keys)) for feature in features], dtype=np.int64)
+    aligned = align(
+        session,
+        keys,
+        peer_count,
+        own.reshape(len(features), len(keys)).T,
+        bounds[Role.ALICE],
+        bounds[Role.BOB],
+    )
+    shared = _shared(aligned)
+    totals: dict[tuple[Feature, int], np.uint64] = {
+        ((), place): each.shares.sum(dtype=np.uint64) for place, each in enumerate(shared)
+    }
+    for done, block in enumerate(layout.blocks):
+        session.report(_STAGE, done, len(layout.blocks))
+        found = _block(session, aligned, block, columns, shared)
+        totals |= {
+            (feature, place): found[row, column]
+            for row, feature in enumerate(block.owner)
+            for column, place in enumerate(block.other)
+        }
+    session.report(_STAGE, len(layout.blocks), len(layout.blocks))
+    return np.array([totals[pair] for pair in layout.pairs], dtype=np.uint64)
+
+
+def _check_room(layout: Layout, owner_count: int, other_count: int) -> None:
+    rows = max(cuckoo.bins_for(owner_count), other_count)
+    widest = max([len(layout.other) + 1, *(len(block.owner) for block in layout.blocks)])
+    if rows * widest > MAX_NUMBERS:
+        raise DomainError(
+            f"{widest} numbers for each of {rows} rows do not fit the memory of a run.",
+            "Ask for fewer bins or candidates, in several jobs, or use fewer rows.",
+        )
+
+
+def _shared(aligned: Aligned) -> list[SecretInts]:
+    """The member bits, then the features of the other party."""
+    columns = aligned.bob if aligned.owner is Role.ALICE else aligned.alice
+    return [SecretInts.from_bits(aligned.member), *columns]
+
+
+def _block(
+    session: Session,
+    aligned: Aligned,
+    block: Block,
+    columns: Mapping[str, Ints],
+    shared: Sequence[SecretInts],
+) -> NDArray[np.uint64]:
+    """Own shares of the sums, shape (owner's features, other's)."""
+    known = None
+    if aligned.rows is not None:
+        held = aligned.rows >= 0
+        known = np.zeros((len(block.owner), len(held)), dtype=np.int64)
+        rows = {name: column[aligned.rows[held]] for name, column in columns.items()}
+        for place, feature in enumerate(block.owner):
+            known[place, held] = values_of(feature, rows, int(held.sum()))
+    left = SecretInts.from_plain(
+        session, known, aligned.owner, block.bounds, (len(block.owner), len(aligned.member))
+    )
+    right = np.stack([shared[place].shares for place in block.other], axis=1)
+    return products.matmul(session, left.shares, right, left.kind, SHARED)
+
+
+def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
+    """The exact cost of `sums` in a fresh session.
+
+    Args:
+        wanted: the products.
+        alice_count: rows of Alice.
+        bob_count: rows of Bob.
+    """
+    owner = table_owner(alice_count, bob_count)
+    layout = Layout.of(wanted, owner)
+    slots = cuckoo.bins_for(min(alice_count, bob_count))
+    columns = {owner: 0, owner.other: len(layout.other)}
+    total = circuit_psi.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)
+    total += mux.cost_to_words(slots)
+    for block in layout.blocks:
+        known = Operand(block.bounds, owner)
+        total += products.cost_matmul(len(block.owner), slots, len(block.other), known, SHARED)
+    return total
