@@ -102,7 +102,7 @@ def aggregate_leakage(parameters: AggregateParameters, recipients: frozenset[Rol
         if parameters.output != SHARES
     }
     bit = "whether the limits of disclosure hold, one bit, where the policies set any that apply"
-    bit += f"; {ASKED}" if parameters.epsilon is None else "; it is told from the noisy size"
+    bit += f"; {ASKED}" if parameters.epsilon is None else "; it comes from the noisy size"
     public: tuple[str, ...] = ("the number of rows of each side that take part",)
     if parameters.values:
         public += (f"bounds and scales of {names}",)

@@ -332,12 +332,13 @@ _PASSES: Final = (
 )
 _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
     GREEDY: (
-        f"which own rows were paired, {_PARTNER}; not by which pass, and nothing of other similar pairs",
+        f"which of its own rows were paired, {_PARTNER}; not by which pass, "
+        "and nothing of other similar pairs",
     ),
-    NONE: (f"which own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
+    NONE: (f"which of its own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
     LARGEST: (
-        f"which own rows are alike to rows of the other side, {_PARTNER}; also the pairs that the assignment "
-        "leaves out",
+        f"which of its own rows are alike to rows of the other side, {_PARTNER}; also the pairs that "
+        "the assignment leaves out",
         _PASSES,
     ),
 }
