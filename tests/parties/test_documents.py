@@ -89,7 +89,7 @@ def patient(number: int) -> tuple:
 
 def examined(text: str):
     spec = parse_spec(text)
-    study = ANALYSES[spec.analysis].parse(spec)
+    study = ANALYSES[spec.analysis].parse(spec.parameters)
     study.check_recipients(spec.recipients)
     for role in Role:
         assert set(spec.side(role).columns) == set(study.columns[role])
