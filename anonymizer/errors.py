@@ -8,6 +8,8 @@
       UnreachableError  no release fulfils what was asked
       FileError         a file that cannot be read or written
       GateError         a release that would let something out that it should not
+      PluginError       a method of somebody else's cannot be used
+      ConformanceError  a method does not do what every method has to do
 
 Each carries what happened, naming column and value where that helps, and a `hint`: what to do about it. The
 values named are those of the steward's own table, on the steward's own machine.
@@ -96,6 +98,21 @@ class GateError(AnonymizerError):
             "Correct the specification; a finding that is right can be accepted below [[accept]].",
         )
         self.findings = tuple(findings)
+
+
+class PluginError(AnonymizerError):
+    """A method of another program cannot be used; install the program, or write to its author."""
+
+    code = "plugin"
+
+
+class ConformanceError(AnonymizerError, AssertionError):
+    """A method does not do what every method has to do; correct the method.
+
+    Only `anonymizer.testing` raises it, which checks methods.
+    """
+
+    code = "conformance"
 
 
 def near(name: str, known: Sequence[str]) -> str:

@@ -274,6 +274,7 @@ def _page(
         release_name=output_path.name,
         facts=facts,
         steps=spec.steps,
+        methods=spec.methods,
         cautions=warnings,
     )
     return release_page(story, assessment)

@@ -21,7 +21,15 @@ from typing import Any, Final, NoReturn, ParamSpec
 
 import click
 
-from anonymizer.errors import AnonymizerError, FileError, GateError, HierarchyError, RoleError, SpecError
+from anonymizer.errors import (
+    AnonymizerError,
+    FileError,
+    GateError,
+    HierarchyError,
+    PluginError,
+    RoleError,
+    SpecError,
+)
 
 P = ParamSpec("P")
 
@@ -126,7 +134,7 @@ def places(*paths: Path | None) -> None:
 def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """End the command: an `AnonymizerError` with its hint, a defect by its type only."""
     if isinstance(error, AnonymizerError):
-        wrong_text = isinstance(error, SpecError | RoleError | HierarchyError)
+        wrong_text = isinstance(error, SpecError | RoleError | HierarchyError | PluginError)
         status, code, what, hint = CONFIG if wrong_text else BAD_DATA, error.code, error.what, error.hint
     elif isinstance(error, KeyboardInterrupt):
         status, code, what = INTERRUPTED, "interrupted", "Interrupted."

@@ -14,6 +14,7 @@ from anonymizer.methods.contract.method import Method
 from anonymizer.methods.reduction.suppression import DropIdentifiers
 from anonymizer.pipelines.missing import MissingCells
 from anonymizer.releases.composition import composed
+from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee
 from anonymizer.releases.release import Step
 from anonymizer.risk.candidates import Candidates
@@ -112,6 +113,11 @@ class Pipeline(Method):
     def _note(self, table: Table, released: Table) -> None:
         super()._note(table, released)
         self.done_ = tuple(self._steps)
+
+    @property
+    def foreign_code(self) -> tuple[ForeignCode, ...]:
+        """As `Method.foreign_code`, of all steps."""
+        return tuple(dict.fromkeys(code for _, method in self.steps for code in method.foreign_code))
 
     @property
     def broken_(self) -> tuple[tuple[Guarantee, str], ...]:

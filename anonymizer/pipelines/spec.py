@@ -25,9 +25,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import tomli_w
@@ -36,6 +37,7 @@ from anonymizer.errors import AnonymizerError, SpecError, near
 from anonymizer.hierarchies.declared import built, resolved
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.methods.contract.method import Method
+from anonymizer.methods.plugins import plugged
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines.parameters import check
 from anonymizer.pipelines.pipeline import Pipeline
@@ -48,7 +50,9 @@ from anonymizer.tables.roles import Roles
 THE_DATA: Final = "the data"
 """What `chosen_on` says where epsilon was chosen by trials on the data themselves."""
 
-_SECTIONS: Final = ("roles", "columns", "hierarchies", "steps", "accept")
+NOTHING: Final[Mapping[str, type[Method]]] = MappingProxyType({})
+
+_SECTIONS: Final = ("plugins", "roles", "columns", "hierarchies", "steps", "accept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Spec:
         title: for people.
         dialect: of CSV files, the table `[csv]`.
         accept: findings of the gate that are accepted.
+        methods: of other programs that `[plugins]` names and steps use, by name.
     """
 
     roles: Roles
@@ -73,6 +78,7 @@ class Spec:
     title: str = ""
     dialect: Dialect = field(default_factory=Dialect)
     accept: tuple[Acceptance, ...] = ()
+    methods: Mapping[str, type[Method]] = field(default_factory=dict, repr=False)
 
     @property
     def digest(self) -> str:
@@ -134,7 +140,7 @@ class Spec:
             )
         steps = []
         for number, step in enumerate(self.steps):
-            method = made(step, f"step {number + 1}")
+            method = made(step, f"step {number + 1}", self.methods)
             if seed is not None and "random_state" in method.get_params():
                 method.set_params(random_state=seed + number)
             steps.append((_name(step, number), method))
@@ -151,6 +157,7 @@ def read(path: str | Path) -> Spec:
         FileError: it, or a file that it names, cannot be read.
         SpecError: it is no TOML, or has an unknown, missing or impossible entry.
         HierarchyError: a hierarchy is malformed.
+        PluginError: a method of another program cannot be used.
     """
     place = Path(path)
     document = document_of(place)
@@ -186,8 +193,9 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
     steps = document.get("steps", [])
     if not isinstance(steps, list) or not steps:
         raise SpecError(f"{place} has no steps.", "Write each below [[steps]].")
+    methods = _plugged(document, steps, place)
     for number, step in enumerate(steps, 1):
-        made(step, f"{place}, step {number}")
+        made(step, f"{place}, step {number}", methods)
     accept = document.get("accept", [])
     if not isinstance(accept, list):
         raise SpecError(f"{place}: accept is not a list.", "Write each finding below [[accept]].")
@@ -205,7 +213,7 @@ def parse(document: Mapping[str, Any], folder: Path, place: str = "spec") -> Spe
         if not isinstance(document.get(key, ""), str):
             raise SpecError(f"{place}: {key} is not a text.", "Put it in quotes.")
     whole = {**document, "hierarchies": declared, "steps": [dict(step) for step in steps]}
-    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted)
+    return Spec(roles, hierarchies, schema, whole, title, dialect, accepted, methods)
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
@@ -223,8 +231,27 @@ def dialect_of(document: Mapping[str, Any], place: str = "spec") -> Dialect:
     return Dialect.from_mapping(section(document, "csv", place), f"{place}, csv")
 
 
-def made(step: Any, place: str) -> Method:
+def _plugged(document: Mapping[str, Any], steps: Sequence[Any], place: str) -> Mapping[str, type[Method]]:
+    """The methods of other programs that the table `[plugins]` allows and steps ask for."""
+    given = section(document, "plugins", place)
+    only(given, ("methods",), f"{place}, plugins")
+    names = given.get("methods", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise SpecError(
+            f"{place}, plugins: methods is not a list of names.",
+            'Write the names of installed packages: methods = ["duetto-rounding"].',
+        )
+    asked = {step.get("method") for step in steps if isinstance(step, Mapping)}
+    return plugged(tuple(dict.fromkeys(names)), {one for one in asked if isinstance(one, str)})
+
+
+def made(step: Any, place: str, methods: Mapping[str, type[Method]] = NOTHING) -> Method:
     """The method of a step.
+
+    Args:
+        step: as written.
+        place: how errors call it.
+        methods: of other programs, by name.
 
     Raises:
         SpecError: the method or the parameter does not exist, or it takes another
@@ -238,13 +265,13 @@ def made(step: Any, place: str) -> Method:
             f"{place}: unchanged is not a reason.", 'Write unchanged = "No cell is missing this year."'
         )
     word = step["method"]
-    if word not in METHODS:
-        raise SpecError(f"{place}: there is no method {word!r}.", near(word, sorted(METHODS)))
+    known = {**METHODS, **methods}
+    if word not in known:
+        raise SpecError(f"{place}: there is no method {word!r}.", near(word, sorted(known)))
     parameters = {key: _plain(value) for key, value in step.items() if key not in _ABOUT}
-    known = METHODS[word]().get_params()
-    only(parameters, tuple(known), f"{place} ({word})")
-    check(METHODS[word], parameters, f"{place} ({word})")
-    method = METHODS[word](**parameters)
+    only(parameters, tuple(known[word]().get_params()), f"{place} ({word})")
+    check(known[word], parameters, f"{place} ({word})")
+    method = known[word](**parameters)
     try:
         method.check()
     except AnonymizerError as problem:

@@ -10,12 +10,13 @@ from typing import Any, Final, Literal, Self, get_args
 
 from anonymizer.errors import FileError, SpecError
 from anonymizer.releases.acceptance import Acceptance
+from anonymizer.releases.foreign import ForeignCode
 from anonymizer.releases.guarantee import Guarantee, strict
 from anonymizer.schema.columns import Schema
 
 Order = Literal["kept", "shuffled", "shuffled within chunks"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 
 def program_version() -> str:
@@ -46,6 +47,7 @@ class Manifest:
         accepted: findings of the gate that were accepted, with their reasons.
         files: by name of each released file the SHA-256 of its bytes.
         program: its name and version.
+        code: other programs whose methods have made it.
     """
 
     specification: str = ""
@@ -62,6 +64,7 @@ class Manifest:
     accepted: tuple[Acceptance, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     program: str = field(default_factory=lambda: f"duetto {program_version()}")
+    code: tuple[ForeignCode, ...] = ()
 
     def to_json(self) -> str:
         """The manifest as one JSON object, keys sorted."""
@@ -81,6 +84,7 @@ class Manifest:
             "rows": self.rows,
             "accepted": [one.to_mapping() for one in self.accepted],
             "files": dict(self.files),
+            "code": [one.to_mapping() for one in self.code],
         }
         return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -95,13 +99,10 @@ class Manifest:
             document = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError):
             raise FileError("The manifest is not JSON.", "Take it as the program wrote it.") from None
+        if isinstance(document, dict) and isinstance(document.get("format"), int):
+            _supported(document["format"])
         strict(document, _TYPES, "manifest")
         given = {key: value for key, value in document.items() if key != "format"}
-        if document["format"] != FORMAT:
-            raise FileError(
-                f"The manifest has the format {document['format']}.",
-                "Read it with the program that wrote it.",
-            )
         if given["order"] not in get_args(Order) or given["rows"] < 0:
             raise FileError("The manifest has an impossible order or number of rows.", "Take it as written.")
         if not all(isinstance(value, str) for value in given["files"].values()):
@@ -114,6 +115,7 @@ class Manifest:
             given["columns"] = Schema.from_mapping(given["columns"], "manifest, columns")
         except SpecError as problem:
             raise FileError(problem.what, problem.hint) from None
+        given["code"] = tuple(map(ForeignCode.from_mapping, given["code"]))
         given["guarantees"] = tuple(map(Guarantee.from_document, given["guarantees"]))
         return cls(**given)
 
@@ -134,7 +136,16 @@ _TYPES: Final[Mapping[str, Any]] = {
     "rows": int,
     "accepted": list,
     "files": dict,
+    "code": list,
 }
+
+
+def _supported(form: int) -> None:
+    if form != FORMAT:
+        raise FileError(
+            f"The manifest has the format {form}, and this version of duetto reads format {FORMAT}.",
+            "Read it with the version of duetto that wrote it; the manifest names it as program.",
+        )
 
 
 def _refuse(word: str) -> None:

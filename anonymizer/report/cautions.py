@@ -106,6 +106,11 @@ def _of_cells(original: Table, release: Table) -> Iterator[str]:
 
 def _of_methods(pipeline: Pipeline, seed: int | None) -> Iterator[str]:
     methods = [method for _, method in pipeline.methods]
+    if pipeline.foreign_code:
+        yield (
+            f"Made with methods of {', '.join(map(str, pipeline.foreign_code))}, not part of duetto. What "
+            "they promise, and what the attack simulator takes from them, is for their authors to answer."
+        )
     seeded = [method.name for method in methods if method.seeded]
     if seeded:
         where = f" ({seed})" if seed is not None else ""

@@ -6,7 +6,7 @@ import datetime as dt
 import inspect
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +23,7 @@ from anonymizer.measures.risk.simulator import AttackSimulator
 from anonymizer.measures.utility.learning import LearningMeasure
 from anonymizer.measures.utility.loss import InformationLoss
 from anonymizer.measures.utility.marginals import Marginals
+from anonymizer.methods.contract.method import Method
 from anonymizer.methods.registry import METHODS
 from anonymizer.report.assessment import Assessment, worst_records
 from anonymizer.report.plots import marginal_plot, risk_plot, search_plot
@@ -50,6 +51,7 @@ class ReleaseStory:
         facts: what was done.
         steps: of the specification, as written; empty if it is not known.
         cautions: sentences.
+        methods: of other programs in the steps, by name.
     """
 
     title: str
@@ -58,6 +60,7 @@ class ReleaseStory:
     facts: Facts
     steps: Sequence[Mapping[str, Any]]
     cautions: Sequence[str]
+    methods: Mapping[str, type[Method]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def release_page(story: ReleaseStory, assessment: Assessment) -> str:
         original_name=story.original_name,
         release_name=story.release_name,
         facts=story.facts,
-        steps=[_step(step) for step in story.steps],
+        steps=[_step(step, {**METHODS, **story.methods}) for step in story.steps],
         cautions=story.cautions,
         assessment=assessment,
         cards=cards,
@@ -161,9 +164,9 @@ def rendered(template: str, **values: Any) -> str:
     return page.lstrip()
 
 
-def _step(step: Mapping[str, Any]) -> Mapping[str, Any]:
+def _step(step: Mapping[str, Any], methods: Mapping[str, type[Method]]) -> Mapping[str, Any]:
     """A step as the page shows it; `meaning` is the first line of its method's description."""
-    meaning = (inspect.getdoc(METHODS[step["method"]]) or "").split("\n")[0].replace("`", "")
+    meaning = (inspect.getdoc(methods[step["method"]]) or "").split("\n")[0].replace("`", "")
     shown = [(key, _cut(value)) for key, value in step.items() if key not in ("method", "name")]
     return {"method": step["method"], "meaning": meaning, "parameters": shown}
 

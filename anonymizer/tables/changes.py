@@ -1,4 +1,4 @@
-"""Which cells of a table another one has changed."""
+"""What a method has made of a table: where its rows stood, and which cells have changed."""
 
 from __future__ import annotations
 
@@ -65,3 +65,21 @@ def _same_type(old: nw.Series[Any], new: nw.Series[Any]) -> Bool:
         differs = np.array([str(a) != str(b) for a, b in zip(first, second, strict=True)])
     found: Bool = (differs | (gaps[0] != gaps[1])) & ~(gaps[0] & gaps[1])
     return found
+
+
+def origin_in(table: Table, released: Table) -> Int | None:
+    """Where each row of a release stood in a table.
+
+    Returns:
+        Shape (m,); None if some row stems from no row of it, or two from one.
+    """
+    if released.source is not table.source:
+        return None
+    order = np.argsort(table.origin)
+    ranked = table.origin[order]
+    found = np.minimum(np.searchsorted(ranked, released.origin), max(0, len(ranked) - 1))
+    if not len(released):
+        return found
+    if not (ranked[found] == released.origin).all() or np.bincount(found).max() > 1:
+        return None
+    return order[found]

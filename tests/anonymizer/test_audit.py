@@ -21,7 +21,6 @@ from anonymizer.pipelines.spec import Spec, parse
 from anonymizer.tables.declared import declared_numbers
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
-from tests.anonymizer.settings import SETTINGS
 from tests.support.grids import grid
 
 ALARM = 1e-6
@@ -251,9 +250,7 @@ def test_every_method_that_claims_epsilon_is_audited():
     audited_words = {step["method"] for step, _ in SOUND}
     claiming = set()
     for word, method in METHODS.items():
-        given = {
-            key: value for key, value in SETTINGS.get(word, {}).items() if key not in ("columns", "levels")
-        }
+        given = {key: value for key, value in method.example.items() if key not in ("columns", "levels")}
         spec = spec_of({"method": "drop-identifiers"}, declared)
         with workplace() as folder:
             table = Neighbours(spec, people(30), folder).table(people(30))

@@ -31,7 +31,6 @@ from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 from tests.anonymizer.data import shared
 from tests.anonymizer.gated import RANDOM, WITH_NAMES, people, pipeline, rules, table, written
-from tests.anonymizer.settings import SETTINGS
 from tests.anonymizer.tables import HIERARCHIES, ROLES
 from tests.support.grids import grid
 
@@ -305,7 +304,7 @@ def _random_people(rows: int = 300) -> Table:
 @pytest.mark.parametrize("word", grid(sorted(METHODS), set(METHODS) - {"synth-aim"}))
 def test_what_each_method_releases_passes(word, tmp_path):
     """Only k over some quasi-identifiers is refused, which methods for numbers promise."""
-    release = pipeline(METHODS[word](**SETTINGS.get(word, {}))).release(_random_people())
+    release = pipeline(METHODS[word](**METHODS[word].example)).release(_random_people())
     accept = (
         Acceptance("narrow", "", "meant"),
         *(Acceptance("unchanged", name, "meant") for name in ("", f"1-{word}")),

@@ -16,7 +16,6 @@ from anonymizer.errors import AnonymizerError, FileError, HierarchyError, RoleEr
 from anonymizer.methods.registry import METHODS
 from anonymizer.pipelines import spec
 from anonymizer.pipelines.parameters import fits, said
-from tests.anonymizer.settings import SETTINGS
 
 TEXT = """
 title = "Release of spring"
@@ -238,7 +237,7 @@ def test_every_method_can_stand_in_a_specification_with_what_it_takes_by_itself(
     parameters = METHODS[word]().get_params()
     assert all(fits(value, hints[key]) for key, value in parameters.items())
     assert all(said(hints[key]) for key in parameters)
-    assert type(spec.made({"method": word, **SETTINGS.get(word, {})}, "here")) is METHODS[word]
+    assert type(spec.made({"method": word, **METHODS[word].example}, "here")) is METHODS[word]
 
 
 @pytest.mark.parametrize(

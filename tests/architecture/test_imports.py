@@ -113,7 +113,7 @@ ANONYMIZER = (
     ),
     ("anonymizer.methods",),
     ("anonymizer.pipelines",),
-    ("anonymizer.gate", "anonymizer.utility"),
+    ("anonymizer.gate", "anonymizer.utility", "anonymizer.testing"),
     ("anonymizer.proposals",),
     ("anonymizer.measures.contract",),
     ("anonymizer.measures.risk", "anonymizer.measures.utility"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +15,20 @@ from sklearn.exceptions import NotFittedError
 from anonymizer.errors import TableError
 from anonymizer.hierarchies.hierarchy import Hierarchy
 from anonymizer.releases.composition import budget, composed
+from anonymizer.releases.foreign import ForeignCode, code_of
 from anonymizer.releases.guarantee import ABOUT_CLASSES, Guarantee, published_gamma
 from anonymizer.releases.manifest import Manifest
 from anonymizer.releases.release import Release, Step
 from anonymizer.risk.simulator import Simulatable
 from anonymizer.schema.columns import Schema
-from anonymizer.tables.changes import changed_cells
+from anonymizer.tables.changes import changed_cells, origin_in
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
 
 Int = NDArray[np.int64]
+
+TRAITS: Final = ("row_wise", "random", "mixes_records", "keeps_rows", "keeps_classes")
+"""What every method has to say of itself; the defaults are for methods that are still being written."""
 
 
 class Method(BaseEstimator):  # type: ignore[misc]
@@ -45,6 +50,8 @@ class Method(BaseEstimator):  # type: ignore[misc]
     """The columns named to it; a parameter of the methods that let them be named."""
     name: ClassVar[str]
     """The name in specifications."""
+    example: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Parameters with which it works on `anonymizer.testing.people`, where its own defaults do not."""
     row_wise: ClassVar[bool] = False
     """Whether what a row becomes depends on that row alone; see `works_by_rows`."""
     random: ClassVar[bool] = True
@@ -176,6 +183,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
             discretisation=self.discretisation,
             seeded=self.seeded,
             rows=len(released),
+            code=self.foreign_code,
         )
         return Release(
             released,
@@ -236,7 +244,7 @@ class Method(BaseEstimator):  # type: ignore[misc]
         return self.transform_table(table)
 
     def _note(self, table: Table, released: Table) -> None:
-        self.origin_: Int | None = places(table, released)
+        self.origin_: Int | None = origin_in(table, released)
         self.changed_: Mapping[str, int] = changed_cells(table, released, self.origin_)
         lost = max(0, len(table) - len(released))
         self.done_: tuple[Step, ...] = (
@@ -268,6 +276,18 @@ class Method(BaseEstimator):  # type: ignore[misc]
     def _usual(self, table: Table) -> tuple[str, ...]:
         """The columns that it takes where none are named: the quasi-identifiers."""
         return table.roles.quasi_identifiers
+
+    @classmethod
+    def undeclared(cls) -> tuple[str, ...]:
+        """Those of `TRAITS` that neither it nor a method that it is derived from states."""
+        stated = {key for kind in cls.__mro__ if kind not in Method.__mro__ for key in vars(kind)}
+        return tuple(trait for trait in TRAITS if trait not in stated)
+
+    @property
+    def foreign_code(self) -> tuple[ForeignCode, ...]:
+        """The code that it is of, if that is not of this program."""
+        found = (code_of(kind) for kind in type(self).__mro__ if issubclass(kind, Method))
+        return tuple(dict.fromkeys(one for one in found if one is not None))
 
     @property
     def adds(self) -> tuple[str, ...]:
@@ -373,21 +393,3 @@ def _without_index(table: Table, keep: bool) -> Table:
             "Drop it with frame.reset_index(drop=True), or give keep_index=True if it may be known.",
         )
     return table
-
-
-def places(table: Table, released: Table) -> Int | None:
-    """Where each row of a release stood in a table.
-
-    Returns:
-        Shape (m,); None if some row stems from no row of it, or two from one.
-    """
-    if released.source is not table.source:
-        return None
-    order = np.argsort(table.origin)
-    ranked = table.origin[order]
-    found = np.minimum(np.searchsorted(ranked, released.origin), max(0, len(ranked) - 1))
-    if not len(released):
-        return found
-    if not (ranked[found] == released.origin).all() or np.bincount(found).max() > 1:
-        return None
-    return order[found]

@@ -67,6 +67,8 @@ class DpNoise(NumericMethod):
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = 'No quasi-identifier is declared as type = "integer" or type = "float"'
+    random: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"columns": ("age",)}
 
     def __init__(
         self,

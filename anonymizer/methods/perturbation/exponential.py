@@ -8,6 +8,7 @@ makes all records alike, or the record's own value, which keeps more of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -59,6 +60,11 @@ class ExponentialMechanism(Method):
 
     name: ClassVar[str] = "exponential-mechanism"
     keeps_rows: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"columns": ("city",)}
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ utility in data releases via individual differential privacy and microaggregatio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ class DpUm(Microaggregation):
 
     name: ClassVar[str] = "dp-um"
     follows_data: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"k": 3, "columns": ("age",)}
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class IdpLs(DpUm):
 
     name: ClassVar[str] = "idp-ls"
     follows_data: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"k": 3, "columns": ("age",)}
 
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:
         del column
@@ -118,6 +120,7 @@ class IdpCbls(Microaggregation):
     name: ClassVar[str] = "idp-cbls"
     minimum_k: ClassVar[int] = 3
     follows_data: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"k": 3, "minimum_change": 0.01, "columns": ("age",)}
 
     def __init__(
         self,

@@ -13,7 +13,8 @@ statistics meets SDC: new disclosure risk measures for continuous microdata mask
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class MDAV(NumericMethod):
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
         self, *, k: int = 5, columns: tuple[str, ...] | None = None, distance: str = "euclidean"

@@ -89,6 +89,9 @@ class Microaggregation(Method):
     minimum_k: ClassVar[int] = 2
     follows_data: ClassVar[bool]
     """Whether the size of the noise depends on the values."""
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
     epsilon: float
     k: int
     columns: tuple[str, ...] | None

@@ -10,7 +10,7 @@ random noise and transformation, ASA 1986; Brand, Microdata protection through n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ class Noise(NumericMethod):
 
     name: ClassVar[str] = "noise"
     keeps_rows: ClassVar[bool] = True
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"epsilon": 1.0}
 
     def __init__(
         self,
@@ -145,6 +148,8 @@ class CorrelatedNoise(NumericMethod):
 
     name: ClassVar[str] = "correlated-noise"
     keeps_rows: ClassVar[bool] = True
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -226,6 +231,7 @@ class MultiplicativeNoise(NumericMethod):
     name: ClassVar[str] = "multiplicative-noise"
     mixes_records: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
+    random: ClassVar[bool] = True
 
     def __init__(
         self,

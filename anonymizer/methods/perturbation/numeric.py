@@ -32,6 +32,8 @@ class NumericMethod(Method):
     """
 
     applies_to: ClassVar[str] = "No quasi-identifier holds numbers"
+    row_wise: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = False
     columns: tuple[str, ...] | None = None
     digits: int | None = None
     bounds: Bounds | None = None

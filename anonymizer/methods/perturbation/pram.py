@@ -54,6 +54,10 @@ class PRAM(Method):
 
     name: ClassVar[str] = "pram"
     keeps_rows: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -39,6 +39,10 @@ class RankSwapping(Method):
 
     name: ClassVar[str] = "rank-swapping"
     keeps_rows: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(
         self,

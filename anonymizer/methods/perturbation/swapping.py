@@ -41,6 +41,10 @@ class Swapping(Method):
 
     name: ClassVar[str] = "swapping"
     keeps_rows: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ thousand rows.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -32,6 +33,9 @@ class Clustering(Partitioning):
 
     Clusters that `constraints` do not allow are joined with those nearest to them.
     """
+
+    random: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -73,6 +77,7 @@ class KMember(Clustering):
 
     name: ClassVar[str] = "k-member"
     keeps_rows: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return k_member(attributes, self.k, randomness)
@@ -100,6 +105,7 @@ class OnePassClustering(Clustering):
 
     name: ClassVar[str] = "one-pass-clustering"
     keeps_rows: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def _clusters(self, attributes: list[Attribute], randomness: Randomness) -> Int:
         return one_pass(attributes, self.k, randomness)

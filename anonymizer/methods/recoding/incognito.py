@@ -60,6 +60,8 @@ class Incognito(Recoding):
     name: ClassVar[str] = "incognito"
     random: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
         self,

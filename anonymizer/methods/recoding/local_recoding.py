@@ -70,6 +70,8 @@ class LocalRecoding(Recoding):
     name: ClassVar[str] = "local-recoding"
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
         self,

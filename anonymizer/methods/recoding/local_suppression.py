@@ -45,6 +45,7 @@ class LocalSuppression(LocalRecoding):
     """
 
     name: ClassVar[str] = "local-suppression"
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
         self,

@@ -46,6 +46,9 @@ class Mondrian(Partitioning):
 
     name: ClassVar[str] = "mondrian"
     random: ClassVar[bool] = False
+    keeps_rows: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"k": 2}
 
     def __init__(
         self,

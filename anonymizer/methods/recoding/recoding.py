@@ -44,6 +44,8 @@ class Recoding(Method):
     """
 
     makes_classes: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = True
     k: int
     constraints: tuple[Any, ...]
     columns: tuple[str, ...] | None

@@ -28,6 +28,8 @@ class TopBottomCoding(Method):
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -30,6 +30,7 @@ class Generalization(Method):
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"levels": {"age": 1, "city": 1}}
 
     def __init__(self, *, levels: Mapping[str, int] | None = None) -> None:
         self.levels = levels

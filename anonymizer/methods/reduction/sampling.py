@@ -30,6 +30,9 @@ class Sampling(Method):
     mixes_records: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
     needs_columns: ClassVar[bool] = False
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
 
     def __init__(
         self, *, rate: float = 0.8, together: str | None = None, random_state: int | None = None

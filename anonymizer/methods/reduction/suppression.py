@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class SuppressMissing(Method):
     keeps_classes: ClassVar[bool] = True
     ensures: ClassVar[bool] = True
     row_wise: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
 
     def __init__(self, *, columns: tuple[str, ...] | None = None) -> None:
         self.columns = columns
@@ -93,6 +95,9 @@ class SuppressCells(Method):
     random: ClassVar[bool] = False
     keeps_rows: ClassVar[bool] = True
     keeps_classes: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"minimum_rows": 2}
 
     def __init__(self, *, minimum_rows: int = 5, columns: tuple[str, ...] | None = None) -> None:
         self.minimum_rows = minimum_rows
@@ -165,6 +170,10 @@ class SuppressRecords(Method):
     makes_classes: ClassVar[bool] = True
     random: ClassVar[bool] = False
     keeps_classes: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    mixes_records: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"k": 2, "columns": ("city",)}
 
     def __init__(
         self,

@@ -54,6 +54,10 @@ class Anatomy(Method):
     needs_columns: ClassVar[bool] = False
     makes_classes: ClassVar[bool] = True
     last: ClassVar[bool] = True
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(
         self,

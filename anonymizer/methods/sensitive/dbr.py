@@ -32,6 +32,10 @@ class DistributionRandomization(Method):
     name: ClassVar[str] = "dbr"
     keeps_rows: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_classes: ClassVar[bool] = False
 
     def __init__(self, *, columns: tuple[str, ...] | None = None, random_state: int | None = None) -> None:
         self.columns = columns

@@ -6,7 +6,8 @@ of Biomedical Informatics 2014, sections 3.1 and 5.2.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -43,6 +44,12 @@ class SpluGen(Method):
     name: ClassVar[str] = "splu-gen"
     last: ClassVar[bool] = True
     applies_to: ClassVar[str] = "The table has no sensitive columns"
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {"gamma": 2}
 
     def __init__(
         self,

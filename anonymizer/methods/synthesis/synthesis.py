@@ -64,6 +64,17 @@ class Synthesis(Method):
     applies_to: ClassVar[str] = "The table has no columns beside identifiers"
     needs_delta: ClassVar[bool] = False
     """Whether it works with delta above 0 only."""
+    row_wise: ClassVar[bool] = False
+    random: ClassVar[bool] = True
+    mixes_records: ClassVar[bool] = True
+    keeps_rows: ClassVar[bool] = False
+    keeps_classes: ClassVar[bool] = False
+    example: ClassVar[Mapping[str, Any]] = {
+        "columns": ("age", "city", "illness"),
+        "rows": 30,
+        "bins": 4,
+        "epsilon": 50.0,
+    }
 
     epsilon: float
     delta: float
