@@ -239,7 +239,7 @@ def test_roles_have_to_be_declared():
 
 def test_a_step_that_does_nothing_is_refused_unless_the_specification_says_why():
     class Idle(Sampling):
-        word = "idle"
+        name = "idle"
 
         def _transform(self, table: Table) -> Table:
             return table
