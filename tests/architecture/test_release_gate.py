@@ -39,7 +39,7 @@ SILENT = frozenset(
 """Functions and modules of the floors below that analyses use and that say nothing to the peer."""
 
 SPOKEN = {
-    "smc.planning.run.prepare": {"smc.analyses.comparison.study"},
+    "smc.planning.run.prepare": {"smc.analyses.comparison.run"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.matching.exact.study",
@@ -53,7 +53,7 @@ SPOKEN = {
     "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},
     "smc.protocols.exchange.row_counts.exchange_counts": {
         "smc.analyses.clustering.sides",
-        "smc.analyses.comparison.study",
+        "smc.analyses.comparison.run",
         "smc.analyses.matching.exact.study",
         "smc.analyses.matching.tolerant.study",
         "smc.analyses.matching.vectors.study",

@@ -1,22 +1,14 @@
-"""The analysis: checks, cost, the joint run and the reference."""
+"""Comparison jobs: what is checked, and who learns what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from smc.analyses.columns import Data, Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find
-from smc.analyses.comparison.columns import (
-    agreed_rows,
-    holding_of,
-    notes,
-    plain_tables,
-    plain_values,
-    stretched,
-    tables,
-)
+from smc.analyses.comparison.cost import estimate, planned
 from smc.analyses.comparison.parameters import (
     NUMBERS,
     ComparisonParameters,
@@ -24,24 +16,18 @@ from smc.analyses.comparison.parameters import (
     check_kind,
     parse,
 )
-from smc.analyses.comparison.prepared import agreement_cost, use_prepared
-from smc.analyses.disclosure.figures import Rows, Shares
+from smc.analyses.comparison.reference import reference
+from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.memory import MEBI, Memory
 from smc.analyses.outcome import Outcome
 from smc.analyses.study import Estimate, Facts, Leakage, Preview
-from smc.errors import DomainError, UsageError
+from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
-from smc.planning.cost import estimate_seconds
-from smc.planning.plan import Plan
-from smc.planning.route import plan_comparison
-from smc.planning.run import prepare, session_parameters
-from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
 from smc.protocols.session import Session
-from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
-from smc.values import Nothing, Plain, Share, Value
+from smc.protocols.spec import Parameters, parse_modulus
 
 _MEMORY: Final = Memory(12 * MEBI, 105)
 
@@ -89,7 +75,7 @@ class ComparisonStudy:
                     "Declare the same modulus on both sides.",
                 )
         moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
-        self._plan(Parameters(1, parameters.bits, 2048, 2048), moduli)
+        planned(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli)
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Recipients are those who hold a part of delta by its form, and nobody else.
@@ -153,7 +139,7 @@ class ComparisonStudy:
         def look() -> None:
             self._measures({name: column.schema for name, column in data.items()}, role)
             if any(name in data for name in ("x", "y")):
-                _count(parameters, own, brought)
+                count_of(parameters, own, brought)
 
         return Preview.of(look)
 
@@ -165,88 +151,19 @@ class ComparisonStudy:
         key_bits: int,
         limits: Limits,
     ) -> Estimate:
-        """The exact bytes and rounds of the route and of telling the row counts, and the likely time.
+        """See `smc.analyses.comparison.cost.estimate`."""
+        del recipients, limits  # the type says who sees the result
+        return estimate(self.parameters, schemas, rows, key_bits)
 
-        A job with `pool = true` is priced as if there were no pool in common.
-        """
-        parameters = self.parameters
-        del recipients, limits
-        given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
-        moduli = [
-            parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS
-        ]
-        plan = self._plan(given, moduli)
-        looking = agreement_cost(plan) if parameters.pool else Cost()
-        cost = counts_cost(2) + plan.setup + looking + plan.cost(given)
-        return Estimate(
-            cost.rounds,
-            cost.alice_bytes,
-            cost.bob_bytes,
-            estimate_seconds(cost, given),
-            plan.route,
-            _MEMORY.at(rows) if _has_model(parameters, plan) else None,
-        )
-
-    def run(
-        self,
-        session: Session,
-        data: Data,
-        recipients: frozenset[Role],
-        release: Release,
-    ) -> Outcome:
-        """The joint run, one side; both sides' columns have the same number of rows, or one has a single row.
-
-        Raises:
-            DomainError: the numbers of rows do not fit.
-        """
-        parameters = self.parameters
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
+        """See `smc.analyses.comparison.run.run`."""
         self.check_recipients(recipients)
-        own = [len(data[name]) if name in data else 0 for name in ("x", "y")]
-        peer = exchange_counts(session, own)
-        count = _count(parameters, own, peer)
-        width = parameters.bits if parameters.type.bitwise else 1
-        holdings = {
-            name: holding_of(session, parameters, name, data.get(name), count * (width if name == "x" else 1))
-            for name in ("x", "y")
-        }
-        moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
-        given = session_parameters(session, count, parameters.bits)
-        plan = self._plan(given, moduli)
-        ready = prepare(plan, session)
-        about = Rows() if parameters.type.delta.sees else Shares()
-        release.admit(about)
-        prepared = (use_prepared(session, plan, given),) if parameters.pool else ()
-        delta = release.protocol(about, ready.run, holdings["x"], holdings["y"])
-        return Outcome(
-            tables(session, delta),
-            (*notes(delta), *prepared),
-            {"route": plan.route, "engine": plan.engine, "type": str(plan.type), "plan": plan.digest},
-        )
+        return run(session, self.parameters, data, release)
 
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
-        """The reference, for columns that are plain or shared modulo a number.
-
-        Raises:
-            UsageError: a column is encrypted or shared modulo a key, which nobody can open here.
-        """
+        """See `smc.analyses.comparison.reference.reference`."""
         self.check_recipients(recipients)
-        x, y = (plain_values(self.parameters, name, alice.get(name), bob.get(name)) for name in ("x", "y"))
-        count = max(len(x), len(y))
-        pairs = zip(stretched(x, count), stretched(y, count), strict=True)
-        delta = [int(a >= b) for a, b in pairs]
-        form = self.parameters.type.delta
-        if form in (Form.ES, Form.SE):
-            raise UsageError(
-                "The reference has no keys to encrypt under.", "Choose a shared or plain result."
-            )
-        values: dict[Holding, tuple[Value, Value]] = {
-            Holding.PLAIN: (Plain(delta), Plain(delta)),
-            Holding.SHARE: (Share(delta, 2), Share([0] * count, 2)),
-            Holding.NOTHING: (Nothing(count), Nothing(count)),
-        }
-        results = [values[form.holding(role)][i] for i, role in enumerate(Role)]
-        first, second = (Outcome(plain_tables(result), notes(result)) for result in results)
-        return first, second
+        return reference(self.parameters, alice, bob)
 
     def _measures(self, schemas: Mapping[str, Schema], role: Role) -> dict[tuple[int, str], str]:
         """Scale and unit of a side's columns of numbers, which are checked by themselves."""
@@ -259,19 +176,6 @@ class ComparisonStudy:
                 check_bounds(schema, self.parameters, place)
                 measures[schema.scale, schema.unit] = place
         return measures
-
-    def _plan(self, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
-        first = moduli[0] if moduli else Role.ALICE
-        parameters = self.parameters
-        last = moduli[-1] if moduli else Role.ALICE
-        return plan_comparison(
-            parameters.type,
-            given,
-            engine=parameters.engine,
-            x_modulus=first,
-            y_modulus=last,
-            delta_modulus=parameters.delta_modulus,
-        )
 
 
 def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
@@ -293,39 +197,6 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
         every = f"in at most {jobs_to_find(2**bits, by_one=True)} jobs every value of {name}"
         return told, f"{series}: any one value of {name}; {every}"
     return told, f"{series}: every value of {name}"
-
-
-def _count(parameters: ComparisonParameters, own: Sequence[int], peer: Sequence[int]) -> int:
-    """The number of comparisons, from the rows of x and y on both sides; 0 where a side holds none.
-
-    Raises:
-        DomainError: they do not fit each other, or there are none.
-    """
-    width = parameters.bits if parameters.type.bitwise else 1
-    rows = [agreed_rows(n, a, b) for n, a, b in zip(("x", "y"), own, peer, strict=True)]
-    count_x, rest = divmod(rows[0], width)
-    if rest:
-        raise DomainError(
-            f"x has {rows[0]} encrypted bits, not a multiple of {width}.",
-            f"Bring {width} encrypted bits for each value, or state another number of bits.",
-        )
-    count = max(count_x, rows[1])
-    if not count:
-        raise DomainError("There is no row to compare.", "Bring at least one value.")
-    for name, one in (("x", count_x), ("y", rows[1])):
-        if one not in (1, count) and name not in parameters.constants:
-            raise DomainError(
-                f"x has {count_x} rows and y has {rows[1]}.",
-                "Compare columns of the same length, or a column with a single value.",
-            )
-    return count
-
-
-def _has_model(parameters: ComparisonParameters, plan: Plan) -> bool:
-    """Whether memory was measured: of oblivious transfer without ciphertexts, by no pool."""
-    kind = parameters.type
-    encrypted = {Form.ES, Form.SE} & {kind.x, kind.y, kind.delta}
-    return plan.engine == "oblivious" and not encrypted and not parameters.pool
 
 
 class Comparison:

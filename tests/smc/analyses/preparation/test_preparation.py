@@ -14,7 +14,8 @@ from smc.analyses.comparison.prepared import need_of
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.outcome import Outcome
-from smc.analyses.preparation.study import MAX_COMPARISONS, PREPARATION
+from smc.analyses.preparation.parameters import MAX_COMPARISONS
+from smc.analyses.preparation.study import PREPARATION
 from smc.analyses.runner import run_study
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
