@@ -36,12 +36,12 @@ class Address:
         """Read `host:port`; an IPv6 address stands in brackets.
 
         Raises:
-            ConfigError: the text is no address.
+            ConfigError: the text is not a valid address.
         """
         host, _, port = text.rpartition(":")
         if not _HOST.fullmatch(host) or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
             raise ConfigError(
-                f"{text[:300]!r} is no address.",
+                f"{text[:300]!r} is not a valid address.",
                 "Write host:port, such as hospital.example:7443 or [::1]:7443.",
             )
         return cls(host, int(port))
@@ -153,7 +153,7 @@ def check_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"{name[:64]!r} is no name of a party.",
+            f"{name[:64]!r} is not a valid party name.",
             "Use up to 32 of a-z, 0-9 and hyphen, beginning with a letter.",
         )
     return name
@@ -211,7 +211,9 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     for table in (party, listen, jobs, top):
         table.close()
     if any(peer.name == config.name for peer in config.peers):
-        raise ConfigError(f"{path.name}: a peer has this party's name {config.name!r}.", "Remove it.")
+        raise ConfigError(
+            f"{path.name}: a peer has this party's name {config.name!r}.", "Correct its name, or remove it."
+        )
     return config
 
 

@@ -17,7 +17,7 @@
         PeerRefused         the peer answered with a refusal and its code
           PeerBusy          ... because it has no room now
 
-What a peer is told of an error is its stable code and nothing else.
+What a peer learns of an error is its stable code and nothing else.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class PeerRefused(PeerError):  # noqa: N818
 
 
 class PeerBusy(PeerRefused):
-    """The peer, or this daemon, runs as many sessions as it may; try again later."""
+    """The peer, or this daemon, runs as many sessions as it allows; try again later."""
 
     code = "busy"
 

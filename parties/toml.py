@@ -41,7 +41,7 @@ def parse(text: str, place: str, error: type[DuettoError]) -> dict[str, Any]:
         error: the class of errors.
 
     Raises:
-        DuettoError: of class `error`; the text is no TOML or too long.
+        DuettoError: of class `error`; the text is not TOML or too long.
     """
     if len(text) > _TEXT_BYTES:
         raise error(f"{place} is longer than {_TEXT_BYTES} characters.", "Shorten it.")
@@ -50,14 +50,14 @@ def parse(text: str, place: str, error: type[DuettoError]) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise error(f"{place} is not valid TOML: {problem}.", "Correct the line.") from None
     except ValueError:
-        raise error(f"{place} has a number of thousands of digits.", "Shorten it.") from None
+        raise error(f"{place} has a number with thousands of digits.", "Shorten it.") from None
 
 
 def read(path: Path, error: type[DuettoError]) -> dict[str, Any]:
     """Read a TOML file.
 
     Raises:
-        DuettoError: of class `error`; the file is missing, unreadable or no TOML.
+        DuettoError: of class `error`; the file is missing, unreadable or not TOML.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -168,7 +168,7 @@ class StrictTable:
         """
         for key in self._table:
             if key not in self._asked:
-                raise self.fail(repr(key), "is no known key", near(str(key), sorted(self._asked)))
+                raise self.fail(repr(key), "is not a known key", near(str(key), sorted(self._asked)))
 
     def _value(self, key: str, default: Any) -> Any:
         self._asked.add(key)

@@ -77,7 +77,7 @@ class Case:
 
     @property
     def network(self) -> Network:
-        """The link that the planner is told of; loopback counts as a local network."""
+        """The link that the planner plans for; loopback counts as a local network."""
         return Network(self.rtt_ms or LAN.rtt_ms, self.mbit or LAN.mbit)
 
     def plan(self) -> Plan:

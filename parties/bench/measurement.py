@@ -44,7 +44,7 @@ def measure(case: Case, tell: Tell) -> dict[str, Any]:
 
     Args:
         case: what to measure.
-        tell: told what is going on.
+        tell: gets what is going on.
 
     Returns:
         The figures by stable names; see `docs/benchmarks.md`.
@@ -78,7 +78,7 @@ def _tasks(
 def make_tasks(
     keys: Mapping[Role, PrivateKey], content: Mapping[Role, Mapping[str, Any]]
 ) -> dict[Role, dict[str, Any]]:
-    """What each process is told: its certificate and keys, the other's public ones, and its content."""
+    """What each process gets: its certificate and keys, the other's public ones, and its content."""
     tls = {role: certificate.make(role.value) for role in Role}
     return {
         role: {
@@ -261,7 +261,7 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def _broken_pipe_is_fine() -> Iterator[None]:
-    """What a process leaves unread is told by what it says itself."""
+    """What a process leaves unread follows from what it says itself."""
     try:
         yield
     except BrokenPipeError:

@@ -81,7 +81,7 @@ class Program(Protocol):
         ...
 
     def found(self, result: Any) -> Mapping[str, Any]:
-        """What is told of a run's result, as plain JSON values."""
+        """What is shown of a run's result, as plain JSON values."""
         ...
 
 

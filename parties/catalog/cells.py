@@ -75,11 +75,11 @@ def _integer(cell: Any) -> int:
         return int(cell)
     if isinstance(cell, str) and _INTEGER.fullmatch(cell.strip()):
         return int(cell)
-    raise ValueError("is no integer")
+    raise ValueError("is not an integer")
 
 
 def _decimal(scale: int) -> _ParseNumber:
-    problem = f"is no number with at most {scale} digits after the point"
+    problem = f"is not a number with at most {scale} digits after the point"
 
     def decimal(cell: Any) -> int:
         if isinstance(cell, bool):
@@ -108,7 +108,7 @@ def _date(cell: Any) -> int:
             return date.fromisoformat(cell.strip()).toordinal() - _EPOCH
         except ValueError:
             pass
-    raise ValueError("is no date of the form 1990-12-31")
+    raise ValueError("is not a date of the form 1990-12-31")
 
 
 def _category(labels: tuple[str, ...]) -> Parse:
@@ -118,7 +118,7 @@ def _category(labels: tuple[str, ...]) -> Parse:
         whole = isinstance(cell, int) and not isinstance(cell, bool)
         value = index.get(str(cell).strip()) if whole or isinstance(cell, str) else None
         if value is None:
-            raise ValueError("is none of the declared labels")
+            raise ValueError("is not one of the declared labels")
         return value
 
     return category
@@ -127,7 +127,7 @@ def _category(labels: tuple[str, ...]) -> Parse:
 def _text(most: int) -> Parse:
     def text(cell: Any) -> str:
         if isinstance(cell, bool) or not isinstance(cell, str | int):
-            raise ValueError("is no text")
+            raise ValueError("is not a text")
         held = plain_text(cell)
         if CONTROL.search(held):
             raise ValueError("has a control character")
@@ -153,7 +153,7 @@ def _share(modulus: str) -> Parse:
 def _ciphertext(cell: Any) -> int:
     found = _HEX.fullmatch(cell.strip()) if isinstance(cell, str) else None
     if found is None or not int(found[1], 16):
-        raise ValueError("is no ciphertext in hexadecimal digits")
+        raise ValueError("is not a ciphertext in hexadecimal digits")
     return int(found[1], 16)
 
 

@@ -72,25 +72,28 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
         raise table.fail(
             "missing_tokens",
             "has one that is blank or has blanks around it",
-            "An empty cell is missing anyway.",
+            "Remove it; an empty cell counts as missing anyway.",
         )
     if not {*tokens}.isdisjoint(schema.categories):
-        raise table.fail("missing_tokens", "has a label of values", "Remove it from one of them.")
+        raise table.fail("missing_tokens", "repeats a label of values", "Remove it from one of the two.")
     missing = table.choice("missing", ("error", "drop"), "error")
     imputed = table.text("impute", "").strip()
     if table.has("impute"):
         if table.has("missing"):
-            raise table.fail("missing", "and impute say two things", "Keep one of them.")
+            raise table.fail("missing", "and impute contradict each other", "Keep one of the two.")
         missing = "impute"
     if kind in _SPLIT and missing != "error":
         raise table.fail(
             "missing",
             f"does not fit type {kind!r}",
-            "The other party holds the other half of the row: fix it.",
+            "The other party holds the other half of each row, so none can be left out or filled in: "
+            "remove the entry, and complete the source.",
         )
     constant = table.text("constant", "").strip() if table.has("constant") else None
     if constant is not None and (missing != "error" or tokens):
-        raise table.fail("constant", "leaves no cells that could be missing", "Keep one of them.")
+        raise table.fail(
+            "constant", "fills every cell, so none is missing", "Remove missing, missing_tokens and impute."
+        )
     table.close()
     return ColumnDeclaration(name, kind, schema, missing, tokens, imputed, maximum_length, constant)
 
@@ -103,7 +106,7 @@ def _schema(kind: str, table: StrictTable) -> Schema:
     if kind == "date":
         lower, upper = _bounds(table, lambda key: _day(table, key))
         if unit not in ("", DAYS):
-            raise table.fail("unit", "is not that of dates", f"Leave it out; dates are held as {DAYS}.")
+            raise table.fail("unit", "cannot be chosen for dates", f"Leave it out; dates are held as {DAYS}.")
         return Schema("integer", lower=lower, upper=upper, unit=DAYS)
     if kind == "decimal":
         scale = table.integer("scale", least=0)
@@ -138,7 +141,7 @@ def _day(table: StrictTable, key: str) -> int:
         except ValueError:
             value = None
     if type(value) is not date:
-        raise table.fail(key, "is no date", "Write it as 1990-12-31.")
+        raise table.fail(key, "is not a date", "Write it as 1990-12-31.")
     return value.toordinal() - _EPOCH
 
 
@@ -152,7 +155,9 @@ def _scaled(table: StrictTable, key: str, scale: int) -> int:
             raise ValueError
         return int(held)
     except (ValueError, ArithmeticError):
-        raise table.fail(key, f"is no number with {scale} digits after the point", "Correct it.") from None
+        raise table.fail(
+            key, f"is not a number with {scale} digits after the point", f"Write at most {scale} of them."
+        ) from None
 
 
 def _modulus(table: StrictTable) -> str:
@@ -168,6 +173,8 @@ def _modulus(table: StrictTable) -> str:
         value = 0
     if value < 2:
         raise table.fail(
-            "modulus", "is none", 'Write "2", "2^64", an integer, or "alice" or "bob" for a Paillier N.'
+            "modulus",
+            "is not a valid modulus",
+            'Write "2", "2^64", an integer, or "alice" or "bob" for a Paillier N.',
         )
     return str(value)

@@ -241,7 +241,7 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
         if declared and (declared.missing == "impute" or declared.constant is not None):
             raise table.fail(
                 "key or person",
-                f"names {column!r}, whose cells the catalog makes up",
+                f"names {column!r}, whose cells come from the catalog (constant or impute)",
                 "Name a column of the source; rows where it is missing can be dropped.",
             )
     fields: dict[str, Any] = {}
@@ -286,7 +286,7 @@ def _kind(table: StrictTable, path: Path) -> tuple[str, Path | None]:
 
 def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
     if table.has("url") == table.has("url_file"):
-        raise table.fail("url", "is needed, or url_file, and not both", 'Write url = "sqlite:///file.db".')
+        raise table.fail("url", "or url_file is needed, and not both", 'Write url = "sqlite:///file.db".')
     if table.has("url_file"):
         url = _secret_url(table, path.parent / table.text("url_file"))
     else:
@@ -299,7 +299,7 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
     if driver == "sqlite3":
         if not url.startswith("sqlite:///"):
             raise table.fail(
-                "url", "is no SQLite address", 'Write sqlite:///file.db, or set driver = "psycopg".'
+                "url", "is not an SQLite address", 'Write sqlite:///file.db, or set driver = "psycopg".'
             )
         url = str(path.parent / url.removeprefix("sqlite:///"))
     return {"url": url, "query": table.text("query"), "driver": driver}
@@ -308,7 +308,7 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
 def _secret_url(table: StrictTable, file: Path) -> str:
     try:
         if file.stat().st_mode & 0o077:
-            raise table.fail("url_file", "may be read by others", f"Run chmod 600 {file}.")
+            raise table.fail("url_file", "can be read by other users", f"Run chmod 600 {file}.")
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise table.fail("url_file", "cannot be read", f"Check {file}.") from None

@@ -64,14 +64,16 @@ class Loaded:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done about missing cells, for the local people."""
-        told = []
+        notes = []
         if self.left_out:
             where = ", ".join(f"{column} ({count})" for column, count in self.dropped.items() if count)
-            told.append(f"Own rows left out since a cell is missing: {self.left_out}; by column: {where}.")
+            notes.append(
+                f"Rows of this party left out since a cell is missing: {self.left_out}; by column: {where}."
+            )
         if any(self.imputed.values()):
             where = ", ".join(f"{column} ({count})" for column, count in self.imputed.items() if count)
-            told.append(f"Own missing cells replaced by the catalog's value, by column: {where}.")
-        return tuple(told)
+            notes.append(f"Missing cells of this party replaced by the catalog's value, by column: {where}.")
+        return tuple(notes)
 
 
 def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | None = None) -> Loaded:

@@ -111,7 +111,7 @@ def _csv(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]
     except UnicodeDecodeError:
         raise DataError(f"{place} is not UTF-8.", "Convert it to UTF-8.") from None
     except csv.Error as problem:
-        raise DataError(f"{place} is no proper CSV: {problem}.", "Correct the quotation marks.") from None
+        raise DataError(f"{place} is not valid CSV: {problem}.", "Correct the quotation marks.") from None
     except OSError as problem:
         raise DataError(f"{place} cannot be read: {why_unreadable(problem)}.", "Check its rights.") from None
 
@@ -190,7 +190,7 @@ def _sql(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]
         with closing(connect()) as connection, closing(connection.cursor()) as cursor:
             cursor.execute(dataset.query)
             if cursor.description is None:
-                raise DataError(f"The query of {dataset.place} returns no rows.", "Make it a select.")
+                raise DataError(f"The query of {dataset.place} returns no rows.", "Write a SELECT statement.")
             positions = _positions(dataset.place, [entry[0] for entry in cursor.description], columns)
             first = 1
             while rows := cursor.fetchmany(_BATCH):
@@ -198,7 +198,7 @@ def _sql(dataset: DatasetDeclaration, columns: Sequence[str]) -> Iterator[Batch]
                 first += len(rows)
     except failures as problem:
         raise DataError(
-            f"The database of {dataset.place} refused: {type(problem).__name__}.",
+            f"The database of {dataset.place} refused the query: {type(problem).__name__}.",
             "Check address, rights and query; `duetto data check` repeats this.",
         ) from None
 

@@ -60,6 +60,15 @@ class CertificateError(JobError):
 
     code = "certificate"
 
+    def __init__(
+        self,
+        what: str,
+        hint: str = "Do not rely on it; ask the party that made it for the file once more.",
+        *,
+        code: str | None = None,
+    ) -> None:
+        super().__init__(what, hint, code=code)
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -124,7 +133,9 @@ class Certificate:
                 f"It needs {', '.join(RESULT)} and salt.",
             ) from None
         if found != self.body["result"]["commitment"]:
-            raise CertificateError("The result is not the one of this certificate: it was changed.")
+            raise CertificateError(
+                "The result is not the one that this certificate is about, or it was changed."
+            )
 
 
 def read_certificate(data: bytes) -> Certificate:
@@ -160,7 +171,7 @@ def read_result(data: bytes) -> Any:
     """Read a result that was written by `duetto job result --json`.
 
     Raises:
-        CertificateError: it is no JSON.
+        CertificateError: it is not JSON.
     """
     return _parse(data)
 
@@ -168,7 +179,7 @@ def read_result(data: bytes) -> Any:
 def _check_contract(body: Mapping[str, Any], role: Role, keys: Mapping[Role, Ed25519PublicKey]) -> None:
     digest = contracts.digest_of(canonical.encode(body["contract"]))
     if digest.hex() != body["digest"]:
-        raise CertificateError("The contract in the certificate is not the one of its digest.")
+        raise CertificateError("The contract in the certificate does not match its digest.")
     for one in Role:
         signature = _signature(body["signatures"][one.value])
         if not _signed(keys[one], signature, contracts.signed_text(digest, one)):
@@ -207,7 +218,7 @@ def _check_ledger(
         raise CertificateError("The entries of the ledger are not those of this job.")
     spent = entries.get(SPENT)
     if (spent.loss if spent else Loss()) != loss:
-        raise CertificateError("The ledger tells another privacy loss than the certificate.")
+        raise CertificateError("The privacy loss in the ledger differs from the one in the certificate.")
     if (
         countersigned.subject != last.hash
         or countersigned.sequence <= last.sequence
@@ -267,7 +278,7 @@ def _parse(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise CertificateError("The file is no JSON, or names something twice.") from None
+        raise CertificateError("The file is not valid JSON, or has a name twice.") from None
     if not isinstance(document, dict):
         raise _malformed()
     return document

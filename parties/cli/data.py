@@ -104,8 +104,8 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     if len(faults) == 1:
         raise next(iter(faults.values()))
     if faults:
-        told = (f"{one!r}: {fault.what} {fault.hint}".strip() for one, fault in faults.items())
-        raise DataError(f"{len(faults)} data sets are not as declared: {'; '.join(told)}")
+        listed = (f"{one!r}: {fault.what} {fault.hint}".strip() for one, fault in faults.items())
+        raise DataError(f"{len(faults)} data sets are not as declared: {'; '.join(listed)}")
 
 
 def _counts(loaded: Loaded) -> dict[str, Any]:

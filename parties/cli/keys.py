@@ -44,10 +44,10 @@ class Trusted:
             UsageError: it is not.
         """
         if strangers := sorted(set(self.by_name) - {maker, *others}):
-            raise UsageError(f"{strangers[0]!r} has no part in the file.", "Leave its pairing file away.")
+            raise UsageError(f"{strangers[0]!r} is not a party of the file.", "Leave out its pairing file.")
         if not self.any_key and not self.of(maker, is_maker=True):
             raise UsageError(
-                f"The file says that it is by {maker!r}, but nobody says that the key in it is that party's.",
+                f"The file says that it is by {maker!r}, but nothing given here confirms its key.",
                 "Give --pair FILE or --key KEY of that party; --any-key checks only that the file is whole.",
             )
 

@@ -167,7 +167,7 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """End the command with an error: a message or JSON, and its exit status.
 
     A `DuettoError` is shown with its hint. An interrupt ends with 130. Anything else is a defect of the
-    program: only its type is told, and the traceback where the variable `DUETTO_DEBUG` is 1.
+    program: only its type is shown, and the traceback where the variable `DUETTO_DEBUG` is 1.
 
     Raises:
         SystemExit: always, with the exit status of the error.

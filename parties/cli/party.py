@@ -74,11 +74,11 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
         if not pairing.same_fingerprint(fingerprint, found.fingerprint):
             raise PairingError(
                 f"The fingerprint of {file} is {found.fingerprint}, not the one given.",
-                "Ask the peer for its file again, over a way that nobody else can write to.",
+                "Ask the peer for its file again, on a way on which nobody can exchange it.",
             )
     elif not yes:
         if as_json:
-            raise UsageError("With --json nobody can be asked.", "Give --fingerprint or --yes.")
+            raise UsageError("With --json no question can be asked.", "Give --fingerprint or --yes.")
         talk(f"{found.identity.name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
         question = "Does the peer read out the same with `duetto keys show`?"
         if not click.confirm(question, err=True):

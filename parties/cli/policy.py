@@ -37,7 +37,7 @@ def policy() -> None:
 def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
     """Read the policy; warn of rules that give away more than they seem to.
 
-    What comparisons give away is told by the bounds in the catalog.
+    What comparisons give away follows from the bounds in the catalog.
     """
     config = load(config_path)
     rules = load_policy(config.policy)

@@ -36,7 +36,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
         }
         for file in sorted(PoolStore(load(config_path).home).list(), key=lambda file: file.peer)
     ]
-    heads = ("peer", "name", "comparisons", "bits", "own is x", "bytes", "age in s")
+    heads = ("peer", "name", "comparisons", "bits", "local is x", "bytes", "age in s")
     cells = [[str(value)[:12] if key == "name" else value for key, value in row.items()] for row in rows]
     emit({"pools": rows}, lambda out: out.print(table("", heads, cells)), as_json=as_json)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import grpc
 import tomli_w
@@ -35,6 +35,9 @@ _SHOWN = (
     *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
     *("created", "updated", "stage", "done", "of", "waits_for", "format", "older_release", "result_deleted"),
 )
+
+_WAITED: Final = "The job has not ended within the time that was to be waited."
+_WAIT_ON: Final = "It goes on; wait again, or look at it with `duetto job show`."
 
 OnProgress = Callable[["Job"], None]
 
@@ -165,7 +168,7 @@ class Party:
             if packed is not None:
                 raise unpack(packed) from None
             if problem.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise JobError("The time to wait is over.", "Ask again later.", code="timeout") from None
+                raise JobError(_WAITED, _WAIT_ON, code="timeout") from None
             raise DaemonUnavailable(
                 f"The daemon of {self.name} does not answer at {self._socket}.",
                 "Start it with `duetto party start`.",
@@ -287,7 +290,7 @@ class Job:
             yield self.refresh()
         while not self.state.is_final:
             if until is not None and time.monotonic() > until:
-                raise JobError("The time to wait is over.", "Ask again later.", code="timeout")
+                raise JobError(_WAITED, _WAIT_ON, code="timeout")
             time.sleep(LOOK_SECONDS)
             yield self.refresh()
 
@@ -331,7 +334,7 @@ class Job:
         return _document(self._party.call("Certificate", pb.JobName(job_id=self.id)))
 
     def cancel(self, name: str = "") -> Job:
-        """Give the job up; the peer is told. The name is as of `approve`."""
+        """Give the job up; the peer gets to know. The name is as of `approve`."""
         return self._decide("Cancel", name)
 
     def forget(self) -> Job:
@@ -379,7 +382,9 @@ def job_text(job: Path | str | Mapping[str, Any]) -> str:
         try:
             return tomli_w.dumps(job)
         except (TypeError, ValueError) as problem:
-            raise JobError(f"The job has no TOML form: {problem}.", "Use texts and integers.") from None
+            raise JobError(
+                f"The job cannot be written as TOML: {problem}.", "Use texts and integers."
+            ) from None
     if isinstance(job, str) and "\n" in job:
         return job
     try:

@@ -59,7 +59,7 @@ def decode(data: bytes, limit: int) -> Any:
 
 
 def _no_float(text: str) -> NoReturn:
-    raise ValueError(f"a number with {len(text)} characters is no integer")
+    raise ValueError(f"a number with {len(text)} characters is not an integer")
 
 
 def _check(value: Any, depth: int) -> None:
@@ -68,7 +68,7 @@ def _check(value: Any, depth: int) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise TypeError("a key is no text")
+                raise TypeError("a key is not a text")
             _check(key, depth)
             _check(inner, depth + 1)
     elif isinstance(value, list):

@@ -185,7 +185,7 @@ def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:
         JobError: the contract lacks a party's schemas or limits.
     """
     if not contract.is_complete:
-        raise JobError("A contract without the schemas and limits of both parties is not signed.")
+        raise JobError("A contract without the schemas and limits of both parties cannot be signed.")
     return key.sign(signed_text(contract.digest, role))
 
 

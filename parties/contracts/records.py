@@ -80,7 +80,7 @@ class Record(Summary):
 
     Attributes:
         contract: the contract, complete or still a draft.
-        own_signature: own signature under the contract; empty before.
+        own_signature: this party's signature under the contract; empty before.
         peer_signature: the peer's.
     """
 

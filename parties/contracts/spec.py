@@ -196,7 +196,7 @@ def _side(top: StrictTable, job: StrictTable, role: str) -> Side:
     columns = {}
     for name, column in table.table("columns", required=False).items():
         if not NAME.fullmatch(name) or not isinstance(column, str) or not _is_column(column):
-            raise table.fail("columns", f"has an impossible entry {name!r}", 'Write columns = { x = "age" }.')
+            raise table.fail("columns", f"has an invalid entry {name!r}", 'Write columns = { x = "age" }.')
         columns[name] = column
     table.close()
     if bool(columns) != bool(dataset):

@@ -87,7 +87,10 @@ class Daemon:
             try:
                 grpc.channel_ready_future(channel).result(timeout=_READY_SECONDS)
             except grpc.FutureTimeoutError:
-                raise ConfigError(f"The control socket {self._socket} does not answer.") from None
+                raise ConfigError(
+                    f"The control socket {self._socket} does not answer.",
+                    "Check the rights of its folder, and that the home lies on a local disk.",
+                ) from None
         self._peer_server.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
@@ -137,7 +140,7 @@ def raise_file_limit() -> None:
 
 
 def check_dates(identity: Identity) -> None:
-    """Refuse an expired own certificate; warn of one that soon expires.
+    """Refuse this party's certificate when it has expired; warn of one that soon expires.
 
     Raises:
         ConfigError: it has expired.

@@ -1,1 +1,1 @@
-"""What earlier jobs have told about the local persons, so that a later one does not single one out."""
+"""What earlier jobs have revealed about the local persons, so that a later one does not single one out."""

@@ -1,9 +1,9 @@
 """Who took part in earlier exact jobs, and the refusal of jobs that differ from one in a few persons only.
 
 Two exact sums over sets of persons that differ in one person give away that person. For each job that
-releases exact figures the set of own persons is kept, as hashes under a secret of the home, and a further job
-for the same people and peer is refused if its set differs from an earlier one in 1 to m - 1 persons. Equal
-sets are allowed: they tell of nobody more, and are counted as runs.
+releases exact figures the set of local persons is kept, as hashes under a secret of the home, and a further
+job for the same people and peer is refused if its set differs from an earlier one in 1 to m - 1 persons.
+Equal sets are allowed: they tell of nobody more, and are counted as runs.
 
 Exact tables are compared more closely: each stands in the file with the cells of every person, and all that a
 peer has seen of a population are one system of equations (`parties.disclosure.equations`).
@@ -242,7 +242,7 @@ class History:
         with self._open() as log:
             if self._tables(log, participants, table).pins_down(participants.minimum):
                 raise OverlapError(
-                    f"Together with earlier exact tables the results would tell about fewer than "
+                    f"Together with earlier exact tables the results would reveal figures about fewer than "
                     f"{participants.minimum} persons.",
                     "Use the same groups and edges as before, or add noise to the job (epsilon).",
                 )
@@ -317,8 +317,8 @@ class History:
             earlier_persons = np.unique(participants.renamed(hashes.astype(np.uint64)))
             if 0 < difference(earlier_persons, participants.persons) < participants.minimum:
                 raise OverlapError(
-                    f"Its own persons differ from those of job {record.job} in fewer than "
-                    f"{participants.minimum}; both results together would tell about these few.",
+                    f"Its persons of this party differ from those of job {record.job} in fewer than "
+                    f"{participants.minimum}; both results together would reveal figures about these few.",
                     "Add noise to the job (epsilon), or use the same rows as before.",
                 )
         return set(stored)

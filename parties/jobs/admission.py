@@ -279,7 +279,7 @@ class Admission:
         )
 
     def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:
-        """Check that an exact job does not differ from an earlier one in a few own persons only.
+        """Check that an exact job does not differ from an earlier one in a few local persons only.
 
         Raises:
             OverlapError: it does.
@@ -290,7 +290,7 @@ class Admission:
             self.history.check(participants)
 
     def account(self, task: Task) -> Account:
-        """Whom a job is about: all own data sets about the same people.
+        """Whom a job is about: all local data sets about the same people.
 
         A data set that the catalog lacks has an account of its own, so that a refusal by the policy comes
         first and does not tell a peer what the catalog holds.
@@ -349,14 +349,14 @@ class Admission:
         own, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
         if own is None or theirs is None or dict(own) != dict(self.schemas(task)):
             raise JobError(
-                "The contract does not carry this party's declarations as they are now.",
+                "The contract has other declarations than this party's catalog has now.",
                 "Submit the job again after a change of the catalog.",
                 code="contract",
             )
         limits = contract.limits[task.role]
         if verdict is not None and (limits is None or limits.stricter(verdict.limits) != limits):
             raise JobError(
-                "The local policy asks for stricter limits by now than the contract has.",
+                "The local policy now asks for stricter limits than the contract has.",
                 "Submit the job again after a change of the policy.",
                 code="contract",
             )

@@ -46,7 +46,7 @@ def make_control_server(manager: JobManager) -> grpc.Server:
 
 
 def _abort(context: grpc.ServicerContext, problem: Exception) -> None:
-    """End a call with an error; what is no `DuettoError` is a defect, told by type only."""
+    """End a call with an error; what is not a `DuettoError` is a defect, of which only the type is shown."""
     if isinstance(problem, DuettoError):
         error = problem
     else:
@@ -141,7 +141,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
             return
         if not room.acquire(blocking=False):
             raise PeerBusy(
-                f"The daemon has {ROOM[kind]} open calls of the kind {kind.value!r}, as many as may be.",
+                f"The daemon has {ROOM[kind]} open calls of the kind {kind.value!r}, as many as it allows.",
                 "End some of them, or try again later.",
             )
         try:
@@ -167,7 +167,10 @@ class ControlService(control_pb2_grpc.ControlServicer):
     ) -> pb.Report:
         """Estimate a job."""
         if request.rtt_ms < 0 or request.mbit < 0 or request.rows > 1 << 40:
-            raise UsageError("Rows, round trip or rate are impossible.", "Give numbers of 0 or more.")
+            raise UsageError(
+                "The number of rows, the round trip or the rate is negative or not a number.",
+                "Give numbers of 0 or more.",
+            )
         report = self._manager.estimate(request.toml, request.rows, request.rtt_ms, request.mbit)
         return pb.Report(json=json.dumps(report))
 
@@ -181,7 +184,7 @@ class ControlService(control_pb2_grpc.ControlServicer):
         known = [state.value for state in State]
         for name in request.states:
             if name not in known:
-                raise UsageError(f"There is no state {name!r} of a job.", near(name, known))
+                raise UsageError(f"{name!r} is not a state of a job.", near(name, known))
         states = [State(name) for name in request.states]
         limit = request.limit or None
         return map(self._summary, self._manager.store.all(*states, limit=limit, before=request.before))

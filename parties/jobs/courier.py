@@ -244,7 +244,7 @@ class Courier:
             self._rest()
             self._put_off(job_id, 0.0)
         except DuettoError as error:
-            _LOG.info("job %s: %s is told again later: %s", job_id, self._peer, error)
+            _LOG.info("job %s: %s hears of it again later: %s", job_id, self._peer, error)
         except Exception as problem:
             _LOG.exception("job %s: a defect of the program: %s", job_id, type(problem).__name__)
 

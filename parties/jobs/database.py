@@ -193,7 +193,7 @@ def _from_version_0(connection: sqlite3.Connection, results: ResultFolder) -> No
     numbers = connection.execute("select rowid from jobs_0 order by created, rowid").fetchall()
     for (number,) in numbers:
         row = connection.execute("select * from jobs_0 where rowid = ?", (number,)).fetchone()
-        told = outline(row["contract"])
+        found = outline(row["contract"])
         if row["outcome"]:
             results.write(row["job_id"], row["outcome"])
         connection.execute(
@@ -203,7 +203,7 @@ def _from_version_0(connection: sqlite3.Connection, results: ResultFolder) -> No
             "select job_id, state, role, peer, dataset, outgoing, ?, ?, ?, ?, "
             "created, updated, started, outcome != '', error_code, error_what, error_mend "
             "from jobs_0 where rowid = ?",
-            (told.analysis, told.title, told.format, told.digest, number),
+            (found.analysis, found.title, found.format, found.digest, number),
         )
         connection.execute(
             "insert into papers (job_id, contract, own_signature, peer_signature, facts, certificate) "  # noqa: S608

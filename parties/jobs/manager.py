@@ -131,7 +131,7 @@ class JobManager:
         return self.store.get(record.job_id)
 
     def check(self, toml: str) -> dict[str, Any]:
-        """All own checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
+        """All local checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
         return check_report(self._admission, toml)
 
     def leakage(self, job: Summary) -> dict[str, list[str]]:
@@ -148,11 +148,11 @@ class JobManager:
 
     def approve(self, job_id: str, person: Person, shown: str) -> Summary:
         """A person at home allows a job; see `Negotiation.approve`."""
-        return self._told(self._negotiation.approve(job_id, person, shown))
+        return self._delivered(self._negotiation.approve(job_id, person, shown))
 
     def deny(self, job_id: str, person: Person, reason: str = "") -> Summary:
         """A person at home refuses a job; see `Negotiation.deny`."""
-        return self._told(self._negotiation.deny(job_id, person, reason))
+        return self._delivered(self._negotiation.deny(job_id, person, reason))
 
     def waits_for(self, job: Summary) -> str:
         """What an unfinished job waits for, for people; empty if for nothing."""
@@ -170,14 +170,14 @@ class JobManager:
         if job.state.is_final:
             raise JobError(f"Job {job.job_id} is {job.state.value}.", "It has ended already.", code="state")
         self.store.fail(
-            job.job_id, DuettoError("The job was cancelled at home.", code="cancelled"), State.CANCELLED
+            job.job_id, DuettoError("The job was cancelled on this side.", code="cancelled"), State.CANCELLED
         )
-        # The peer is told before the session breaks, but a silent peer holds nothing up.
+        # The peer hears of it before the session breaks, but a silent peer holds nothing up.
         self._changed(self.store.summary(job.job_id), interrupt=False)
-        told = self._told(self.store.summary(job.job_id))
+        known = self._delivered(self.store.summary(job.job_id))
         self._peers.cancel_session(job.job_id)
         self._decisions.of_person(CANCELLED, self.store.digest(job.job_id), job.peer, person)
-        return told
+        return known
 
     def result(self, job_id: str) -> str:
         """This party's result of a finished job, with what the run cost, as JSON.
@@ -311,8 +311,8 @@ class JobManager:
         if peer in self._couriers:
             self._couriers[peer].here()
 
-    def _told(self, job: Summary) -> Summary:
-        """The job when the peer has been told of a decision, or after a moment if it is away."""
+    def _delivered(self, job: Summary) -> Summary:
+        """The job when the peer has heard of a decision, or after a moment if it is away."""
         if job.state.is_final:
             self._outbox.wait(job.job_id, _NOTICE_SECONDS)
         else:

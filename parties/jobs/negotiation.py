@@ -1,4 +1,4 @@
-"""How two parties come to a contract: own checks, the proposal, the answer, decisions, signatures."""
+"""How two parties come to a contract: local checks, the proposal, the answer, decisions, signatures."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Negotiation:
         job = self._store.summary(job_id)
         answer = parse_standing(self._peers.tell(job.peer, self._standing(job).encode()))
         if answer.job_id != job_id:
-            raise ProtocolViolation(f"{job.peer} answered about another job than it was told of.")
+            raise ProtocolViolation(f"{job.peer} answered about another job than it was asked about.")
         if job.state.is_final:
             self._outbox.acknowledge(job_id, job.state)
         self._take(job, answer)
@@ -162,7 +162,7 @@ class Negotiation:
         find out for itself, and nothing is kept.
 
         Raises:
-            DuettoError: of the kind of the check that failed; the peer is told its code.
+            DuettoError: of the kind of the check that failed; the peer gets its code.
         """
         self._check_draft(peer, draft)
         try:
@@ -176,7 +176,7 @@ class Negotiation:
                 return Answer(Word.UNFIT, contract)
             known = self._keep(peer, contract, examined)
         if known.peer != peer or known.outgoing:
-            raise JobError("The proposal repeats a job of somebody else.", code="contract")
+            raise JobError("The proposal has the name of a job that somebody else proposed.", code="contract")
         if known.state is State.WAITING_OWN:
             known = self._sign_by_rule(known)
         if known.state is State.WAITING_OWN:
@@ -223,7 +223,7 @@ class Negotiation:
             LedgerError: it is refused, but that cannot be written.
         """
         record = self._waiting(job_id)
-        error = PolicyError(f"Denied at home: {why or 'no reason given'}.", code="denied")
+        error = PolicyError(f"Denied on this side: {why or 'no reason given'}.", code="denied")
         self._store.fail(record.job_id, error, State.DENIED)
         self._changed(self._store.summary(record.job_id))
         self._decisions.of_person(DENIED, record.contract.digest, record.peer, person)
@@ -263,7 +263,7 @@ class Negotiation:
         self._admission.check_contract(task, contract)
         if answer.word is Word.UNFIT:
             raise JobError(
-                f"{record.peer} finds that the columns of both sides do not fit; this party does not.",
+                f"{record.peer} refuses the columns of both sides as not fitting; here they fit.",
                 "Install the same release on both sides.",
                 code="contract",
             )
@@ -303,7 +303,7 @@ class Negotiation:
 
     def _take_signature(self, job: Summary, state: State, said: Standing) -> None:
         if job.outgoing == (said.word is Word.CONFIRMED):
-            raise JobError("The word is not the peer's to give.", code="state")
+            raise JobError("The peer sent a decision that only this side may send.", code="state")
         if job.outgoing and state is State.WAITING_PEER:
             self._agree(job.job_id, said.signature)
         elif not job.outgoing and state is State.APPROVED:
@@ -331,10 +331,10 @@ class Negotiation:
             peer,
             self._identity.name,
         ):
-            raise JobError("The proposal names other parties than those that talk.", code="contract")
+            raise JobError("The proposal names other parties than the two connected.", code="contract")
         added = (draft.schemas[role], draft.limits[role])
         if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
-            raise JobError("The proposal is no draft.", code="contract")
+            raise JobError("The proposal is not a draft.", code="contract")
         if dict(draft.keys) != self._keys(role, peer):
             raise JobError("The proposal names other Paillier keys; pair again.", code="contract")
 
@@ -388,7 +388,7 @@ class Negotiation:
         found = self._store.find(job_id)
         if found.state is not State.WAITING_OWN:
             raise JobError(
-                f"Job {found.job_id} is {found.state.value} and waits for nobody here.",
+                f"Job {found.job_id} is {found.state.value} and waits for no decision here.",
                 "List the jobs with `duetto job list`.",
                 code="state",
             )

@@ -1,15 +1,15 @@
 """What this party owes its peers a word about, on disk with the jobs themselves.
 
-A row says that the peer has not yet been told, or not yet answered, where a job stands. The database writes
+A row says that the peer has not yet heard, or not yet answered, where a job stands. The database writes
 it in the same transaction as the state of the job, by a trigger, whoever changes the state: no word can be
 forgotten, by no line of the program and by no crash. There is one row for a job, since only its newest state
 matters; it goes when the peer has acknowledged that state, or when the job has moved on to a state about
 which nothing is owed. Telling twice does no harm, see `parties.jobs.standing`.
 
 state of the job               the peer is owed
-proposed (own job)             the proposal
+proposed (sent)                the proposal
 waiting for the peer           the question how it has decided
-approved (own job)             this party's signature, and the session
+approved (sent)                this party's signature, and the session
 approved (the peer's job)      this party's signature
 kept                           the word that the result is kept
 failed, cancelled, denied      that word, if the peer may not know it yet
@@ -32,7 +32,7 @@ _SCHEMA: Final = (
     when new.outgoing and new.state = 'proposed' begin
         insert or replace into outbox values (new.job_id, new.peer);
     end""",
-    # The last conditions: of a job that the peer never saw, and of its own answer, it need not be told.
+    # The last conditions: of a job that the peer never saw, and of its own answer, it need not hear.
     """create trigger if not exists outbox_of_moved_jobs after update of state on jobs
     when new.state != old.state begin
         delete from outbox where job_id = new.job_id;

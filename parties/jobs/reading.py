@@ -76,7 +76,7 @@ class JobReader:
             row = self._rows(f"select {columns} from papers where job_id = ?", (job_id,))[0]  # noqa: S608
         if not found.is_readable:
             raise JobError(
-                f"Job {job_id} is of another release, whose contracts this one does not work with.",
+                f"Job {job_id} is of another release, whose contracts this one cannot run.",
                 "Look at it with `duetto job show`, or submit it again.",
                 code="old-release",
             )

@@ -1,4 +1,4 @@
-"""What people are told about a job before it runs: checks, verdict, leakage, cost."""
+"""What people see of a job before it runs: checks, verdict, leakage, cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a job in a session: own data in, result and facts out, kept only when both got to the end."""
+"""One run of a job in a session: local data in, result and facts out, kept only when both got to the end."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Run:
         signing: this party's signing key.
         peer: the peer's public keys.
         own_modulus: the local Paillier N.
-        given_up: whether the run is to end, since the job was cancelled and the peer has been told.
+        given_up: whether the run is to end, since the job was cancelled and the peer knows.
     """
 
     def __init__(

@@ -4,7 +4,7 @@ Each side tells the other where a job stands for it until the other has answered
 `parties.jobs.outbox`). Words repeat and overtake each other; the rules are such that both sides come to the
 same end whatever the order:
 
-own state        the peer says                  becomes
+local state      the peer says                  becomes
 kept             kept, finished                 finished
 kept             failed, cancelled, denied,     failed, then as below
                  or does not know the job
@@ -83,7 +83,7 @@ def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
     if state is State.DENIED:
         return PolicyError(f"{peer} denied the job.", "Ask the other institution.", code="denied")
     if state is State.CANCELLED:
-        return JobError(f"{peer} gave the job up.", "Ask the other institution.", code="cancelled")
+        return JobError(f"{peer} cancelled the job.", "Ask the other institution.", code="cancelled")
     if word is Word.UNKNOWN:
         return JobError(f"{peer} does not know the job any more.", "Submit it again.", code="peer-unknown")
     why = f" with code {code!r}" if code else ""

@@ -121,7 +121,7 @@ class JobStore(JobReader):
         facts: Mapping[str, Any],
         certificate: Mapping[str, Any],
     ) -> None:
-        """Keep the result of a running job, before the peer is told that this side got to the end.
+        """Keep the result of a running job, before the peer hears that this side got to the end.
 
         From then on the job is `kept`: whether it finishes depends on the peer, see `parties.jobs.standing`.
 

@@ -154,11 +154,11 @@ class Spent:
             delta: the whole delta, in [0, 1).
 
         Raises:
-            BudgetError: the jobs' own deltas leave nothing of it.
+            BudgetError: the deltas of the jobs leave nothing of it.
         """
         if self.loss.delta > delta or (self.loss.delta == delta and self.loss.rho):
             raise BudgetError(
-                f"The jobs take delta {shown(self.loss.delta)} of {shown(delta)} in total.",
+                f"With this job the jobs take delta {shown(self.loss.delta)} of {shown(delta)} in total.",
                 "Allow a larger delta_total; what is spent does not come back.",
             )
         summed = self.loss.epsilon_at(delta)

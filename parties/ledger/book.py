@@ -306,7 +306,7 @@ class Ledger:
             account: whom they are about.
             dataset: the local data set.
             peer: the other party.
-            persons: the digest of the set of own persons, hexadecimal.
+            persons: the digest of the set of local persons, hexadecimal.
             announced: the peer's word that it will write the same.
 
         Raises:

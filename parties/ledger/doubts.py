@@ -33,7 +33,7 @@ class Doubt:
 
     Attributes:
         peer: the peer.
-        whose: whose ledger has to be mended.
+        whose: whose ledger has to be put right.
         what: what is wrong.
         hint: what to do.
     """
@@ -59,7 +59,7 @@ class Doubt:
 
 
 class Notes:
-    """The notes of refused sessions, in a file on which nothing hangs but what people are told.
+    """The notes of refused sessions, in a file on which nothing hangs but what people see.
 
     Args:
         path: the file; one process writes it.

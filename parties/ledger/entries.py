@@ -80,7 +80,7 @@ class Entry:
         dataset: for `run`, `exact` and `spent`: the local data set.
         peer: the other party.
         epsilon: for `spent`: the loss's epsilon as a fraction, else `0`.
-        subject: for `countersigned`: the hash of the last own entry that the peer acknowledged; for
+        subject: for `countersigned`: the hash of the last entry of this party that the peer acknowledged; for
             `approved`: the hash of the approval of the draft that this one rests on, if it does on one.
         peer_sequence: for `countersigned`: the number of the peer's own entry.
         peer_hash: for `countersigned`: the hash of the peer's own entry.
@@ -93,7 +93,7 @@ class Entry:
         rho: as `epsilon`.
         peer_role: with `signature`: the peer's role in the job, which it signed.
         peer_seen: with `signature`: what the peer had seen of the local ledger, which it signed as well.
-        persons: for `exact`: the digest of the set of own persons, see `parties.disclosure.history`.
+        persons: for `exact`: the digest of the set of local persons, see `parties.disclosure.history`.
         rule: for `run` and decisions: the rule of the policy that allowed the job; for decisions only if no
             person was asked.
         actor: for decisions: who decided, as that person said; empty if a rule did.
@@ -213,7 +213,7 @@ def require(entries: Sequence[Entry], sequence: int, entry_hash: str) -> None:
     """
     if sequence >= len(entries) or entries[sequence].hash != entry_hash:
         raise LedgerError(
-            f"The ledger is older than what the peer has seen: entry {sequence} is missing or another.",
+            f"The ledger is older than what the peer has seen: entry {sequence} is missing or differs.",
             "The ledger was restored from an old copy; bring back the newest one.",
         )
 

@@ -40,7 +40,7 @@ FORMAT: Final = 1
 
 _DOMAIN = b"duetto ledger export v1\0"
 _HEADER = {"duetto_ledger": int, "party": str, "signing": str, "time": str, "entries": int, "peers": dict}
-_MEND = "Ask the party for a new export made by `duetto ledger export`."
+_HINT = "Ask the party for a new export made by `duetto ledger export`."
 
 Keys = Mapping[str, Sequence[Ed25519PublicKey]]
 """Signing keys by the name of the party; several where one was paired anew."""
@@ -136,15 +136,15 @@ def read_export(data: bytes) -> Export:
     except DataError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, DuettoError):
-        raise DataError("The file is not an export of a ledger.", _MEND) from None
+        raise DataError("The file is not an export of a ledger.", _HINT) from None
     try:
         key.verify(signature, _sealed(body))
     except InvalidSignature:
         raise DataError(
-            "The seal of the export is not valid: it was changed after it was made.", _MEND
+            "The seal of the export is not valid: it was changed after it was made.", _HINT
         ) from None
     if len(lines) != head["entries"]:
-        raise DataError("The export lacks entries that its header counts.", _MEND)
+        raise DataError("The export lacks entries that its header counts.", _HINT)
     return Export(head["party"], key, head["time"], _entries(lines), peers)
 
 
@@ -230,7 +230,7 @@ def _entries(lines: Sequence[bytes]) -> tuple[Entry, ...]:
         entries = tuple(map(parse_line, lines))
         check_chain(entries)
     except (ValueError, RecursionError):
-        raise DataError("An entry of the export cannot be read.", _MEND) from None
+        raise DataError("An entry of the export cannot be read.", _HINT) from None
     except LedgerError as error:
         raise DataError(
             error.what, "Ask the party for its ledger; compare it with its peers' copies."

@@ -84,7 +84,7 @@ class Heads:
         self._lock = threading.Lock()
 
     def statement(self, peer: str) -> Statement:
-        """What the peer is told.
+        """What the peer gets.
 
         Raises:
             LedgerError: the local ledger is broken, or the kept heads are.

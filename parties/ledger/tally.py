@@ -26,7 +26,7 @@ def day_before(time: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Whom an entry is about: what accounts and peers are told apart by."""
+    """Whom an entry is about: what accounts and peers are distinguished by."""
 
     account: str
     dataset: str

@@ -135,7 +135,7 @@ def load_identity(config: Config) -> Identity:
         raise ConfigError(f"{folder / 'tls.key'} is not the key of the certificate.", _MAKE)
     signing = _private_key(folder / "signing.key", read_private(folder / "signing.key"))
     if not isinstance(signing, Ed25519PrivateKey):
-        raise ConfigError(f"{folder / 'signing.key'} is no Ed25519 key.", _MAKE)
+        raise ConfigError(f"{folder / 'signing.key'} is not an Ed25519 key.", _MAKE)
     paillier = phe_format.read_private_key(read_private(folder / "paillier.json").decode())
     keys.check_public_key(paillier.public.n, MINIMUM_PAILLIER_BITS)
     return Identity(config.name, pem, tls_key, signing, paillier)
@@ -254,7 +254,7 @@ def _private_key(path: Path, data: bytes) -> object:
     try:
         return serialization.load_pem_private_key(data, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise ConfigError(f"{path} holds no private key.", _MAKE) from None
+        raise ConfigError(f"{path} does not hold a private key.", _MAKE) from None
 
 
 def _relative(path: Path, folder: Path) -> str:

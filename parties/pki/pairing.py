@@ -33,7 +33,7 @@ _FIELDS = {
 }
 """By version. Files of version 1 do not prove the Paillier key; they count only where already pinned."""
 
-_MEND = "Ask the party for a new file made by `duetto init`."
+_HINT = "Ask the party for a new file made by `duetto init`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ def read(path: Path) -> Pairing:
         with path.open("rb") as file:
             data = file.read(_FILE_BYTES + 1)
         if len(data) > _FILE_BYTES:
-            raise PairingError(f"{path} is too long for a pairing file.", _MEND)
+            raise PairingError(f"{path} is too long for a pairing file.", _HINT)
         return parse(data.decode())
     except (OSError, UnicodeDecodeError) as error:
-        raise PairingError(f"{path} cannot be read ({type(error).__name__}).", _MEND) from None
+        raise PairingError(f"{path} cannot be read ({type(error).__name__}).", _HINT) from None
 
 
 def parse(text: str) -> Pairing:
@@ -105,7 +105,7 @@ def parse(text: str) -> Pairing:
         check_name(name)
         where = Address.parse(address)
     except ConfigError as error:
-        raise PairingError(f"The pairing file is wrong: {error.what}", _MEND) from None
+        raise PairingError(f"The pairing file is wrong: {error.what}", _HINT) from None
     pem = document["certificate"].encode()
     certificate.check(pem, name)
     signing = Ed25519PublicKey.from_public_bytes(bytes.fromhex(_hexadecimal(document, "signing", 64, 64)))
@@ -118,7 +118,7 @@ def parse(text: str) -> Pairing:
             text = _hexadecimal(document, "paillier_proof", ROOTS * width, ROOTS * width)
             verify(key.n, [int(text[i : i + width], 16) for i in range(0, len(text), width)])
     except KeyMaterialError as error:
-        raise PairingError(f"The Paillier key of {name!r} is refused: {error.what}", _MEND) from None
+        raise PairingError(f"The Paillier key of {name!r} is refused: {error.what}", _HINT) from None
     return Pairing(PeerIdentity(name, signing, key, pem), where, proven, _canonical(document))
 
 
@@ -158,9 +158,9 @@ def _document(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise PairingError("The pairing file is no JSON.", _MEND) from None
+        raise PairingError("The pairing file is not valid JSON.", _HINT) from None
     if not isinstance(document, dict):
-        raise PairingError("The pairing file is not a JSON object.", _MEND)
+        raise PairingError("The pairing file is not a JSON object.", _HINT)
     version = document.get("duetto_pairing")
     if type(version) is not int or version not in _FIELDS:
         raise PairingError(
@@ -168,17 +168,17 @@ def _document(text: str) -> dict[str, Any]:
         )
     names = _FIELDS[version]
     if set(document) != set(names):
-        raise PairingError(f"The pairing file has to have exactly the fields {', '.join(names)}.", _MEND)
+        raise PairingError(f"The pairing file has to have exactly the fields {', '.join(names)}.", _HINT)
     for name in names[1:]:
         if not isinstance(document[name], str):
-            raise PairingError(f"The pairing file's {name} is no text.", _MEND)
+            raise PairingError(f"The pairing file's {name} is not a text.", _HINT)
     return document
 
 
 def _hexadecimal(document: dict[str, Any], name: str, least: int, most: int) -> str:
     value = document[name]
     if not least <= len(value) <= most or not re.fullmatch(r"[0-9a-f]+", value):
-        raise PairingError(f"The pairing file's {name} is not hexadecimal or not of the right length.", _MEND)
+        raise PairingError(f"The pairing file's {name} is not hexadecimal or not of the right length.", _HINT)
     return str(value)
 
 

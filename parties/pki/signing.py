@@ -50,5 +50,5 @@ def named_key(text: str) -> Ed25519PublicKey:
             "Give the 64 hexadecimal digits that `duetto keys show` prints.",
         ) from None
     if not isinstance(key, Ed25519PublicKey):
-        raise PairingError(f"{text!r} holds no Ed25519 key.", "Give the party's signing key.")
+        raise PairingError(f"{text!r} does not hold an Ed25519 key.", "Give the party's signing key.")
     return key

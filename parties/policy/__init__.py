@@ -11,7 +11,7 @@ EXAMPLE = """\
 # analyses = ["statistics"]          # see docs/analyses.md; "*" means all
 # peers = ["south"]
 # datasets = ["patients"]
-# columns = ["age", "smoker"]        # own columns that a job may use
+# columns = ["age", "smoker"]        # local columns that a job may use
 # recipients = ["both"]              # who may get results: "self", "peer", or "both"
 # types = ["SS-SS-SS"]               # optional: comparison types, * for any form
 # parameters = { method = ["exact"], output = ["size"] }   # optional: values that a job may give
@@ -31,8 +31,8 @@ EXAMPLE = """\
 #
 # # Exact results about groups of people: refused unless true.
 # exact_aggregates = true
-# overlap = 10                       # two exact jobs use the same own persons, or differ in at least so many
-#                                    # (and in at least minimum_group)
+# overlap = 10                       # two exact jobs use the same persons of this party, or differ in so many
+#                                    # at least (and in at least minimum_group)
 #
 # # Limits on results. The stricter of both parties' limits holds; both stand in the contract.
 # minimum_group = 10                 # the least number of persons in a cell, cluster or sum; in tables: of

@@ -1,7 +1,7 @@
 """What a policy gives away that its rules do not say in so many words, for whoever writes them.
 
 Rules are looked at as far as results go to the peer: comparisons of a column by all rules together, all else
-by each rule alone. Whether limits hold is told to the peer whoever gets results, so jobs that match rows are
+by each rule alone. The peer learns whether limits hold, whoever gets results, so jobs that match rows are
 looked at in every rule. What several peers could do together is not looked at.
 """
 
@@ -62,8 +62,8 @@ def risks(policy: Policy, declared: Declared) -> tuple[Risk, ...]:
         policy: the rules.
         declared: the columns of the local catalog; comparisons are judged by their bounds.
     """
-    told = [rule for rule in policy.rules if "peer" in rule.recipients]
-    reaches = [_Reach(rule, _reachable(rule, declared) if rule.row_results else {}) for rule in told]
+    open_to_peer = [rule for rule in policy.rules if "peer" in rule.recipients]
+    reaches = [_Reach(rule, _reachable(rule, declared) if rule.row_results else {}) for rule in open_to_peer]
     found: dict[str, list[Risk]] = {rule.name: [] for rule in policy.rules}
     for reach in reaches:
         found[reach.rule.name] += _risks(reach, reaches)

@@ -53,7 +53,7 @@ class Rule:
         needs_person: whether a person has to approve each job.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
-        overlap: the least number of own persons in which two exact jobs differ, unless in none.
+        overlap: the least number of local persons in which two exact jobs differ, unless in none.
         limits: of disclosure.
     """
 
@@ -154,7 +154,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
     if rule.row_results and rule.runs_total is None:
         raise table.fail(
             "row_results",
-            "is set without runs_total, and each run may tell one more bit about every row",
+            "is set without runs_total, and each run may reveal one more bit of every row",
             _FEW_RUNS if table.has("name") else f'Add name = "{rule.name}". {_FEW_RUNS}',
         )
     return rule
@@ -235,6 +235,8 @@ def _types(table: StrictTable) -> tuple[str, ...] | None:
         parts = pattern.split("-")
         if len(parts) != 3 or not set(parts) <= known:
             raise table.fail(
-                "types", f"holds {pattern!r}", "Write three forms or * joined by hyphens: SS-SS-*."
+                "types",
+                f"holds {pattern!r}, which is not a comparison type",
+                "Write three forms or * joined by hyphens: SS-SS-*.",
             )
     return patterns

@@ -31,7 +31,7 @@ class Verdict:
         budget: what the rule lets be spent on the data set's account towards the peer.
         run_limits: how often the rule lets jobs about the same people run.
         limits: what the rule asks of results.
-        overlap: the least number of own persons in which two exact jobs differ, unless in none.
+        overlap: the least number of local persons in which two exact jobs differ, unless in none.
         conditions: all conditions of all rules, in the order of the policy.
         unheld: earlier exact jobs that this one cannot be held against, by their names; a person has to look.
     """

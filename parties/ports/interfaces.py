@@ -61,8 +61,8 @@ class SessionTask:
         job_digest: digest of its contract; both sides must name the same one.
         role: this side's role; the peer must have the other.
         run: the work. When it returns, the session says END and waits for the peer's END; when it raises,
-            the peer is told the stable code.
-        report: told about progress; may raise to end the session.
+            the peer gets the stable code.
+        report: called with the progress; may raise to end the session.
         deadline_seconds: the session is ended when it has lasted so long.
         ended: called once when the session is over on this side, with the error or None. Only then is it
             certain that the peer, too, got to the end.

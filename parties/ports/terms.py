@@ -35,7 +35,7 @@ class Terms:
     """The versions and parameters of one side.
 
     Attributes:
-        oldest: least wire version that it speaks.
+        oldest: the oldest wire version that it speaks.
         newest: greatest.
         parameters: digest of all that both sides must have alike.
     """

@@ -42,7 +42,7 @@ _MEANINGS: Final = {
     "history": "its record of earlier jobs cannot be trusted",
 }
 
-_MENDS: Final = {
+_HINTS: Final = {
     "too-many-open": "Wait until some have ended, or cancel some: `duetto job list`, `duetto job cancel`.",
 }
 
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 def clean(code: str) -> str:
-    """A code as it may be shown and logged; `unknown` if it is no code."""
+    """A code as it may be shown and logged; `unknown` if it is not a code."""
     return code if _CODE.fullmatch(code) else "unknown"
 
 
@@ -65,9 +65,10 @@ def refuse(context: grpc.ServicerContext, code: str) -> NoReturn:
 
 
 def code_of(error: BaseException, doing: str) -> str:
-    """What the peer is told of an error; the local log gets the rest.
+    """What the peer learns of an error; the local log gets the rest.
 
-    Of an error that is no `DuettoError` the log gets the type and the place, since its text may hold values.
+    Of an error that is not a `DuettoError` the log gets the type and the place, since its text may hold
+    values.
     """
     if isinstance(error, DuettoError):
         log.warning("%s: %s", doing, error)
@@ -84,7 +85,7 @@ def refused(peer: str, code: str) -> PeerError:
     """The error of this side for a refusal by `peer`."""
     code = clean(code)
     if code == "busy":
-        return PeerBusy(f"{peer} runs as many sessions as it may.", "Try again later.")
+        return PeerBusy(f"{peer} runs as many sessions as it allows.", "Try again later.")
     if code == "version":
         return VersionMismatch(
             f"{peer} speaks another version of the protocol.", "Install the same release on both sides."
@@ -94,7 +95,7 @@ def refused(peer: str, code: str) -> PeerError:
             f"{peer} does not know this party's certificate.", "Pair the two parties again, both ways."
         )
     meaning = f": {_MEANINGS[code]}" if code in _MEANINGS else ""
-    hint = _MENDS.get(code, "Its log has the reason.")
+    hint = _HINTS.get(code, "Its log has the reason.")
     return PeerRefused(f"{peer} refused with code {code!r}{meaning}.", hint, code=code)
 
 

@@ -191,7 +191,7 @@ class PacketStream:
                 "The log of the peer has the reason; submit the job again when it is back.",
             )
         except ProtocolViolation as violation:
-            # Nothing more is read, so that flow control stops the peer until it has been told and the
+            # Nothing more is read, so that flow control stops the peer until it has heard and the
             # session has ended.
             self.interrupt(violation)
             with self._changed:

@@ -76,7 +76,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
 
     Raises:
         PeerRefused: the listener does not take part; `VersionMismatch` if the versions differ.
-        LedgerError: a ledger was restored from an old copy; the listener has been told the code.
+        LedgerError: a ledger was restored from an old copy; the listener has got the code.
         ProtocolViolation: its answer is not what the protocol demands.
         PeerLost: it is gone or silent.
     """
@@ -104,7 +104,7 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
         raise ProtocolViolation("The peer's answer to the opening is malformed.")
     session_id = _session_id(opening, answer, sides.own, sides.peer)
     if answer.session_id != session_id:
-        raise ProtocolViolation("The two sides do not mean the same session.", "Submit the job again.")
+        raise ProtocolViolation("The two sides disagree on the session.", "Submit the job again.")
     confirm = pb.Confirm(session_id=session_id)
     try:
         _check_own_ledger(sides, answer.ledgers)
@@ -127,7 +127,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
         random: the source of randomness.
 
     Raises:
-        DuettoError: the session does not come about; the dialler has been told the code.
+        DuettoError: the session does not come about; the dialler has got the code.
     """
     try:
         opening = _opening(stream)
@@ -153,7 +153,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
         if packet.WhichOneof("content") == "refusal":
             raise _refused(sides, packet.refusal.code)
         if packet.WhichOneof("content") != "confirm" or packet.confirm.session_id != answer.session_id:
-            raise ProtocolViolation("The two sides do not mean the same session.")
+            raise ProtocolViolation("The two sides disagree on the session.")
         _check_own_ledger(sides, packet.confirm.ledgers)
         _check_peer_ledger(sides, packet.confirm.ledgers, said)
     except DuettoError as error:
@@ -219,7 +219,7 @@ def _check_peer_ledger(sides: Sides, heard: pb.Ledgers, said: Statement | None) 
     Args:
         sides: who the two ends are.
         heard: what the peer says now.
-        said: what it had been told in this session before it said that.
+        said: what it had heard in this session before it said that.
     """
     if sides.heads is not None and said is not None:
         sides.heads.check_peer(sides.peer, _statement(heard), said)

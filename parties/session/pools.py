@@ -48,7 +48,7 @@ _SUFFIX: Final = ".pool"
 
 @dataclass(frozen=True, slots=True)
 class PoolFile:
-    """A pool on disk, as far as its head tells; the head is checked when the pool is taken.
+    """A pool on disk, as its head describes it; the head is checked when the pool is taken.
 
     Attributes:
         peer: the other party.
@@ -93,7 +93,9 @@ class PoolStore:
             ConfigError: the folder or the key cannot be used.
         """
         if len(stored.name) != _NAME_BYTES or len(data) > _MAX_BYTES:
-            raise PoolError("This is no pool, or it is too large to be kept.", "Prepare fewer comparisons.")
+            raise PoolError(
+                "This is not a pool, or it is too large to be kept.", "Prepare fewer comparisons."
+            )
         with self._locked():
             folder = self._peer_folder(peer)
             _make_private(folder)
@@ -102,7 +104,7 @@ class PoolStore:
                 raise PoolError("A pool of this name was kept before.", "Prepare a new one.")
             if len(list(folder.glob("*" + _SUFFIX))) >= MAX_POOLS:
                 raise PoolError(
-                    f"{MAX_POOLS} pools with {peer!r} are kept, as many as may be.",
+                    f"{MAX_POOLS} pools with {peer!r} are kept, as many as are allowed.",
                     "Use them up, or delete them with `duetto pool clear`.",
                 )
             facts = (stored.name, stored.comparisons, stored.bits, stored.holds_x, int(self._clock()))
@@ -200,7 +202,7 @@ class PoolStore:
         key = read_private(self._key_path)
         if len(key) != _KEY_BYTES:
             raise ConfigError(
-                f"{self._key_path} is no key of {_KEY_BYTES} bytes.",
+                f"{self._key_path} does not hold a key of {_KEY_BYTES} bytes.",
                 "Delete it, and the pools with `duetto pool clear`.",
             )
         return key

@@ -130,7 +130,7 @@ class SessionRunner:
         return stream is not None
 
     def stop(self) -> None:
-        """Take no more sessions and end those that run; their peers are told the code `shutdown`."""
+        """Take no more sessions and end those that run; their peers get the code `shutdown`."""
         self._shares.close()
         with self._lock:
             streams = list(self._streams.values())

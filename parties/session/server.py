@@ -252,8 +252,8 @@ class PeerServer:
         if tls.speaks_old_tls(_reachable(self.address)):
             self._server.stop(None)
             raise ConfigError(
-                "The port speaks TLS older than 1.3; gRPC was set up before `parties` was imported.",
-                "Import `parties` before `grpc`, or start the daemon with `duetto party start`.",
+                "The port speaks TLS older than 1.3; gRPC was imported before its cipher suites were set.",
+                "Start the daemon with `duetto party start`, in a process of its own.",
             )
         self._tell(health_pb2.HealthCheckResponse.SERVING)
 

@@ -1,4 +1,4 @@
-"""`scripts/bench/analyses`: analyses between two processes, and what is told of them."""
+"""`scripts/bench/analyses`: analyses between two processes, and what is shown of them."""
 
 from __future__ import annotations
 

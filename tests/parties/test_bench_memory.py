@@ -58,18 +58,18 @@ def number(bits):
 
 
 def of_preparation(count, bits):
-    return told("preparation", {"count": count, "bits": bits}, {}, 1)
+    return said("preparation", {"count": count, "bits": bits}, {}, 1)
 
 
 def of_comparison(rows, bits, **changed):
     parameters = {"type": "PN-NP-SS", "bits": bits, "engine": "oblivious"} | changed
-    return told("comparison", parameters, {"x": number(bits), "y": number(bits)}, rows)
+    return said("comparison", parameters, {"x": number(bits), "y": number(bits)}, rows)
 
 
 def of_sums(rows, bits):
     values = [{"side": "bob", "column": "v"}]
     parameters = {"method": "exact", "keys": ["id"], "output": "statistics", "values": values}
-    return told("matching", parameters, {"id": number(30), "v": number(bits)}, rows, Limits(minimum_group=10))
+    return said("matching", parameters, {"id": number(30), "v": number(bits)}, rows, Limits(minimum_group=10))
 
 
 def of_matched(rows, query):
@@ -81,10 +81,10 @@ def of_matched(rows, query):
         "match": {"keys": ["id"]},
         "queries": [query],
     }
-    return told("statistics", parameters, {"id": number(30), "a": number(7), "b": number(7)}, rows)
+    return said("statistics", parameters, {"id": number(30), "a": number(7), "b": number(7)}, rows)
 
 
-def told(name, parameters, schemas, rows, limits=NO_LIMITS):
+def said(name, parameters, schemas, rows, limits=NO_LIMITS):
     analysis = ANALYSES[name]
     parsed = analysis.parse(parameters)
     return parsed.cost(schemas, frozenset(Role), rows, 2048, limits).memory
@@ -134,4 +134,4 @@ def test_there_is_no_figure_of_clusters_over_matched_rows():
         "labels": False,
         "match": {"keys": ["id"]},
     }
-    assert told("clustering", parameters, {"id": number(30), "a": number(7), "b": number(7)}, 10) is None
+    assert said("clustering", parameters, {"id": number(30), "a": number(7), "b": number(7)}, 10) is None

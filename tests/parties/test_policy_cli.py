@@ -13,7 +13,7 @@ from parties.cli.policy import COMMANDS
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
-from smc.analyses.statistics.horizontal.study import Statistics
+from smc.analyses.statistics.horizontal.study import StatisticsStudy
 
 CONFIG = """
 [party]
@@ -114,11 +114,11 @@ def test_check_warns_of_rules_that_give_columns_away(policy):
     first, second = policy("check", "--json")["warnings"]
     assert first["what"] == "rule 'noisy sums' lets south find every value of value in 10 jobs"
     assert (second["rule"], second["key"]) == ("noisy sums", "approval")
-    told = policy("check", "--strict", code=77)
+    said = policy("check", "--strict", code=77)
     assert (
-        "warning: rule 'noisy sums' lets south find every value of value in 10 jobs. Lower runs_total" in told
+        "warning: rule 'noisy sums' lets south find every value of value in 10 jobs. Lower runs_total" in said
     )
-    assert "policy.toml is valid: 2 rules." in told
+    assert "policy.toml is valid: 2 rules." in said
     assert policy("check", "--strict", "--json", code=77)["warnings"] == [first, second]
 
 
@@ -153,8 +153,10 @@ def test_every_rule_and_condition_is_explained(policy):
 
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
-    facts = Statistics.facts
-    monkeypatch.setattr(Statistics, "facts", lambda self, *given: replace(facts(self, *given), exact=True))
+    facts = StatisticsStudy.facts
+    monkeypatch.setattr(
+        StatisticsStudy, "facts", lambda self, *given: replace(facts(self, *given), exact=True)
+    )
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
@@ -166,9 +168,9 @@ def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
     assert report["exact"]
     assert report["verdict"]["allowed"]
     assert report["overlap"]["code"] == "overlap"
-    told = policy("test", str(policy.folder / "job.toml"), code=77)
-    assert "Refused in view of earlier jobs" in told
-    assert "Allowed" not in told
+    said = policy("test", str(policy.folder / "job.toml"), code=77)
+    assert "Refused in view of earlier jobs" in said
+    assert "Allowed" not in said
     assert policy("history", "--json")["jobs"][0]["persons"] == 4
     assert "abababab" in policy("history")
 

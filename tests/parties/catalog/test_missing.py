@@ -1,4 +1,4 @@
-"""Missing cells: refused, left out with their row, or replaced, and always told."""
+"""Missing cells: refused, left out with their row, or replaced, and always reported."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_nothing_missing_is_told_as_nothing(tmp_path):
 def test_cells_of_rows_that_are_left_out_are_checked_too(tmp_path):
     columns = {"x": NUMBER | {"missing": "drop"}, "y": NUMBER}
     found = dataset(tmp_path, "x,y\n1,1\n,no\n", columns)
-    with pytest.raises(DataError, match=r"row 2 \(line 3\).*'y' is no integer"):
+    with pytest.raises(DataError, match=r"row 2 \(line 3\).*'y' is not an integer"):
         load(found, ["x", "y"])
 
 
@@ -98,10 +98,10 @@ def test_missing_cells_are_errors_by_default(tmp_path, cell):
     ("column", "part"),
     [
         (NUMBER | {"impute": "1001"}, "outside"),
-        (NUMBER | {"impute": "x"}, "no integer"),
-        (NUMBER | {"impute": ""}, "no integer"),
+        (NUMBER | {"impute": "x"}, "not an integer"),
+        (NUMBER | {"impute": ""}, "not an integer"),
         (NUMBER | {"impute": 5}, "has to be text"),
-        (NUMBER | {"impute": "5", "missing": "drop"}, "two things"),
+        (NUMBER | {"impute": "5", "missing": "drop"}, "contradict each other"),
         (NUMBER | {"missing": "zero"}, "'zero'"),
         (NUMBER | {"missing_tokens": [" "]}, "blank"),
         ({"type": "category", "values": ["a", "?"], "missing_tokens": ["?"]}, "label"),
@@ -112,7 +112,7 @@ def test_missing_cells_are_errors_by_default(tmp_path, cell):
         (TEXT | {"maximum_length": 3, "impute": "long"}, "more than 3"),
         (NUMBER | {"maximum_length": 3}, "'maximum_length'"),
         (NUMBER | {"constant": "1001"}, "outside"),
-        (NUMBER | {"constant": "5", "missing": "drop"}, "no cells"),
+        (NUMBER | {"constant": "5", "missing": "drop"}, "fills every cell"),
     ],
 )
 def test_wrong_declarations(tmp_path, column, part):
@@ -124,7 +124,7 @@ def test_wrong_declarations(tmp_path, column, part):
 @pytest.mark.parametrize("field", ["key", "person"])
 @pytest.mark.parametrize("rule", ["impute", "constant"])
 def test_keys_and_persons_are_never_made_up(tmp_path, field, rule):
-    with pytest.raises(ConfigError, match="makes up"):
+    with pytest.raises(ConfigError, match="come from the catalog"):
         dataset(tmp_path, "x\n1\n", {"x": NUMBER | {rule: "1"}}, **{field: "x"})
 
 

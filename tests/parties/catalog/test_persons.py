@@ -260,7 +260,7 @@ def test_the_same_columns_in_another_order_name_other_persons(tmp_path):
 
 
 def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
-    def told(**changed):
+    def said(**changed):
         base = {"source": "a.csv", "person": "id", "columns": WHOLE, "population": "town"}
         other = base | {"source": "b.csv"} | changed
         other = {key: value for key, value in other.items() if value}
@@ -269,22 +269,22 @@ def test_data_sets_of_a_population_that_name_persons_unlike_are_found(tmp_path):
         assert bool(catalog.tells_unlike("a")) == bool(catalog.tells_unlike("b"))
         return catalog.tells_unlike("a")
 
-    assert told() is None
-    assert told(population="country") is None
-    assert told(person="") is None
-    assert told(person="x") is None
-    assert told(person="", key="id") is None
+    assert said() is None
+    assert said(population="country") is None
+    assert said(person="") is None
+    assert said(person="x") is None
+    assert said(person="", key="id") is None
     for changed in (
         {"columns": {"x": NUMBER}},
         {"columns": {"x": NUMBER, "id": TEXT}},
         {"person": ["id", "x"]},
     ):
-        what, hint = told(**changed)
+        what, hint = said(**changed)
         assert "different ways ('id' as number" in what
         assert "same types" in hint
-    what, hint = told(source="a.csv", person="x")
+    what, hint = said(source="a.csv", person="x")
     assert "by id and by x of the same source" in what
     assert hint == "Name the same columns in the same order below [datasets.b] in the catalog."
-    what, hint = told(person="", key="x")
+    what, hint = said(person="", key="x")
     assert "only one of them" in what
     assert hint == 'Write person = "COLUMN" below [datasets.b] in the catalog.'

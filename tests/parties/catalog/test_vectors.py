@@ -99,7 +99,7 @@ def test_the_first_bad_cell_is_named_wherever_it_is(tmp_path, place):
         rows[later] = ["0", "bad", "too many"]
     text = "id,x\n" + "".join(",".join(row) + "\r\n" for row in rows)
     found = dataset(tmp_path, text, {"x": NUMBER}, key="id")
-    with pytest.raises(DataError, match=rf"row {place + 1} \(line {place + 2}\).*'x' is no integer"):
+    with pytest.raises(DataError, match=rf"row {place + 1} \(line {place + 2}\).*'x' is not an integer"):
         load(found, ["x"])
 
 

@@ -111,7 +111,7 @@ def test_the_verdict_as_json(made):
 
 
 def test_somebody_has_to_say_whose_key_it_is(made):
-    assert "nobody says" in call("verify", made / "c.json", code=2)
+    assert "nothing given here confirms its key" in call("verify", made / "c.json", code=2)
     call("verify", made / "c.json", "--pair", made / "south.pair", code=2)
     doubted = CliRunner().invoke(commands, ["verify", str(made / "c.json"), "--any-key"])
     assert "if the key in it is that of north" in doubted.stdout
@@ -129,7 +129,7 @@ def test_wrong_keys_files_and_results_are_refused(made, tmp_path):
     call("verify", made / "result.json", *north, code=65)
     other = tmp_path / "other.json"
     other.write_text((made / "result.json").read_text().replace("62", "61"))
-    assert "not the one of this certificate" in call(
+    assert "not the one that this certificate is about" in call(
         "verify", made / "c.json", "--result", other, *north, code=65
     )
     other.write_text((made / "c.json").read_text().replace("1/2", "1/3"))

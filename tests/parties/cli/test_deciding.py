@@ -74,8 +74,8 @@ def test_a_name_that_several_jobs_begin_with_decides_nothing(served, command, fi
     assert before[0] == [State.WAITING_OWN] * 2
     assert "2 jobs begin with" in command("job", verb, first[:8], name="south", code=65).stderr
     for words in ("", first[:1], first[:7]):
-        told = command("job", verb, words, name="south", code=65).stderr
-        assert "too short to decide" in told
+        said = command("job", verb, words, name="south", code=65).stderr
+        assert "too short to decide" in said
     for name in (first[:8], first[:7]):
         decision = pb.Decision(job_id=name, actor="Ann", uid=1, shown=served.south.store.digest(first).hex())
         with Party(served.folder / "south") as south, pytest.raises(JobError):
@@ -92,8 +92,8 @@ def test_a_name_that_several_jobs_begin_with_decides_nothing(served, command, fi
 @pytest.mark.parametrize("word", ["zzz", "z" * 8, "z" * 40, "0" * 16, "../jobs", "\u202e" * 9])
 def test_of_an_unknown_job_the_message_leads_to_the_names(served, command, file, verb, word):
     job_id = waiting(served, file.read_text())
-    told = command("job", verb, word, name="south", code=65).stderr
-    (listing,) = re.findall(r"`duetto (job list)`", " ".join(told.split()))
+    said = command("job", verb, word, name="south", code=65).stderr
+    (listing,) = re.findall(r"`duetto (job list)`", " ".join(said.split()))
     assert job_id in command(*listing.split(), name="south").stdout.replace("\n", "")
     assert served.south.store.get(job_id).state is State.WAITING_OWN
     command("job", verb, job_id[:8], name="south")
@@ -110,8 +110,8 @@ def test_a_result_is_deleted_by_a_clear_name_only(served, command, party, alike)
 @pytest.mark.parametrize("verb", ["approve", "deny", "cancel", "forget"])
 def test_the_help_says_how_a_job_is_named(verb):
     (group,) = [one for one in COMMANDS if one.name == "job"]
-    told = " ".join(CliRunner().invoke(group, [verb, "--help"]).output.split())
-    assert "at least its first 8 characters; nothing is done if other jobs begin so" in told
+    said = " ".join(CliRunner().invoke(group, [verb, "--help"]).output.split())
+    assert "at least its first 8 characters; nothing is done if other jobs begin so" in said
 
 
 def test_an_approval_without_digest_shows_what_it_approves(served, command, file):

@@ -130,7 +130,7 @@ def homes(tmp_path_factory) -> Iterator[dict[str, Path]]:
 
 
 def called(home: Path, *words: object) -> str:
-    """What a command of jobs prints, told the configuration of a party."""
+    """What a command of jobs prints, given the configuration of a party."""
     return printed_by(*words, "--config", home / "duetto.toml")
 
 

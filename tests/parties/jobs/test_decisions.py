@@ -135,6 +135,6 @@ def test_two_persons_at_once_are_one_approval(pair):
         return examine(*given)
 
     pair.south._negotiation._examine = while_another_approves
-    with pytest.raises(JobError, match="waits for nobody"):
+    with pytest.raises(JobError, match="waits for no decision"):
         approve(pair.south, job_id)
     assert len(decisions(pair.south, job_id)) == 1

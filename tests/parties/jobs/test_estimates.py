@@ -21,13 +21,13 @@ def test_estimates_hold_under_limits(institutions, name):
     people(institutions, range(30), range(8, 38))
     for side in ("north", "south"):
         institutions.allow(side, minimum_intersection=4, minimum_group=4)
-    told = institutions.north.estimate(job_text(institutions.file(JOBS[name])), 0, 0, 0)
-    assert (told["limits"]["minimum_group"], told["limits"]["minimum_intersection"]) == (4, 4)
-    assert told["total_seconds"] == told["seconds"]
-    assert told["memory"] > 10 << 20
+    said = institutions.north.estimate(job_text(institutions.file(JOBS[name])), 0, 0, 0)
+    assert (said["limits"]["minimum_group"], said["limits"]["minimum_intersection"]) == (4, 4)
+    assert said["total_seconds"] == said["seconds"]
+    assert said["memory"] > 10 << 20
     found = institutions.run(JOBS[name])
     facts = found.results["north"]["facts"]
-    assert {figure: told[figure] for figure in FIGURES} == {figure: facts[figure] for figure in FIGURES}
+    assert {figure: said[figure] for figure in FIGURES} == {figure: facts[figure] for figure in FIGURES}
     for result in found.results.values():
         facts = result["facts"]
         assert {figure: facts["estimate"][figure] for figure in FIGURES} == {

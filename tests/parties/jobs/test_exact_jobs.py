@@ -159,13 +159,13 @@ def written(pair, zeros, values, declared=""):
     lines = [f"{'0' * zeros}{value},{value}" for value in values]
     (pair.folder / "north" / "numbers.csv").write_text("\n".join(["who,value", *lines, ""]))
     catalog = pair.folder / "north" / "catalog.toml"
-    told = (
+    said = (
         catalog.read_text()
         .split("[datasets.numbers.columns.who]")[0]
         .replace('person = "value"', 'person = "who"')
     )
     column = f"[datasets.numbers.columns.who]\n{declared}\n" if declared else ""
-    catalog.write_text(told + column)
+    catalog.write_text(said + column)
 
 
 INTEGER = 'type = "integer"\nlower = 0\nupper = 1000'

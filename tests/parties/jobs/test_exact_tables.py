@@ -1,4 +1,4 @@
-"""Exact tables of several jobs against each other: what would tell about a few persons is refused."""
+"""Exact tables of several jobs together: what would reveal figures about a few persons is refused."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_each_person_is_asked_and_can_approve(pair):
         pair.south.store.get(record.job_id)
     assert approve(pair.north, record.job_id).state is State.WAITING_PEER
     assert pair.south.store.get(record.job_id).state is State.WAITING_OWN
-    with pytest.raises(JobError, match="waits for nobody"):
+    with pytest.raises(JobError, match="waits for no decision"):
         approve(pair.north, record.job_id)
     approve(pair.south, record.job_id[:8])
     assert wait_final(pair.north, record.job_id).state is State.FINISHED

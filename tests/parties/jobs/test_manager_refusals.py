@@ -1,4 +1,4 @@
-"""Two managers in one process: every way to say no, at home, at the peer, and what the other is told."""
+"""Two managers in one process: every way to say no, at home, at the peer, and what the other learns."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_rows_that_a_run_would_refuse_are_refused_before_a_job_is_proposed(pair)
 
 
 def test_a_proposer_is_not_told_what_the_rows_would_make_a_run_refuse(pair):
-    """Else proposals, which cost nothing, would tell it how many rows there are. People at home are told."""
+    """Else proposals, which cost nothing, would tell it how many rows there are. Local people see it."""
     pair.analysis["south"].refusal = DomainError("Too many rows.", "Take others.", code="overflow")
     pair.allow("south", approval="person")
     job_id = pair.north.submit(job_file()).job_id

@@ -112,7 +112,7 @@ def test_the_check_says_what_a_job_is_about(people: Institutions, name: str, abo
 
 
 def test_the_check_speaks_of_bisection_only_where_there_is_something_to_find(people: Institutions) -> None:
-    def told(parameters: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    def said(parameters: Mapping[str, Any], columns: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
         given = {"bits": 7, "engine": "oblivious", **parameters}
         seen = {"PP": ["alice", "bob"], "NP": ["bob"], "SS": ["alice", "bob"]}[given["type"][-2:]]
         document = job("comparison", given, columns, recipients=seen)
@@ -120,12 +120,12 @@ def test_the_check_speaks_of_bisection_only_where_there_is_something_to_find(peo
         return found
 
     both = {"alice": ["x"], "bob": ["y"]}
-    assert told({"type": "PN-NP-NP"}, both) == [{"column": "x", "jobs": 7}]
-    assert told({"type": "PN-NP-SS"}, both) == []
+    assert said({"type": "PN-NP-NP"}, both) == [{"column": "x", "jobs": 7}]
+    assert said({"type": "PN-NP-SS"}, both) == []
     public = {"type": "PN-PP-PP", "y": 65}
-    assert told(public, {"alice": ["x"]}) == [{"column": "x", "jobs": 120}]
+    assert said(public, {"alice": ["x"]}) == [{"column": "x", "jobs": 120}]
     people.hold("north", {"x": [5] * ROWS, "y": [5] * ROWS}, {"x": AGE | {"lower": 5, "upper": 5}, "y": AGE})
-    assert told({"type": "PN-NP-NP"}, both) == []
+    assert said({"type": "PN-NP-NP"}, both) == []
 
 
 TUTORIAL = {

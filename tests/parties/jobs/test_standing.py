@@ -27,7 +27,7 @@ def possible(one: State, other: State) -> bool:
     return (one is not State.FINISHED or other in DONE) and (other is not State.FINISHED or one in DONE)
 
 
-def told(own: State, word: Word) -> State:
+def said(own: State, word: Word) -> State:
     for state in settled(own, word):
         assert state in WAYS[own], (own, word, state)
         own = state
@@ -43,9 +43,9 @@ def test_two_sides_that_have_told_each_other_agree(states, exchanges):
     sides = [*states]
     for speaker, answer_is_lost in [*exchanges, (0, False), (1, False)]:
         listener = 1 - speaker
-        sides[listener] = told(sides[listener], word_of(sides[speaker], outgoing=not speaker))
+        sides[listener] = said(sides[listener], word_of(sides[speaker], outgoing=not speaker))
         if not answer_is_lost:
-            sides[speaker] = told(sides[speaker], word_of(sides[listener], outgoing=not listener))
+            sides[speaker] = said(sides[speaker], word_of(sides[listener], outgoing=not listener))
     if any(side in ENDS for side in sides) or sides[0] is sides[1] is State.KEPT:
         assert sides[0] is sides[1]
     if State.FINISHED in states:
@@ -55,7 +55,7 @@ def test_two_sides_that_have_told_each_other_agree(states, exchanges):
 @pytest.mark.parametrize("own", list(State))
 @pytest.mark.parametrize("word", list(Word))
 def test_every_word_in_every_state_leads_by_a_way_that_exists(own, word):
-    last = told(own, word)
+    last = said(own, word)
     assert own is not State.FINISHED or last is State.FINISHED
     assert last is not State.FINISHED or own in DONE, "only who has kept its result finishes"
 

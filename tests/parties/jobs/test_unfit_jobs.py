@@ -71,9 +71,9 @@ def test_a_job_above_the_granted_memory_is_refused_before_it_is_proposed(pair):
 
     assert refused(0) is None
     assert refused(2) is None
-    told = refused(1)
-    assert told["code"] == "memory"
-    assert "memory_mib below [limits]" in told["what"]
+    said = refused(1)
+    assert said["code"] == "memory"
+    assert "memory_mib below [limits]" in said["what"]
     pair.north._admission._most_memory = 1 << 20
     with pytest.raises(OutOfMemory, match="1 MiB are granted"):
         pair.north.submit(job_file())

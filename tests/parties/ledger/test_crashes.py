@@ -82,10 +82,10 @@ def side(role):
     channel = Channel(ends[role])
     if role is Role.ALICE:
         send = channel.send
-        def told(message):
+        def said(message):
             print(type(message).__name__, flush=True)
             send(message)
-        channel.send = told
+        channel.send = said
     ledger = Ledger(folder / (role.value + ".jsonl"))
     ledger.begin(bytes(32).hex(), Account.of("d"), "d", role.other.value, RunLimits("r"))
     make_gate(ledger, spending)(channel)

@@ -164,11 +164,11 @@ def test_the_mend_that_the_command_prints(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_text(text)
 
-    def told(code: int) -> str:
+    def said(code: int) -> str:
         words = ["test", str(tmp_path / "job.toml"), "--config", str(tmp_path / "duetto.toml")]
         done = CliRunner().invoke(COMMANDS[0], words)
         assert done.exit_code == code, done.output
         return " ".join(done.stdout.split())
 
-    (tmp_path / "policy.toml").write_text(followed(FIRST + SECOND, told(77)))
-    assert "Allowed by rule 'rule 2'" in told(0)
+    (tmp_path / "policy.toml").write_text(followed(FIRST + SECOND, said(77)))
+    assert "Allowed by rule 'rule 2'" in said(0)

@@ -214,7 +214,7 @@ def test_least_rows_are_counted_by_persons():
 
 @pytest.mark.parametrize("key", ["runs_per_day", "runs_total"])
 def test_runs_are_counted_by_a_name_that_the_rule_has(key):
-    """The number of a rule is no name to count by: another rule before it would take its runs over."""
+    """The number of a rule is not a name to count by: another rule before it would take its runs over."""
     rule = {name: value for name, value in RULE.items() if name not in ("name", "runs_per_day", "runs_total")}
     parse_policy({"rules": [rule]}, "policy.toml")
     with pytest.raises(ConfigError, match=f"rule 1: {key} is counted by the name"):

@@ -86,9 +86,9 @@ def test_seven_jobs_that_nobody_is_asked_about() -> None:
 
 @pytest.mark.parametrize(("runs", "left"), [(3, None), (4, "8 of 121"), (5, "4 of 121"), (6, "2 of 121")])
 def test_fewer_jobs_leave_candidates(runs: int, left: str | None) -> None:
-    told = [risk.what for risk in of(BY_ROW, runs_total=runs)]
+    said = [risk.what for risk in of(BY_ROW, runs_total=runs)]
     expected = f"rule 'by row' lets south narrow down every value of age to {left} in {runs} jobs"
-    assert told == ([] if left is None else [expected])
+    assert said == ([] if left is None else [expected])
 
 
 def test_rules_of_the_same_column_and_peer_add_up() -> None:
@@ -177,7 +177,7 @@ def asked(**changes: Any) -> list[str]:
 
 @pytest.mark.parametrize("recipients", [["self"], ["both"]])
 def test_whom_limits_tell_of_whoever_receives(recipients: list[str]) -> None:
-    """Whether limits hold is told to both, also where the result goes to the local party only."""
+    """Both learn whether limits hold, also where the result goes to the local party only."""
     assert asked(recipients=recipients, runs_total=20) == []
     assert asked(recipients=recipients, runs_total=21) == [
         "rule 'matching' lets south and west ask of 21 persons whether they are there, by whether "

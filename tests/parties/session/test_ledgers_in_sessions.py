@@ -140,7 +140,7 @@ def test_a_dialler_that_goes_on_all_the_same_is_refused(homes, monkeypatch):
         path.unlink()
         monkeypatch.setattr("parties.session.handshake._check_own_ledger", lambda sides, said: None)
         error, ending, ran = session(south, directory)
-        assert isinstance(error, PeerRefused), "the dialler is told"
+        assert isinstance(error, PeerRefused), "the dialler gets the code"
         assert error.stable_code == "peer-ledger"
         assert "newer entries of this party's ledger" in error.what
         assert "south" not in ran
@@ -181,7 +181,7 @@ def test_what_was_said_of_ledgers_is_part_of_the_session_id(homes, monkeypatch):
         monkeypatch.setattr("parties.rpc.stream.PacketStream.send", spoil)
         error, _, ran = session(south, directory)
         assert isinstance(error, ProtocolViolation)
-        assert "same session" in error.what
+        assert "disagree on the session" in error.what
         assert ran == []
 
 

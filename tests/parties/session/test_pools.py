@@ -224,16 +224,16 @@ def test_a_short_or_open_key_is_refused(store: PoolStore, home: Path) -> None:
 
 @pytest.mark.parametrize("peer", ["../keys", "a/b", "", "South", ".."])
 def test_names_are_never_paths(store: PoolStore, peer: str) -> None:
-    with pytest.raises(ConfigError, match="no name"):
+    with pytest.raises(ConfigError, match="not a valid party name"):
         store.put(peer, stored(), SECRET)
-    with pytest.raises(ConfigError, match="no name"):
+    with pytest.raises(ConfigError, match="not a valid party name"):
         store.take(peer, stored().name)
-    with pytest.raises(ConfigError, match="no name"):
+    with pytest.raises(ConfigError, match="not a valid party name"):
         store.with_peer(peer)
 
 
 def test_pool_names_have_32_bytes(store: PoolStore) -> None:
-    with pytest.raises(PoolError, match="no pool"):
+    with pytest.raises(PoolError, match="not a pool"):
         store.put("south", PoolInfo(b"../../x", 64, 8, True), SECRET)
     assert store.take("south", b"../../x") is None
 
@@ -241,7 +241,7 @@ def test_pool_names_have_32_bytes(store: PoolStore) -> None:
 def test_there_is_a_bound(store: PoolStore) -> None:
     for number in range(MAX_POOLS):
         store.put("south", stored(number), b"")
-    with pytest.raises(PoolError, match="as many as may be"):
+    with pytest.raises(PoolError, match="as many as are allowed"):
         store.put("south", stored(MAX_POOLS), b"")
     store.put("west", stored(MAX_POOLS), b"")
 
