@@ -51,6 +51,8 @@ def transpose_squares(square: Word, scratch: Word) -> None:
         halves = square.reshape(32 // stride, 2, stride, width)
         low, high = halves[:, 0], halves[:, 1]
         swap = scratch.reshape(-1)[: 32 * width].reshape(32 // stride, stride, width)
+        # Low's bits whose place has `stride` change places with high's bits whose place lacks it: the bits in
+        # which the two differ are flipped in both.
         np.right_shift(low, np.uint64(stride), out=swap)
         np.bitwise_xor(swap, high, out=swap)
         np.bitwise_and(swap, _MASKS[stride], out=swap)
@@ -71,6 +73,7 @@ def pack_slots(bits: Bit) -> Word:
     width = words_for(len(bits))
     padded = np.zeros(LANES * width, dtype=np.uint8)
     padded[: len(bits)] = bits
+    # Slot r * w + k is bit r of word k, hence row k of the turned grid holds the bits of word k.
     packed = np.packbits(padded.reshape(LANES, width).T, axis=1, bitorder="little")
     return np.ascontiguousarray(packed).view("<u8").reshape(width).astype(np.uint64, copy=False)
 
@@ -104,9 +107,11 @@ def planes(values: Integers, bits: int) -> Word:
     result = np.zeros((bits, width), dtype=np.uint64)
     for start, limb in enumerate(_limbs(values, bits)):
         square = np.zeros((LANES, width), dtype=np.uint64)
+        # Row r, column k is slot r * w + k; transposed, row i holds bit i of all slots.
         square.reshape(-1)[: len(limb)] = limb
         transpose_squares(square, np.empty(LANES // 2 * width, dtype=np.uint64))
         inside = min(bits - LANES * start, LANES)
+        # Bits at or above the bound.
         if square[inside:].any():
             raise _too_wide(bits)
         result[LANES * start : LANES * start + inside] = square[:inside]

@@ -96,6 +96,8 @@ class Circuits:
 
     def _finish(self, opened: Word, a: Word, b: Word, c: Word) -> Word:
         left, right = opened[0], opened[1:]
+        # With left = x + a and right = y + b opened, x y = left right + left b + right a + a b; the public
+        # product is added on one side.
         result: Word = c ^ (left & b) ^ (right & a)
         if self._leads:
             result ^= left & right
@@ -116,6 +118,8 @@ class Circuits:
         while len(below) > 1:
             pairs = len(below) // 2
             even, odd = slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)
+            # The odd digit of each pair is the higher one. Of an odd number the highest waits for the next
+            # level.
             part = triples[used : used + pairs]
             right = np.stack([below[even], equal[even]])
             opened = self._open(np.concatenate([(equal[odd] ^ part.a)[None], right ^ part.b]))
@@ -182,6 +186,7 @@ class Circuits:
             holds_x: whether the local numbers are x.
         """
         sent = digits.sent_by_x if holds_x else digits.sent_by_y
+        # Both of the local matrices leave before the peer's are read, so all of it is one flight.
         chosen = self._transfers.receive_choices(choices)
         begun = self._transfers.begin_triples(digits.joins * width)
         pads = self._transfers.send_choices(sent * width)
@@ -202,6 +207,8 @@ class Circuits:
             expected = ExpectedWords(DIGIT_BITS * pads.shape[2])
             shifts = self._channel.recv(DigitShifts, expected).reshape(DIGIT_BITS, -1)
             for bit, shift in enumerate(shifts):
+                # Axis 1 is this bit of the value; where the wanted choice is not the random one in it, the
+                # two halves change places.
                 halves = pads.reshape(-1, 2, 1 << bit, 2, pads.shape[2])
                 swap = (halves[:, 0] ^ halves[:, 1]) & shift
                 halves[:, 0] ^= swap
@@ -221,11 +228,14 @@ class Circuits:
         """
         same = _minterms(digits)
         below = np.zeros(digits.shape[1], dtype=np.uint64)
+        # g of choice v is [x < v], for v from below, or [v < y], for v from above: the minterms passed so
+        # far, which exclude each other, so that XOR adds them up.
         order = range(CHOICES) if holds_x else reversed(range(CHOICES))
         for choice in order:
             pads[choice, 0] ^= below
             below ^= same[choice]
         pads[:, 1] ^= same
+        # With this share the offer for choice 0 is zero, and is not sent.
         share: Word = pads[0]
         masked = pads[1:]
         masked ^= share
@@ -255,6 +265,7 @@ class Circuits:
         """Shares of [word < bound] for planes of XOR-shared words and public bounds, shapes (64, w)."""
         width = words.shape[1]
         triples = self._transfers.triples((WORD_BITS - 1) * width).reshape(WORD_BITS - 1, width)
+        # The bound is public, so both are linear in the shares: g = bound & ~word, p = ~(word ^ bound).
         if self._leads:
             return self.carry(bounds & ~words, ~(words ^ bounds), triples)[0]
         return self.carry(bounds & words, words, triples)[0]

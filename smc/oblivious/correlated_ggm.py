@@ -61,12 +61,15 @@ class PuncturedTrees:
         """Put the left children of the first `count` rows of nodes in their place, the right ones behind."""
         parents, right = nodes[:count], nodes[count : 2 * count]
         turned = self._workspace.words("turned", *parents.shape)
+        # sigma(low, high) = (low + high, low): linear, and both sigma and sigma + 1 are one-to-one, which
+        # makes E(sigma(z)) + sigma(z) circular correlation robust for an ideal cipher E.
         np.bitwise_xor(parents[:, :, 0], parents[:, :, 1], out=turned[:, :, 0])
         turned[:, :, 1] = parents[:, :, 0]
         output = self._workspace.output("children", turned.nbytes)
         cipher.update_into(turned.view(np.uint8).reshape(-1).data, output.data)
         left = output[: turned.nbytes].view(np.uint64).reshape(parents.shape)
         np.bitwise_xor(left, turned, out=left)
+        # Children sum to their parent: one cipher call makes both, and every level sums to D.
         np.bitwise_xor(parents, left, out=right)
         parents[:] = left
 
@@ -115,15 +118,21 @@ class PuncturedTrees:
             count = 1 << level
             if level:
                 self._double(nodes, count, cipher)
+            # The right child stands `count` rows behind the left one. Both children of the missing node are
+            # unknown; as zeros they leave the sums.
             far = path + np.uint64(count)
             nodes[path, trees] = 0
             nodes[far, trees] = 0
             left = _total(nodes[:count])
             chosen = choices[level].astype(bool)
+            # What is known of the right nodes sums to `known` less the left ones, as children sum to parents.
+            # The sum of a whole side less what is known of it is the one node that was missing there.
             opened = sums[level] ^ np.where(chosen[:, None], known ^ left, left)
             nodes[np.where(chosen, far, path), trees] = opened
+            # Its sibling is the missing node of the next level.
             path = np.where(chosen, path, far)
             known ^= opened
+        # All leaves sum to D, so the sum of the others is the missing leaf plus D.
         nodes[path, trees] = known
         return nodes.reshape(-1, 2), path * np.uint64(self._sizes.group) + trees
 

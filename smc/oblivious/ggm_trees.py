@@ -77,6 +77,8 @@ class SeedTrees:
             nodes = self._children(nodes)
             pairs = nodes.reshape(len(nodes), -1, 2, 2)
             np.bitwise_xor.reduce(pairs, axis=1, out=sums[:, level])
+        # The guest has one key of each level: it opens the sum of all left children, or that of all right
+        # ones.
         sums ^= keys
         return nodes, sums.view(np.uint8).reshape(-1, 2 * SEED_BYTES)
 
@@ -98,10 +100,13 @@ class SeedTrees:
         path = np.zeros(len(choices), dtype=np.int64)
         for level in range(self._depth):
             pairs = self._children(nodes).reshape(len(choices), -1, 2, 2)
+            # What was made of the missing node, which stands as zero, is not of the tree.
             pairs[trees, path] = 0
             side = choices[:, level].astype(np.int64)
+            # The opened sum less the known nodes of that side is the child that was missing there.
             known = np.bitwise_xor.reduce(pairs[trees, :, side], axis=1)
             pairs[trees, path, side] = known ^ keys[:, level] ^ opened[trees, level, side]
             nodes = pairs.reshape(len(choices), -1, 2)
+            # Its sibling is missing from now on.
             path = 2 * path + 1 - side
         return nodes, path

@@ -172,6 +172,7 @@ class PrfReceiver:
         width = words_for(len(inputs))
         words = self._workspace.words("words", LANES, width, DEPTH)
         flat = words.reshape(-1, DEPTH)
+        # The last word is filled up; what stands for these instances is never evaluated.
         flat[len(inputs) :] = 0
         low, high = self._ciphers.code(self._batches, np.ascontiguousarray(inputs))
         flat[: len(inputs), :2], flat[: len(inputs), 2:] = low, high
@@ -181,6 +182,7 @@ class PrfReceiver:
         weighed = self._workspace.words("own", DEPTH, width)
         for tree in range(SYMBOLS):
             total, sums = self._weigher.tree(tree, width)
+            # u_s and C(x)_s; t_s is the sum over b of w**b times the streams whose place has bit b.
             np.bitwise_xor(total, codes[tree].T, out=matrix[tree])
             times_powers(sums, weighed)
             symbols[tree] = weighed.T
@@ -255,6 +257,8 @@ class Keys:
         rows = self.rows[instances]
         scratch = np.empty_like(codes[0])
         for bit in range(DEPTH):
+            # Plane `bit` of C(y) D: of each plane w**j of the code word the symbols s where w**j D_s has this
+            # bit.
             column = np.bitwise_and(codes[0], self.products[bit, 0])
             for power in range(1, DEPTH):
                 np.bitwise_and(codes[power], self.products[bit, power], out=scratch)
@@ -283,12 +287,15 @@ class PrfSender:
         leaves, missing = trees.regrow(
             sums, choices.reshape(SYMBOLS, DEPTH), chosen.reshape(SYMBOLS, DEPTH, 2)
         )
+        # As in `softspoken`: at place y the stream of leaf y + D_s, which has weight y in q; the missing one
+        # has 0.
         moved = np.arange(LEAVES) ^ missing[:, None]
         self._channel = channel
         self._workspace = Workspace()
         self._ciphers = PrfCiphers(transfers.session, sender, self._workspace)
         self._weigher = Weigher(leaves[np.arange(SYMBOLS)[:, None], moved], self._workspace)
         bits = missing[:, None] >> np.arange(DEPTH) & 1
+        # -1 is all ones: AND with it multiplies a plane by a bit of D_s.
         self._masks = (-bits).view(np.uint64)
         self._products = products(missing)
         self._batches = self._pieces = 0

@@ -56,6 +56,7 @@ _PURPOSE: Final = b"one-of16"
 
 def _times(left: int, right: int) -> int:
     """The product of two field elements."""
+    # left times the lower coefficient of right, and times the one of w; 7 is w**2 + w + 1.
     low, high = left * (right & 1), left * (right >> 1)
     product = low ^ high << 1
     return product ^ (7 if product & 4 else 0)
@@ -73,6 +74,8 @@ def _groups(width: int) -> int:
 
 def _weigh(streams: Word, weighed: Word) -> None:
     """The sums of x times stream x, shape (t, 4, 2, w) to (t, 2, w)."""
+    # With planes (z0, z1) for z0 + z1 w: w z has (z1, z0 + z1) and (w + 1) z has (z0 + z1, z0). The sum of
+    # omega[1] and both[0] stands in both planes of the result.
     _, one, omega, both = (streams[:, x] for x in range(LEAVES))
     shared = weighed[:, 1]
     np.bitwise_xor(omega[:, 1], both[:, 0], out=shared)
@@ -84,6 +87,7 @@ def _weigh(streams: Word, weighed: Word) -> None:
 
 def _compress(columns: Word) -> Word:
     """L, in place on shape (80, 2, w); the result has shape (128, w)."""
+    # Trees 16 i to 16 i + 15 are those of symbol i; the last class is added to each other one.
     classes = columns.reshape(_CLASSES, 2 * _REPEATS, -1)
     np.bitwise_xor(classes[:-1], classes[-1], out=classes[:-1])
     return classes[:-1].reshape(COLUMNS, -1)
@@ -123,6 +127,7 @@ class ChoiceReceiver:
             streams = self._workspace.words("streams", part.stop - first, LEAVES, 2, width)
             self._streams.fill(LEAVES * first, streams.reshape(-1, 2 * width))
             _weigh(streams, columns[part])
+            # u_s, each stream with weight 1; `_weigh` has left the streams as they were.
             np.bitwise_xor.reduce(streams, axis=1, out=matrix[part])
         classes = matrix.reshape(_CLASSES, _REPEATS, 2, width)
         np.bitwise_xor(classes, _code_planes(choices)[:, None], out=classes)
@@ -153,6 +158,8 @@ class ChoiceSender:
     def __init__(
         self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
     ) -> None:
+        # As in `softspoken`: at place y the stream of leaf y + D_s, which has weight y in q; the missing one
+        # has 0.
         moved = np.arange(LEAVES) ^ missing[:, None]
         self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
         self._missing = missing.tolist()
@@ -203,6 +210,8 @@ class ChoiceSender:
 
         For D = 1, w, w + 1 the planes of the product are (c0, c1), (c1, c0 + c1), (c0 + c1, c0).
         """
+        # The rows c0, c1, c0 + c1, c0, of which rows D - 1 and D are the planes of D c. The scratch is the
+        # memory of the streams, which are used up.
         table = scratch.reshape(len(columns), -1, columns.shape[2])[:, :4]
         table[:, :2] = received
         np.bitwise_xor(received[:, 0], received[:, 1], out=table[:, 2])

@@ -161,6 +161,8 @@ class Pads:
     def triples(self) -> Triples:
         """One triple of each pair of transfers, as `Transfers.triples` makes them."""
         one = self.one[:2] ^ self.zero[:2]
+        # The pad that one party chose and the other's pad of choice 0 differ by choice times difference: the
+        # cross terms of a b. The local product is added to them.
         product = self.chosen[:2] ^ self.zero[:2] ^ (self.choices & one)
         return Triples(self.choices, one, product)
 
@@ -171,6 +173,8 @@ class Pads:
             Shape (4, 2, w / 2).
         """
         half = self.zero.shape[1] // 2
+        # Of the four bits of a pad entry 0 has the first two and entry 1 the last two: v >> 1 picks those of
+        # the lower choice's pad, v & 1 those of the higher one's, so no two values share a bit.
         low = [side[:, :half].reshape(2, 2, -1) for side in (self.zero, self.one)]
         high = [side[:, half : 2 * half].reshape(2, 2, -1) for side in (self.zero, self.one)]
         return np.stack([low[v & 1][v >> 1] ^ high[v >> 1][v & 1] for v in range(CHOICES)])
@@ -228,6 +232,7 @@ class SilentTransfers:
         made = sum(counts) * sizes.block_words
         zero, one, chosen = (np.empty((PAD_BITS, made), dtype=np.uint64) for _ in range(3))
         choices = np.empty(made, dtype=np.uint64)
+        # All refills leave before the first is read: however many there are, they take one flight.
         for blocks, part in zip(counts, _parts(counts, sizes.block_words), strict=True):
             message, zero[:, part], one[:, part] = self._sender.extend(blocks)
             self._channel.send(Refill(ByteRows(message)))
@@ -277,6 +282,7 @@ class SilentComparison:
         sent, received = (low, high) if holds_x else (high, low)
 
         pads = self._silent.pads(layout.transfers * width)
+        # The first transfers become triples, the rest digits, two transfers each; both parties cut alike.
         triples = pads[: layout.joins * width].triples().reshape(layout.joins, width)
         of_digits = pads[layout.joins * width :]
         offering = of_digits[: DIGIT_BITS * len(sent) * width].offered()
@@ -290,6 +296,7 @@ class SilentComparison:
         lower, upper = (mine, theirs) if holds_x else (theirs, mine)
         below, equal = np.concatenate([lower.reshape(2, -1, width), upper.reshape(2, -1, width)], axis=1)
         result = self._circuits.carry(below, equal, triples)[0]
+        # x >= y is not x < y: one of the two shares is flipped.
         return ~result if holds_x else result
 
     def _offer(self, digits: Word, pads: Word, holds_x: bool) -> Word:
@@ -309,16 +316,21 @@ class SilentComparison:
         shifts = self._channel.recv(DigitShifts, ExpectedWords(digits.size)).reshape(digits.shape)
         for bit, shift in enumerate(shifts):
             for value in range(CHOICES):
+                # Where the wanted choice is not the random one in this bit, pads of values that differ in it
+                # change places.
                 if not value >> bit & 1:
                     swap = shift & (pads[value] ^ pads[value | 1 << bit])
                     pads[value] ^= swap
                     pads[value | 1 << bit] ^= swap
         same = _minterms(digits)
         below = np.zeros(digits.shape[1], dtype=np.uint64)
+        # g of value v is [x < v], for v from below, or [v < y], for v from above: the minterms passed so far,
+        # which exclude each other, so that XOR adds them up.
         for value in range(CHOICES) if holds_x else reversed(range(CHOICES)):
             pads[value, 0] ^= below
             below ^= same[value]
         pads[:, 1] ^= same
+        # With this share the offer for value 0 is zero, and is not sent.
         masked = pads[1:] ^ share
         self._channel.send(PairOffers(Words(masked.reshape(-1))))
         return share

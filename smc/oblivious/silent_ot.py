@@ -52,6 +52,8 @@ _KEY_BYTES: Final = 16
 _ONE: Final = np.uint64(1)
 _REST: Final = ~_ONE
 _LANES: Final = np.arange(LANES, dtype=np.uint64)[:, None]
+# Of row r one bit each in place r and in place r ^ 32 of both words: the OR over 64 rows is then a word with
+# one bit of each row, and nothing has to be transposed.
 _DIAGONALS: Final = (_ONE << _LANES, _ONE << (_LANES ^ np.uint64(LANES // 2)))
 
 
@@ -98,10 +100,12 @@ class PadHash:
         hashed = output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
         np.bitwise_xor(hashed, rows.reshape(hashed.shape), out=hashed)
         picked = self._workspace.words("picked", *hashed.shape)
+        # Entry (r, 2 k + h) of `hashed` is half h of row r * w + k.
         for pair, diagonal in enumerate(_DIAGONALS):
             np.bitwise_and(hashed, diagonal, out=picked)
             found = np.bitwise_or.reduce(picked, axis=0).reshape(-1, 2)
             planes[2 * pair : 2 * pair + 2] = found.T
+        # The second diagonal has put the bit of row r into place r ^ 32.
         lanes = planes[2:]
         np.bitwise_or(lanes >> np.uint64(32), lanes << np.uint64(32), out=lanes)
 
@@ -129,6 +133,7 @@ class _End:
                 "Silent transfer failed in this session before and is not used again.",
                 "Start a new session.",
             )
+        # Gone before it is used: an iteration that fails leaves no reserve behind, and no row is used twice.
         reserve, self._reserve = self._reserve, None
         trees = (blocks + sizes.reserve_blocks) * sizes.group
         rows = reserve[sizes.length : sizes.length + trees * sizes.depth]
@@ -185,9 +190,13 @@ class SilentSender:
         seeds = self._random.words(2 * len(sums) * sizes.group).reshape(-1, sizes.group, 2)
         for block in range(len(sums)):
             rows, left = end._trees.grow(seeds[block], self._offset)
+            # The nodes of a level sum to D. So the receiver, who has q ^ r D in the place of q, opens the sum
+            # of the left nodes if r is 0 and that of the right ones if r is 1.
             np.bitwise_xor(left, sums[block], out=message[block])
+            # The lowest bit is the choice: 0 in the sender's rows.
             rows[:, 0] &= _REST
             end._code.add(secret, rows)
+            # The first blocks are the next reserve; they are kept as they are, and never hashed.
             place = block - sizes.reserve_blocks
             if place < 0:
                 fresh[block] = rows
@@ -195,6 +204,7 @@ class SilentSender:
             part = slice(place * width, (place + 1) * width)
             end._hash.renew()
             end._hash.bits(rows, zero[:, part])
+            # The rows of choice 1 in the place of those of choice 0, which are hashed already.
             flat = rows.reshape(LANES, -1)
             np.bitwise_xor(flat, np.tile(self._offset, width), out=flat)
             end._hash.bits(rows, one[:, part])
@@ -239,6 +249,7 @@ class SilentReceiver:
             raise UsageError(f"The message has {message.size} bytes, not those of {blocks} blocks.")
         opened = np.frombuffer(message.tobytes(), dtype=np.uint64).reshape(rows_of_trees.shape)
         sums = opened ^ rows_of_trees
+        # The lowest bit of a reserve row is its choice, which is the side that the tree opens.
         sides = (rows_of_trees[..., 0] & _ONE).astype(np.uint8)
         fresh, width = end._fresh(), sizes.block_words
         choices = np.empty(blocks * width, dtype=np.uint64)
@@ -246,6 +257,7 @@ class SilentReceiver:
         for block in range(len(sums)):
             rows, missing = end._trees.regrow(sums[block], sides[block])
             rows[:, 0] &= _REST
+            # A missing leaf comes out plus D, and D is odd: the choice is 1 there and 0 elsewhere.
             rows[missing, 0] |= _ONE
             end._code.add(secret, rows)
             place = block - sizes.reserve_blocks

@@ -61,6 +61,8 @@ def weigh(streams: Word, weighed: Word) -> None:
         weighed: shape (t, 4, w), written.
     """
     half = LEAVES // 2
+    # The upper half holds the streams whose number has this bit. Folding it onto the lower half leaves
+    # stream x as the sum of all whose numbers agree with x in the bits below.
     for bit in reversed(range(DEPTH)):
         upper = streams[:, half : 2 * half]
         np.bitwise_xor.reduce(upper, axis=1, out=weighed[:, bit])
@@ -88,12 +90,14 @@ class BitReceiver:
         width = len(choices)
         columns = self._workspace.words("columns", TREES, DEPTH, width)
         matrix = self._workspace.words("matrix", TREES, width)
+        # As many trees at a time as keep their streams in the cache between filling and weighing.
         group = _groups(width)
         for first in range(0, TREES, group):
             part = slice(first, min(first + group, TREES))
             streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
             self._streams.fill(LEAVES * first, streams.reshape(-1, width))
             weigh(streams, columns[part])
+            # `weigh` has left u_b, the sum of all streams, in stream 0.
             np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
         return matrix, columns.reshape(COLUMNS, width)
 
@@ -173,9 +177,12 @@ class BitSender:
     def __init__(
         self, leaves: Word, missing: NDArray[np.int64], session: bytes, sender: Role, workspace: Workspace
     ) -> None:
+        # Stream y is that of leaf x = y ^ D_b, whose weight x ^ D_b is y: streams are weighed by their place,
+        # as the receiver's are, and the missing leaf, at y = 0, has no weight.
         moved = np.arange(LEAVES) ^ missing[:, None]
         self._streams = Streams(leaves[np.arange(TREES)[:, None], moved].reshape(-1, 2), workspace)
         bits = (missing[:, None] >> np.arange(DEPTH) & 1).astype(np.uint8)
+        # All ones where D_b has the bit, so that AND with it is multiplication by the bit.
         self._masks = (-bits.astype(np.int64)).view(np.uint64)[:, :, None]
         self._offset = np.packbits(bits.reshape(-1), bitorder="little").view(np.uint64)
         self._hash = RowHash(session, sender, _PURPOSE, workspace)
@@ -192,6 +199,7 @@ class BitSender:
             streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
             self._streams.fill(LEAVES * first, streams.reshape(-1, width))
             weigh(streams, columns[part])
+            # The streams are used up; their memory takes the multiples D_b c_b.
             masked = streams[:, :DEPTH]
             np.bitwise_and(received[part, None], self._masks[part], out=masked)
             np.bitwise_xor(columns[part], masked, out=columns[part])
@@ -269,5 +277,6 @@ class BitSender:
         return self._offset
 
     def _shift(self, rows: Word) -> None:
+        # The rows of choice 1: q_j ^ D, every row with the same D.
         flat = rows.reshape(LANES, -1)
         np.bitwise_xor(flat, np.tile(self._offset, rows.shape[1]), out=flat)

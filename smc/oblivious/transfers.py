@@ -201,6 +201,8 @@ class Transfers:
             chosen: from there, too.
         """
         zero, one = self.send_bits(len(choices))
+        # a b = a1 b1 + a1 b2 + a2 b1 + a2 b2: each party adds its product to what the pads give of the other
+        # two.
         one ^= zero
         chosen ^= zero
         chosen ^= choices & one
@@ -211,6 +213,7 @@ class Transfers:
         choices = self._random.words(width)
         received = np.empty((LANES, width, 2), dtype=np.uint64)
         for part in _pieces(width, softspoken.PIECE_WORDS):
+            # The receiver's half goes first at both parties, and so both matrices are under way at once.
             matrix, received[:, part] = self._ends.bit_receiver.rows(choices[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
         sent = np.empty((LANES, width, 2), dtype=np.uint64)
@@ -233,6 +236,7 @@ class Transfers:
         zero, one = (np.empty((LANES, width), dtype=np.uint64) for _ in range(2))
         for part in _pieces(width, softspoken.PIECE_WORDS):
             zero[:, part], one[:, part] = self._ends.bit_sender.words(self._matrix(part))
+        # Slot (r, k) of the grid is place r * width + k of the batch, so the flat array is in order.
         pads, others = zero.reshape(-1)[: len(deltas)], one.reshape(-1)[: len(deltas)]
         self._channel.send(TransferCorrections(Words(pads + deltas - others)))
         return np.negative(pads)
@@ -248,6 +252,7 @@ class Transfers:
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
+        # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.
         corrections = self._channel.recv(TransferCorrections, ExpectedWords(len(choices)))
         return pads.reshape(-1)[: len(choices)] + choices * corrections
 

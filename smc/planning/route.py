@@ -123,6 +123,7 @@ class _Search:
         x_paths = self._paths(x, bits, moduli, x.form.sees)
         y_paths = self._paths(y, bits, moduli, y.form.sees)
         delta_paths: dict[State, Paths] = {}
+        # Every native comparison between what x and y can become and what can become delta.
         for step in self._natives(moduli):
             spec = step.spec
             first, second = (_state(form, step.mirrored, step.modulus_in) for form in spec.inputs)
@@ -131,6 +132,7 @@ class _Search:
                 continue
             if not _roles(spec, step.mirrored) <= delta.form.sees:
                 continue
+            # Many natives end in the same state; its way to delta is looked for once.
             if result not in delta_paths:
                 delta_paths[result] = self._paths(result, 1, moduli, delta.form.sees)
             if delta not in delta_paths[result]:
@@ -153,6 +155,7 @@ class _Search:
                 continue
             if spec.improves and not self._improved:
                 continue
+            # Inside, only what compares plain values: the search ends there.
             if self._nested and spec.subprotocol is not None:
                 continue
             for mirrored in (False, True):
@@ -186,6 +189,7 @@ class _Search:
         ]
         while heap:
             price, length, _, state, needed, steps = heapq.heappop(heap)
+            # A cheaper path was here with no more set-ups than this one needs.
             if any(fewer <= needed for fewer in needs.setdefault(state, [])):
                 continue
             needs[state].append(needed)
@@ -206,6 +210,7 @@ class _Search:
             for mirrored, seen in seen_by:
                 if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
                     continue
+                # What opens a value to a party that its form does not show it to is no road, however cheap.
                 if not _roles(spec, mirrored) <= sees:
                     continue
                 if spec.takes is not None and (seen.modulus is None or not spec.takes.allows(seen.modulus)):

@@ -47,11 +47,13 @@ def least(session: Session, words: Word, bounds: Bounds) -> tuple[Word, Word]:
     """
     rows, columns = words.shape
     places = np.arange(columns, dtype=np.uint64) * np.uint64(session.role is Role.ALICE)
+    # Value and place move together. Places are public: they are Alice's shares, and Bob's are zero.
     entrants = np.stack([words, np.broadcast_to(places, words.shape)])
     while entrants.shape[2] > 1:
         pairs = entrants.shape[2] // 2
         left, right = entrants[:, :, 0 : 2 * pairs : 2], entrants[:, :, 1 : 2 * pairs : 2]
         stays = msb.nonnegative(session, (right[0] - left[0]).reshape(-1), bounds - bounds)
+        # The winner is right + [left <= right] (left - right), for the value and for the place alike.
         moved = mux.gate(session, np.tile(stays, 2), (left - right).reshape(-1))
         winners = right + moved.reshape(2, rows, pairs)
         entrants = np.concatenate([winners, entrants[:, :, 2 * pairs :]], axis=2)

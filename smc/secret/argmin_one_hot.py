@@ -58,6 +58,7 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
         left, right = entrants[0 : 2 * pairs : 2], entrants[1 : 2 * pairs : 2]
         stays = msb.nonnegative(session, (right - left).reshape(-1), differences)
         rounds.append(stays.reshape(pairs, rows))
+        # After the last meeting nobody needs the least value.
         if len(entrants) > 2:
             moved = mux.gate(session, stays, (left - right).reshape(-1))
             winners = right + moved.reshape(pairs, rows)
@@ -72,10 +73,12 @@ def _played_back(session: Session, rounds: list[Bit], rows: int) -> Bit:
     for stays in reversed(rounds):
         pairs = len(stays)
         if len(bits) == 1:
+            # The last meeting: its winner is the winner of all, with bit 1.
             left = stays
         else:
             met = session.oblivious.and_bits(bits[:pairs].reshape(-1), stays.reshape(-1))
             left = met.reshape(pairs, rows)
+        # Of the two that met, one inherits the bit of their place in the next round, the other gets 0.
         both = np.stack([left, bits[:pairs] ^ left], axis=1).reshape(2 * pairs, rows)
         bits = np.concatenate([both, bits[pairs:]])
     return np.ascontiguousarray(bits.T)

@@ -68,12 +68,15 @@ def apply(values: Word, swap: Swap) -> Word:
     size = wires
     for column in range(depth):
         if column > depth // 2:
+            # The outputs of two inner networks are woven together again: wire k of the upper next to k of the
+            # lower.
             size *= 2
             values = values.reshape(-1, 2, size // 2).transpose(0, 2, 1).reshape(-1)
         pairs: Word = values.reshape(-1, 2)
         moved = swap(pairs[:, 0] - pairs[:, 1], column)
         pairs = np.stack([pairs[:, 0] - moved, pairs[:, 1] + moved], axis=1)
         if column < depth // 2:
+            # The upper wires of all switches go to the upper inner network, the lower wires to the lower one.
             pairs = pairs.reshape(-1, size // 2, 2).transpose(0, 2, 1)
             size //= 2
         values = np.ascontiguousarray(pairs).reshape(-1)
@@ -91,8 +94,11 @@ def _split(sources: Index, size: int) -> tuple[Bit, Bit, Index]:
     places = np.arange(wires)
     targets = np.empty(wires, dtype=np.int64)
     targets[sources] = places
+    # Inputs x and x ^ 1 share a switch on the left. The sources of outputs t and t ^ 1 share one on the
+    # right. Of either pair exactly one runs through the lower half.
     lower = _coloured(sources[targets ^ 1], wires)
     first = lower[::2]
+    # The even output comes from the upper half unless its source runs through the lower one.
     last = lower[sources[::2]]
     pairs = sources.reshape(-1, 2)
     crossed = last.astype(bool)
@@ -105,6 +111,7 @@ def _split(sources: Index, size: int) -> tuple[Bit, Bit, Index]:
 
 def _within(source: Index, size: int, start: int) -> Index:
     """Where a wire that enters an outer switch stands among the wires of the networks inside."""
+    # The first wire of the network, the number of the switch in it, and the half.
     found: Index = source // size * size + source % size // 2 + start
     return found
 
@@ -112,6 +119,8 @@ def _within(source: Index, size: int, start: int) -> Index:
 def _coloured(partners: Index, wires: int) -> Bit:
     """Which inputs run through the lower half: of x and x ^ 1, and of x and partners[x], exactly one each."""
     places = np.arange(wires)
+    # Each cycle alternates between the two kinds of pairs, and a double step stays on one side of it: x and
+    # x ^ 1 lie on the two sides. Doubling the steps, each place finds the least one of its side.
     least = places.copy()
     step = partners[places ^ 1]
     for _ in range(wires.bit_length()):

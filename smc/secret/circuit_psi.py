@@ -127,6 +127,7 @@ def align(
         rows, shares = received.slots, received.values
         slots = len(rows)
     else:
+        # The first word of a payload is the tag 0: where both have the key, shares of the tag add up to zero.
         payloads = np.concatenate([np.zeros((count, 1), dtype=np.int64), columns], axis=1).view(np.uint64)
         rows, shares = None, opprf.send(session, keys, payloads, peer_count)
         slots = len(shares)
@@ -135,6 +136,8 @@ def align(
     session.report(_STAGE, 2, _STEPS)
     own = np.zeros((slots, len(declared[owner])), dtype=np.uint64)
     if rows is not None:
+        # Where a bin holds no key, the owner's columns are zero already; its other slots become zero by the
+        # member bit.
         own[rows >= 0] = columns[rows[rows >= 0]].view(np.uint64)
     gated = {
         owner: _gated(session, member, own, declared[owner], owner),
@@ -194,6 +197,7 @@ def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> 
     for column, each in zip(columns.T, bounds, strict=True):
         if column.size and not each.contains(int(column.min()), int(column.max())):
             raise DomainError("A value lies outside its declared bounds.", "Widen them or correct the data.")
+    # Whole keys are sorted only if two agree in their first word, which hashes hardly ever do.
     if _repeated(np.sort(keys[:, 0])) and _repeated(keys[np.lexsort((keys[:, 1], keys[:, 0]))]):
         raise DomainError("Two rows of this side have the same key.", "Match rows with distinct keys.")
 

@@ -113,6 +113,7 @@ def _received(session: Session, part: slice, plane: Octet, pads: Word) -> tuple[
     height = plane.shape[1]
     expected = ExpectedByteRows(plane.size, height)
     corrections = session.channel.recv(OverlapCorrections, expected).reshape(*plane.shape, height)
+    # Modulo 256 the negative of a bit is all ones or all zeros: AND with it is the product.
     chosen = np.negative(plane)[..., None] & corrections
     chosen += _octets(pads, plane)
     return part, chosen.sum(axis=0, dtype=np.uint8)

@@ -78,6 +78,7 @@ def digits(numerator: Bounds, divisor: Bounds) -> list[Digit]:
         multiples = tuple(t for t in range(1, 1 << _DIGIT_BITS) if t * step.lower <= rest)
         bounds = Bounds(-multiples[-1] * step.upper, rest - step.lower).fit("divide")
         result.append(Digit(exponent, multiples, bounds))
+        # What is left is below one multiple of the step.
         rest = min(rest, step.upper - 1)
     return result
 
@@ -105,9 +106,12 @@ def divide(
     found = []
     for step in steps:
         scaled = divisor << np.uint64(step.exponent)
+        # The bits for t = 1, 2, 3 are 1, 1, ... and then 0, ...: their sum is the digit, and each of them
+        # takes one more multiple off the remainder.
         differences = np.concatenate([rest - word(t) * scaled for t in step.multiples])
         bits = msb.nonnegative(session, differences, step.bounds)
         found.append(bits)
+        # Nobody needs the remainder of the last digit.
         if step.exponent:
             taken = mux.gate(session, bits, np.tile(scaled, len(step.multiples)), owner)
             rest -= taken.reshape(-1, count).sum(axis=0, dtype=np.uint64)

@@ -90,6 +90,8 @@ class DiscreteGaussian:
                         "The noise would not fit 64-bit words: rho is too small for the sensitivity.",
                         "Raise rho, or clamp to narrower bounds.",
                     )
+                # One narrow term is split off; the rest counts double, and so has a quarter of the variance
+                # that is left.
                 distance += _sum_distance(rest)
                 layer, off = _narrow(Fraction(LOW_VARIANCE))
                 layers.append(layer)
@@ -150,8 +152,10 @@ def _narrow(variance: Fraction) -> tuple[tuple[int, ...], Decimal]:
     above = total
     for weight in mass[:-1]:
         above -= weight
+        # Thresholds are 2**64 P(X >= j), from the lowest j on; 2**64 itself would not fit a word.
         rounded = int((above / total * _WORD).to_integral_value(ROUND_HALF_EVEN))
         found.append(min(rounded, _WORD - 1))
+    # How many of the 2**64 words give each value.
     drawn = [high - low for high, low in pairwise((_WORD, *found, 0))]
     off = sum((abs(p / total - Decimal(q) / _WORD) for p, q in zip(mass, drawn, strict=True)), Decimal(0))
     return tuple(found), off / 2 + Decimal(2) ** (1 - _TAIL_BITS)

@@ -190,6 +190,7 @@ def _expanded(key: bytes, seeds: Word, length: int) -> Word:
     rows, count = seeds.shape[1:]
     pairs = (length + 1) // 2
     blocks = np.empty((rows, count, pairs, 2), dtype=np.uint64)
+    # Block t of a seed s is s + t over bits: t goes into the low word only.
     np.bitwise_xor(seeds[0][..., None], np.arange(pairs, dtype=np.uint64), out=blocks[..., 0])
     blocks[..., 1] = seeds[1][..., None]
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - a hash of single blocks
@@ -202,6 +203,8 @@ def _expanded(key: bytes, seeds: Word, length: int) -> Word:
 
 def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
     count, length = vectors.shape
+    # A correlated transfer of a random difference is a transfer of two independent seeds. A seed is two
+    # words.
     offsets = session.random.words(_SEED_WORDS * bits * count)
     zero = np.negative(session.oblivious.correlate(offsets))
     one = zero + offsets
@@ -213,6 +216,8 @@ def _send_seeded(session: Session, vectors: Word, bits: int) -> Word:
         masks = _expanded(key, zero[:, rows, part], length)
         corrections = masks + vectors[part] - _expanded(key, one[:, rows, part], length)
         octets = np.ascontiguousarray(corrections).view(np.uint8).reshape(-1, length, _OCTET)
+        # Weighed by 2**bit, of a correction 64 - bit bits are left. A piece holds the bits of one octet, of
+        # which the lowest needs the most bytes; little-endian, the bytes that count come first.
         kept = octets[..., : _correction_bytes(rows.start)].reshape(len(octets), -1)
         session.channel.send(VectorCorrections(ByteRows(kept)))
         result[part] -= _weighted(masks, rows)

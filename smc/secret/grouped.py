@@ -112,6 +112,7 @@ def sums(
     other = np.zeros((peer.groups, peer.length), dtype=kind)
     for outgoing, incoming in zip_longest(mine.blocks(width), peer.blocks(width)):
         if incoming:
+            # This matrix leaves before the peer's is read, so that both directions share their flights.
             choices = np.ascontiguousarray(peer_bits[incoming].T).reshape(-1)
             chosen = session.oblivious.receive_rows(choices).reshape(peer.groups, -1, 2)
         if outgoing:
@@ -139,6 +140,7 @@ def lifted(session: Session, words: Words, width: int) -> Word:
             products = session.oblivious.correlate(tops.astype(np.uint64))
         else:
             products = session.oblivious.receive(tops)
+        # The wrap is the OR of the top bits, t_A + t_B - t_A t_B.
         wide = wide - ((tops - products) << np.uint64(width))
     return wide.reshape(words.shape)
 
@@ -152,6 +154,8 @@ def _send(session: Session, rows: Words, bits: Bit, width: int) -> Words:
     expander = Expander(key, rows.shape[1], width)
     masks = expander.masks(found)
     corrections = masks - expander.masks(found ^ offset)
+    # e x = e' x + (1 - 2 e') e'' x: the peer's bit chooses x where the local share is 0, and -x where it is
+    # 1.
     corrections += np.where(bits[..., None] == 1, np.negative(rows), rows)
     send_masked(session, key, [(corrections, width)])
     total: Words = masks.sum(axis=1, dtype=rows.dtype)

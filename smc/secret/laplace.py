@@ -56,6 +56,7 @@ class Geometric:
         with localcontext(EXACT):
             t = decimal(rate)
             cut = TAIL_BITS * Decimal(2).ln() / t
+            # 2**digits is at least the cut, so no more than 2**-64 of the mass lies beyond the last digit.
             digits = max(1, (int(cut.to_integral_value(ROUND_CEILING)) - 1).bit_length())
             if digits > MAX_DIGITS:
                 raise UsageError(
@@ -63,6 +64,7 @@ class Geometric:
                     "Raise epsilon, or clamp to narrower bounds.",
                 )
             thresholds = tuple(_threshold(t * (1 << digit)) for digit in range(digits))
+            # That mass, and half of 2**-64 for the rounded probability of each digit.
             distance = (-t * (1 << digits)).exp() + Decimal(digits) / (1 << 65)
         return cls(rate, thresholds, distance)
 

@@ -61,6 +61,7 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
     """
     blocks, side, _ = eligible.shape
     values = mux.gate(session, eligible.reshape(-1), scores.reshape(-1)).reshape(scores.shape)
+    # Rows and columns are lines of one length, and go through the knock-out together.
     lines = np.stack([values, values.transpose(0, 2, 1)]).reshape(-1, side)
     places, tops = _winners(session, lines, Bounds(-most, most))
     rows, columns = places.reshape(2, blocks, side, side)
@@ -112,6 +113,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
     for stays in reversed(levels):
         pairs = stays.shape[1]
         first = stays if places.shape[1] == 1 else _and(session, places[:, :pairs], stays)
+        # The winner inherits the bit of its place in the next round, the loser gets 0.
         split = np.stack([first, places[:, :pairs] ^ first], axis=2).reshape(len(lines), -1)
         places = np.concatenate([split, places[:, pairs:]], axis=1)
     return places, entrants[:, 0]

@@ -182,6 +182,7 @@ class RepeatedFactors:
                 self._entries.bursts(mine, length, width) if mine else [],
                 fillvalue=(),
             )
+            # No more is sent than a transport buffers before the peer's burst is read.
             for outgoing, incoming in bursts:
                 for piece in outgoing:
                     other[piece] += self._send(_within(sent, theirs, piece), narrow, width)
@@ -198,6 +199,7 @@ class RepeatedFactors:
         chosen = self._chosen[number] if number < len(self._chosen) else None
         sent = self._sent[number] if number < len(self._sent) else None
         oblivious = self._session.oblivious
+        # The order is that of `_choices`: bit after bit, within it column after column, row by row.
         if mine and chosen is None:
             rows = oblivious.receive_rows(self._choices(mine))
             chosen = _TransferRows(_planes(rows, self._entries, mine), _NO_OFFSET)
@@ -222,6 +224,7 @@ class RepeatedFactors:
         for bit, (plane, columns) in enumerate(zip(rows.planes, self._peer.planes, strict=True)):
             masks = expander.masks(plane)
             corrections = masks - expander.masks(plane ^ rows.offset)
+            # Bit b of an entry weighs 2**b, so of its correction only the low width - b bits are sent.
             corrections += factor[list(columns)][:, None]
             parts.append((corrections, width - bit))
             share -= masks.sum(axis=0, dtype=factor.dtype) << factor.dtype.type(bit)

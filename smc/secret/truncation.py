@@ -74,15 +74,19 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     """
     alice = session.role is Role.ALICE
     base = bounds.lower >> bits
+    # Moved by a multiple of 2**bits so that nothing is negative, as the wrap wants it; the result moves back.
     own = words - word(base << bits) if alice else words
     tops = (own >> np.uint64(63)).astype(np.uint8)
     ones = np.uint64((1 << bits) - 1)
     low = own & ones
     if alice:
+        # a + b < 2**bits is 2**bits - 1 - a >= b; one of the two shares is flipped.
         carries = session.oblivious.greater_equal_x(ones - low, bits) ^ np.uint8(1)
     else:
         carries = session.oblivious.greater_equal_y(low, bits)
     products = _products(session, np.concatenate([tops, carries]))
+    # OR is t_A + t_B - t_A t_B, XOR is c_A + c_B - 2 c_A c_B: bits of both become numbers by one product
+    # each.
     wraps = tops - products[: len(own)]
     result: Word = (own >> np.uint64(bits)) - (wraps << np.uint64(WORD_BITS - bits))
     result += carries - (products[len(own) :] << np.uint64(1))
@@ -137,6 +141,7 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
     wraps = tops - _products(session, tops)
     quotient, remainder = divmod(1 << WORD_BITS, divisor)
     rest = own % np.uint64(divisor) - wraps * word(remainder)
+    # t and t - d lie in (-2 d, 2 d): both signs come from one batch of comparisons.
     below = rest - np.uint64(divisor) if alice else rest
     found = msb.nonnegative(session, np.concatenate([rest, below]), _rest_bounds(divisor))
     counted = session.oblivious.bits_to_arithmetic(found)

@@ -94,6 +94,7 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
         part = slice(start, min(start + _BLOCK, len(keys)))
         hashed = np.frombuffer(cipher.update(keys[part].tobytes()), dtype="<u8").reshape(-1, 2)
         low, high = hashed.T
+        # 43, 43 and 42 bits of the block: the remainders below are uniform within bins 2**-42.
         pieces = (
             low & np.uint64((1 << _BITS[0]) - 1),
             high & np.uint64((1 << _BITS[1]) - 1),
@@ -102,6 +103,7 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
         first, second, third = (
             (piece % np.uint64(bins - taken)).astype(np.int64) for taken, piece in enumerate(pieces)
         )
+        # Drawn from the bins that are left, in order: numbers at or past a bin that is taken move up by one.
         second += second >= first
         lower, upper = np.minimum(first, second), np.maximum(first, second)
         third += third >= lower
@@ -125,6 +127,8 @@ def place(keys: Word, seed: bytes) -> Placement:
     slots = np.full(bins, _FREE, dtype=np.int64)
     waiting = np.arange(len(keys))
     for option in options:
+        # Of several keys that want one bin the last one written has it; the others see its number there and
+        # wait.
         free = waiting[slots[option[waiting]] == _FREE]
         slots[option[free]] = free
         waiting = waiting[slots[option[waiting]] != waiting]
@@ -149,6 +153,7 @@ def _evict(
         choice = keys[waiting, turn // 32 % 2] >> np.uint64(2 * (turn % 32)) & np.uint64(3)
         choice = (choice.astype(np.int64) + turn) % HASHES
         wanted = options[choice, waiting]
+        # Who stood in a bin is read before anybody is written, and goes back to waiting if a newcomer won it.
         before = slots[wanted]
         slots[wanted] = waiting
         lost = waiting[slots[wanted] != waiting]

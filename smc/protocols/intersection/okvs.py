@@ -180,6 +180,8 @@ class _KeyRows:
                 for each in hashes
             )
             here = slice(start, start + _BLOCK)
+            # The upper halves of three words are the places, the lower half of the first one is the part: a
+            # uniform 32-bit number times a size, shifted, is uniform below the size within size 2**-32.
             drawn = np.concatenate([first, second[:, :1]], axis=1) >> _HALF_WORD
             places[here] = drawn * np.uint64(layout.columns) >> _HALF_WORD
             parts[here] = (first[:, 0] & _LOW_HALF) * np.uint64(layout.parts) >> _HALF_WORD
@@ -196,6 +198,7 @@ class _KeyRows:
         """The dense part of the rows times the entries of their part, shape (n, w)."""
         result = np.zeros((len(self), store.shape[1]), dtype=np.uint64)
         for shift in range(0, DENSE, _OCTET_BITS):
+            # All 256 sums of eight entries at once; a row then looks its sum up by eight bits of its pattern.
             table = np.zeros((1, store.shape[1]), dtype=np.uint64)
             for entry in store[len(store) - DENSE + shift :][:_OCTET_BITS]:
                 table = np.concatenate([table, table ^ entry])
@@ -207,6 +210,7 @@ class _KeyRows:
         """The sparse columns that these rows have, and the rows on these and on the dense columns."""
         used, places = np.unique(self.places, return_inverse=True)
         matrix = np.zeros((len(self), len(used) + DENSE), dtype=np.uint8)
+        # A place that occurs twice cancels, as it does in the sparse sums.
         np.bitwise_xor.at(matrix, (np.arange(len(self))[:, None], places.reshape(-1, _ONES)), 1)
         shifts = np.arange(DENSE, dtype=np.uint64)
         matrix[:, len(used) :] = self.patterns[:, None] >> shifts & np.uint64(1)
@@ -223,8 +227,11 @@ def _solve(store: Word, rows: _KeyRows, values: Word) -> None:
     layers, core = _peel(rows.places, len(store) - DENSE)
     if len(core):
         _solve_core(store, rows[core], values[core])
+    # The core has settled the dense entries. A pivot stands in no row that was peeled later, so going
+    # backwards all else that a row sums up is final when its pivot is set.
     wanted = values ^ rows.dense_sums(store)
     for own, pivots in reversed(layers):
+        # With its pivot at zero a row sums up the other two places.
         store[pivots] = 0
         store[pivots] = wanted[own] ^ _sparse_sums(store, rows.places[own])
 
@@ -244,6 +251,8 @@ def _peel(places: Places, columns: int) -> tuple[list[tuple[Places, Places]], ND
     degrees = np.bincount(places.reshape(-1), minlength=columns).astype(np.int32)
     owners = np.zeros(columns, dtype=np.int32)
     for place in places.T:
+        # The XOR of the numbers of all rows with a one in the column: of degree 1, the number of the only
+        # one.
         np.bitwise_xor.at(owners, place, numbers)
     left = np.ones(count, dtype=np.bool_)
     chosen = np.empty(max(count, columns), dtype=np.int32)
@@ -251,6 +260,7 @@ def _peel(places: Places, columns: int) -> tuple[list[tuple[Places, Places]], ND
     owned = np.flatnonzero(degrees == 1).astype(np.int32)
     while owned.size:
         rows = owners[owned]
+        # A row that owns several columns keeps the one that was written last.
         chosen[rows] = owned
         once = chosen[rows] == owned
         rows, pivots = rows[once], owned[once]
@@ -259,6 +269,7 @@ def _peel(places: Places, columns: int) -> tuple[list[tuple[Places, Places]], ND
         touched = places[rows].reshape(-1)
         np.subtract.at(degrees, touched, 1)
         np.bitwise_xor.at(owners, touched, np.repeat(rows, _ONES))
+        # Columns that have one row left now, each once.
         touched = touched[degrees[touched] == 1]
         order = np.arange(len(touched), dtype=np.int32)
         chosen[touched] = order
@@ -284,6 +295,7 @@ def _solve_core(store: Word, rows: _KeyRows, values: Word) -> None:
         others[row] = False
         matrix[others] ^= matrix[row]
         wanted[others] ^= wanted[row]
+    # What the rows leave free stays as it was drawn, without which the store would not be uniform.
     free = np.ones(matrix.shape[1], dtype=np.bool_)
     free[pivots] = False
     places = np.concatenate([used, np.arange(len(store) - DENSE, len(store))])

@@ -126,6 +126,8 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
     words = payloads.shape[1]
     shares = session.random.words(bins * words).reshape(bins, words)
     inputs = _inputs(keys[own], hashes)
+    # One target per key and hash function: whichever function puts the receiver's key into its bin, what is
+    # stored there opens to the payload less the r of that bin.
     values = payloads[own] - shares[places]
     functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
     values ^= functions.evaluate(places, inputs).view(np.uint64)
