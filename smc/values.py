@@ -213,7 +213,7 @@ def _first_outside(values: Sequence[int], bound: int) -> int | None:
     if isinstance(values, np.ndarray):
         if values.dtype not in (np.uint64, np.uint8) or values.ndim != 1:
             raise DomainError(
-                f"An array of type {values.dtype} with {values.ndim} dimensions is no batch of values.",
+                f"An array of type {values.dtype} with {values.ndim} dimensions is not a batch of values.",
                 "Give a one-dimensional array of uint64 or uint8.",
             )
         if not len(values) or int(values.max()) < bound:

@@ -47,7 +47,7 @@ class Expected(Protocol[T_co]):
         """Parse and check `size` bytes.
 
         Raises:
-            ProtocolViolation: the bytes are no valid value of this field.
+            ProtocolViolation: the bytes are not a valid value of this field.
         """
         ...
 

@@ -73,12 +73,12 @@ class ExpectedCiphertexts:
         """Parse and check.
 
         Raises:
-            ProtocolViolation: the size is wrong, or an integer is no ciphertext under the key.
+            ProtocolViolation: the size is wrong, or an integer is not a ciphertext under the key.
         """
         if len(data) != self.size:
             raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
         width = self.key.ciphertext_bytes
         values = [mpz(int.from_bytes(data[i : i + width], "big")) for i in range(0, len(data), width)]
         if not valid(self.key, values):
-            raise ProtocolViolation("A number from the peer is no ciphertext under the agreed key.")
+            raise ProtocolViolation("A number from the peer is not a ciphertext under the agreed key.")
         return Ciphertexts(self.key, values)

@@ -88,7 +88,7 @@ def decode_point(data: bytes) -> PublicKey:
     """A compressed point that came from outside.
 
     Raises:
-        ProtocolViolation: the bytes are no compressed point of the curve.
+        ProtocolViolation: the bytes are not a compressed point of the curve.
     """
     try:
         if len(data) == POINT_BYTES:

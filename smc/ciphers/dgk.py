@@ -4,7 +4,7 @@ E(m; r) = g**m h**r mod n, with m modulo u = `PLAINTEXTS`. The key owner tells w
 with a short exponent modulo p: c**v_p = 1 mod p exactly if u divides m. `Dgk` is the cipher for whoever has
 the public key, `OwnDgk` for the holder of the secret key.
 
-Semantically secure under the assumption that uniform powers of h cannot be told from uniform ones of g
+Semantically secure under the assumption that nobody can distinguish uniform powers of h from those of g
 (the subgroup assumption of the paper), about 112 bits. Refreshing multiplies h**r into a ciphertext, with r
 of `EXCESS_BITS` more bits than the order of h: statistically within 2**-EXCESS_BITS of uniform in the whole
 group of randomness, so the past of a ciphertext is hidden from the key owner too if it was made of powers of
@@ -67,14 +67,14 @@ class ExpectedDgk:
         """Parse and check.
 
         Raises:
-            ProtocolViolation: the size is wrong, or an integer is no unit modulo n.
+            ProtocolViolation: the size is wrong, or an integer is not a unit modulo n.
         """
         if len(data) != self.size:
             raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
         width = self.key.ciphertext_bytes
         values = [mpz(int.from_bytes(data[i : i + width], "big")) for i in range(0, len(data), width)]
         if not are_units(values, self.key.n, self.key.n):
-            raise ProtocolViolation("A number from the peer is no DGK ciphertext under the agreed key.")
+            raise ProtocolViolation("A number from the peer is not a DGK ciphertext under the agreed key.")
         return DgkCiphertexts(self.key, values)
 
 

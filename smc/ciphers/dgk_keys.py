@@ -52,7 +52,7 @@ class DgkPublicKey:
         h: generator of the randomness.
 
     Raises:
-        KeyMaterialError: n is even or tiny, or g or h is no unit modulo n.
+        KeyMaterialError: n is even or tiny, or g or h is not a unit modulo n.
     """
 
     n: mpz = field(repr=False)
@@ -66,7 +66,7 @@ class DgkPublicKey:
         if n < 1 << 8 or not n.is_odd():
             raise KeyMaterialError("A DGK modulus must be odd and have 9 bits or more.", _NEW_KEY)
         if not (0 < g < n and 0 < h < n and gmpy2.gcd(g * h, n) == 1):
-            raise KeyMaterialError("A generator of a DGK key is no unit.", _NEW_KEY)
+            raise KeyMaterialError("A generator of a DGK key is not a unit.", _NEW_KEY)
         width = (n.bit_length() + 7) // 8
         data = b"".join(int(number).to_bytes(width, "big") for number in (n, g, h))
         for name, number in (("n", n), ("g", g), ("h", h)):
@@ -112,7 +112,7 @@ class DgkPrivateKey:
             raise KeyMaterialError("A DGK key needs two different primes of each kind.", _NEW_KEY)
         for prime, v in ((self.p, self.v_p), (self.q, self.v_q)):
             if prime < 3 or v < 3 or not (gmpy2.is_prime(prime) and gmpy2.is_prime(v)):
-                raise KeyMaterialError("A number of a DGK key is no prime.", _NEW_KEY)
+                raise KeyMaterialError("A number of a DGK key is not a prime.", _NEW_KEY)
             if (prime - 1) % (PLAINTEXTS * v) or not (
                 _has_order(self.g, prime, PLAINTEXTS, v) and _has_order(self.h, prime, v)
             ):
@@ -164,7 +164,7 @@ def decode_public_key(data: bytes) -> DgkPublicKey:
         data: `KEY_BYTES` bytes.
 
     Raises:
-        ProtocolViolation: that is no acceptable key.
+        ProtocolViolation: that is not an acceptable key.
     """
     width = BITS // 8
     numbers = [int.from_bytes(data[start : start + width], "big") for start in range(0, len(data), width)]

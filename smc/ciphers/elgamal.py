@@ -58,7 +58,7 @@ class ElGamalKey:
         data: the compressed point Q.
 
     Raises:
-        ProtocolViolation: the bytes are no compressed point of the curve.
+        ProtocolViolation: the bytes are not a compressed point of the curve.
     """
 
     data: bytes = field(repr=False)

@@ -76,7 +76,7 @@ class PrivateKey:
         q: another prime; p * q is prime to (p - 1) * (q - 1). The smaller of the two becomes `p`.
 
     Raises:
-        KeyMaterialError: the numbers are no such primes.
+        KeyMaterialError: the numbers are not such primes.
     """
 
     p: mpz = field(repr=False)
@@ -122,7 +122,7 @@ def parse_size(size: str | int) -> int:
     """
     names = {str(bits): bits for bits in SIZES} | {f"paper-{PAPER_BITS}": PAPER_BITS}
     if isinstance(size, bool) or str(size).strip() not in names:
-        raise KeyMaterialError("That is no key size.", f"Choose one of {', '.join(names)}.")
+        raise KeyMaterialError("That is not a key size.", f"Choose one of {', '.join(names)}.")
     return names[str(size).strip()]
 
 

@@ -2,7 +2,7 @@
 
 Powers and products of numbers of thousands of bits are where the ciphers spend their time. Every function
 here cuts its batch into `PIECES`, whatever the machine, and runs the pieces on the caller's executor with
-gmpy2 told to release the interpreter lock, so that threads are enough. Running times depend on the numbers:
+gmpy2, which releases the interpreter lock: threads are enough. Running times depend on the numbers:
 neither gmpy2 nor Python is constant-time.
 """
 

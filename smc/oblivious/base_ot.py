@@ -147,7 +147,7 @@ def exchange(role: Role, channel: Channel, random: Randomness) -> BaseKeys:
     """Run the set-up, the same code on both sides.
 
     Raises:
-        ProtocolViolation: the peer sent something that is no point, or a reflected nonce.
+        ProtocolViolation: the peer sent something that is not a point, or a reflected nonce.
     """
     nonce = random.bytes(NONCE_BYTES)
     secret = _scalar(random)

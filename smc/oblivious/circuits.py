@@ -14,7 +14,7 @@ until one g is left. Both products share p_high, so a triple with one left and t
 both, and one pair of transfers makes it. XOR is right for "or": g and p of a position exclude each other.
 
 Shares of g and p of a digit of four bits, one party's x and the other's y, come from one 1-of-16 transfer:
-the sender offers, for every value of the receiver's digit, g and p masked by its own shares. For the lower
+the sender offers, for every value of the receiver's digit, g and p masked by its local shares. For the lower
 half of the digits the holder of x sends, for the others the holder of y, so that both work alike.
 
 Inputs: a digit of each party, or XOR shares of bits.
@@ -138,7 +138,7 @@ class Circuits:
             prepared: from a pool on both sides, or on neither.
 
         Returns:
-            Own XOR shares, shape (w,).
+            Local XOR shares, shape (w,).
         """
         below, _ = self._compare(planes, holds_x=holds_x, prepared=prepared)
         return ~below if holds_x else below
@@ -151,12 +151,12 @@ class Circuits:
             holds_x: as there.
 
         Returns:
-            Own XOR shares, shape (w,).
+            Local XOR shares, shape (w,).
         """
         return self._compare(planes, holds_x=holds_x, prepared=None)[1]
 
     def _compare(self, planes: Word, *, holds_x: bool, prepared: Portion | None) -> tuple[Word, Word]:
-        """Own XOR shares of x < y and of x == y, shape (w,) each."""
+        """Local XOR shares of x < y and of x == y, shape (w,) each."""
         bits, width = planes.shape
         digits = Digits.of(bits)
         padded = np.zeros((DIGIT_BITS * digits.count, width), dtype=np.uint64)
@@ -224,7 +224,7 @@ class Circuits:
             holds_x: whether the local digits are those of x.
 
         Returns:
-            Own shares of g and p, shape (2, v).
+            Local shares of g and p, shape (2, v).
         """
         same = _minterms(digits)
         below = np.zeros(digits.shape[1], dtype=np.uint64)
@@ -251,7 +251,7 @@ class Circuits:
             chosen: the pads of these choices, shape (2, v); the content is lost.
 
         Returns:
-            Own shares of g and p, shape (2, v).
+            Local shares of g and p, shape (2, v).
         """
         if not choices.size:
             return chosen

@@ -97,7 +97,7 @@ class ObliviousEngine:
             silent: whether to take silent transfers, for fewer bytes and more work; both say the same.
 
         Returns:
-            Own XOR shares of x >= y, shape (n,).
+            Local XOR shares of x >= y, shape (n,).
 
         Raises:
             DomainError: a value is outside its bound.
@@ -114,7 +114,7 @@ class ObliviousEngine:
             silent: as there.
 
         Returns:
-            Own XOR shares of x >= y, shape (n,).
+            Local XOR shares of x >= y, shape (n,).
         """
         return self._compare(values, bits, holds_x=False, silent=silent)
 
@@ -127,7 +127,7 @@ class ObliviousEngine:
             holds_x: true on exactly one side.
 
         Returns:
-            Own XOR shares of x == y, shape (n,).
+            Local XOR shares of x == y, shape (n,).
 
         Raises:
             DomainError: a value is outside its bound.
@@ -178,10 +178,10 @@ class ObliviousEngine:
             ProtocolViolation: the peer has another pool, or another part of it left.
         """
         with self._guarded():
-            told = pool.name + len(pool).to_bytes(8, "big")
-            self._channel.send(PoolState(ByteRows(np.frombuffer(told, dtype=np.uint8).reshape(1, -1))))
-            other = self._channel.recv(PoolState, ExpectedByteRows(1, len(told)))
-            if other.tobytes() != told:
+            state = pool.name + len(pool).to_bytes(8, "big")
+            self._channel.send(PoolState(ByteRows(np.frombuffer(state, dtype=np.uint8).reshape(1, -1))))
+            other = self._channel.recv(PoolState, ExpectedByteRows(1, len(state)))
+            if other.tobytes() != state:
                 raise ProtocolViolation(
                     "The two parties' pools are not halves of one, or one has been used.",
                     "Delete both and fill a new pool.",
@@ -192,11 +192,11 @@ class ObliviousEngine:
         """Compare XOR-shared words with public bounds.
 
         Args:
-            words: own XOR shares, shape (n,).
+            words: local XOR shares, shape (n,).
             bounds: public, the same on both sides, shape (n,).
 
         Returns:
-            Own XOR shares of word < bound, shape (n,).
+            Local XOR shares of word < bound, shape (n,).
         """
         with self._guarded():
             same_length(words, bounds)
@@ -211,11 +211,11 @@ class ObliviousEngine:
         """AND of XOR-shared bits.
 
         Args:
-            left: own shares, shape (n,).
-            right: own shares, shape (n,).
+            left: local shares, shape (n,).
+            right: local shares, shape (n,).
 
         Returns:
-            Own XOR shares of the products, shape (n,).
+            Local XOR shares of the products, shape (n,).
         """
         with self._guarded():
             check_bits(left)
@@ -231,12 +231,12 @@ class ObliviousEngine:
         """Turn XOR shares of bits into additive shares modulo 2**64.
 
         Args:
-            bits: own XOR shares, shape (n,).
+            bits: local XOR shares, shape (n,).
             sends: whether this party is the first one in `smc.oblivious.cost.bits_to_arithmetic`; the sides
                 say the opposite. Alice is, unless said.
 
         Returns:
-            Own shares, shape (n,): the two sides' sum is the bit, modulo 2**64.
+            Local shares, shape (n,): the two sides' sum is the bit, modulo 2**64.
         """
         first = self._role is Role.ALICE if sends is None else sends
         with self._guarded():
@@ -251,7 +251,7 @@ class ObliviousEngine:
             deltas: shape (n,).
 
         Returns:
-            Own shares of choice * delta, shape (n,).
+            Local shares of choice * delta, shape (n,).
         """
         with self._guarded():
             cut = spans(len(deltas), CORRELATED_WORD_BYTES)
@@ -264,7 +264,7 @@ class ObliviousEngine:
             choices: bits, shape (n,).
 
         Returns:
-            Own shares of choice * delta, shape (n,).
+            Local shares of choice * delta, shape (n,).
         """
         with self._guarded():
             check_bits(choices)

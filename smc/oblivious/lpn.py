@@ -6,8 +6,8 @@
 Applied to rows of 128 bits, the same linear map takes k correlated rows to n ones.
 
 Assumes: regular-noise LPN with a 10-local linear code: for the sizes of `PRODUCTION`, (A, A s + e) cannot be
-told from (A, uniform) with s and the places of e uniform. Fewer bins are part of the same problem, so a call
-that makes fewer rows is at least as hard to break.
+distinguished from (A, uniform) with s and the places of e uniform. Fewer bins are part of the same problem,
+so a call that makes fewer rows is at least as hard to break.
 Reference: Yang, Weng, Lan, Zhang and Wang, Ferret: Fast extension for correlated OT with small communication,
 CCS 2020 (regular noise, local code); Boyle, Couteau, Gilboa, Ishai, Kohl, Rindal and Scholl, CCS 2019. Sizes:
 the set for bins of 2**11 of the library emp-ot, whose authors estimate about 128 bits against Gaussian

@@ -161,7 +161,7 @@ class Pool:
         """The pool that `export` gave; delete the stored bytes before it is used.
 
         Raises:
-            UsageError: the bytes are no pool.
+            UsageError: the bytes are not a pool.
         """
         start = len(_MAGIC)
         header = data[start : start + POOL_NAME_BYTES + 11]
@@ -171,7 +171,7 @@ class Pool:
         known = data[:start] == _MAGIC and len(rest) == 11 and 1 <= bits <= _MAX_BITS and rest[2] <= 1
         shapes = _shapes(bits, rest[2] == 1) if known else []
         if not known or 8 * width * sum(prod(shape) for shape in shapes) != len(body):
-            raise UsageError("These bytes are no pool of correlated randomness.", "Fill a new pool.")
+            raise UsageError("These bytes are not a pool of correlated randomness.", "Fill a new pool.")
         words = np.frombuffer(body, dtype="<u8").astype(np.uint64)
         arrays, used = [], 0
         for shape in shapes:

@@ -66,7 +66,7 @@ def set_up(role: Role, channel: Channel, random: Randomness) -> Ends:
     """Run the set-up, the same code on both sides.
 
     Raises:
-        ProtocolViolation: the peer sent something that is no point, or a reflected nonce.
+        ProtocolViolation: the peer sent something that is not a point, or a reflected nonce.
     """
     keys = exchange(role, channel, random)
     own = _Owner(keys, role, random)

@@ -271,7 +271,7 @@ class SilentComparison:
             holds_x: whether the local number is x; the sides say the opposite.
 
         Returns:
-            Own XOR shares, shape (w,).
+            Local XOR shares, shape (w,).
         """
         bits, width = planes.shape
         layout = SilentDigits.of(bits)
@@ -308,7 +308,7 @@ class SilentComparison:
             holds_x: whether the local digits are those of x.
 
         Returns:
-            Own shares of g and p, shape (2, v).
+            Local shares of g and p, shape (2, v).
         """
         share: Word = pads[0]
         if not digits.size:

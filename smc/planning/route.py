@@ -176,7 +176,7 @@ class _Search:
     def _paths(self, start: State, bits: int, moduli: set[Modulus], sees: frozenset[Role]) -> Paths:
         """The cheapest allowed conversions from `start` to every state that can be reached (Dijkstra).
 
-        What a session sets up is paid once for all steps of a plan, so it is no part of a path's price. A
+        What a session sets up is paid once for all steps of a plan, so it is not part of a path's price. A
         state keeps one path for each collection of set-ups that a cheaper path does not get by with.
         """
         parameters = replace(self._parameters, bits=bits)
@@ -210,7 +210,7 @@ class _Search:
             for mirrored, seen in seen_by:
                 if seen.form is not spec.inputs[0] or seen.bitwise is not spec.bitwise:
                     continue
-                # What opens a value to a party that its form does not show it to is no road, however cheap.
+                # Nothing may open a value to a party that its form does not show it to, however cheap.
                 if not _roles(spec, mirrored) <= sees:
                     continue
                 if spec.takes is not None and (seen.modulus is None or not spec.takes.allows(seen.modulus)):

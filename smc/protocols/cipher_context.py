@@ -56,7 +56,7 @@ class CipherContext(Protocol[B]):
 
     @property
     def report(self) -> Report:
-        """Told about progress."""
+        """Called as work proceeds."""
         ...
 
     @property
@@ -81,7 +81,7 @@ class KeyedCipherContext(Generic[OwnT, PeerT]):
     Attributes:
         channel: the conversation with the peer.
         random: the source of randomness.
-        report: told about progress.
+        report: called as work proceeds.
         own: the cipher of which this party holds the secret key.
         peer: the cipher of which the peer holds the secret key.
     """
@@ -113,7 +113,7 @@ def elgamal_context(
     """Make an ElGamal key for this session and exchange public keys; both parties do so at the same place.
 
     Raises:
-        ProtocolViolation: the peer's key is no point of the curve.
+        ProtocolViolation: the peer's key is not a point of the curve.
     """
     secret = generate_elgamal(random)
     channel.send(PublicPoint(_row(secret.public.data)))

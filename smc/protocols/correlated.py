@@ -84,7 +84,7 @@ def reduced(sums: Numbers, modulus: int) -> Numbers:
     """Numbers modulo M, of sums and differences of a few numbers modulo M.
 
     Args:
-        sums: of at most three numbers, without a negative part where M `fits_words` and is no power of two.
+        sums: of at most three numbers, none subtracted where M `fits_words` and is not a power of two.
         modulus: M.
     """
     if _is_word_power(modulus):
@@ -123,7 +123,7 @@ def send(session: Session, factors: Numbers, modulus: int) -> Numbers:
         modulus: M, at least 2.
 
     Returns:
-        Own shares of bit times number modulo M, shape (n,).
+        Local shares of bit times number modulo M, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -153,7 +153,7 @@ def choose(session: Session, choices: Bit, modulus: int) -> Numbers:
         modulus: M, at least 2.
 
     Returns:
-        Own shares of bit times number modulo M, shape (n,).
+        Local shares of bit times number modulo M, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

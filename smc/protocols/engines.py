@@ -20,7 +20,7 @@ class Engine:
         baseline: a protocol of the literature, here to be measured against.
         pools: its comparisons can be made out of a pool.
         chunk: most comparisons at once: less where each of them is a Python object.
-        sample: of so many comparisons the cost of one can be told: what is padded or made in portions costs
+        sample: of so many comparisons the cost of one is known: what is padded or made in portions costs
             too much in smaller numbers.
     """
 

@@ -80,8 +80,8 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
     own = _fitting(session, comparisons, bits, holds_x=holds_x)
     rows = np.frombuffer(b"".join([*own, *[_NOBODY] * (OFFERS - len(own))]), np.uint8)
     session.channel.send(PoolOffer(ByteRows(rows.reshape(OFFERS, POOL_NAME_BYTES))))
-    told = session.channel.recv(PoolOffer, ExpectedByteRows(OFFERS, POOL_NAME_BYTES))
-    theirs = [row.tobytes() for row in told]
+    listed = session.channel.recv(PoolOffer, ExpectedByteRows(OFFERS, POOL_NAME_BYTES))
+    theirs = [row.tobytes() for row in listed]
     alices, bobs = (own, theirs) if session.role is Role.ALICE else (theirs, own)
     name = next((name for name in alices if name in bobs and name != _NOBODY), None)
     if name is None:

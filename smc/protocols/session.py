@@ -34,7 +34,7 @@ class Session:
         own_key: the local Paillier key, or None where no type needs one.
         peer_key: the peer's public Paillier key, or None.
         random: the source of randomness.
-        report: told about progress.
+        report: called as work proceeds.
         dgk_key: the local DGK key; without one the session makes one when it first needs it, which takes
             about a tenth of a second. To save that, keep the key and give it to the next session.
         mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
@@ -111,5 +111,5 @@ class Session:
         return self._dgk
 
     def _tell(self, stage: str, done: int, of: int) -> None:
-        """Pass progress on to whoever is told at that time."""
+        """Pass progress on to whoever listens at that time."""
         self.report(stage, done, of)

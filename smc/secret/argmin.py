@@ -36,11 +36,11 @@ def least(session: Session, words: Word, bounds: Bounds) -> tuple[Word, Word]:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (rows, n) with n >= 1.
+        words: local shares, shape (rows, n) with n >= 1.
         bounds: of the integers; their distance fits a word.
 
     Returns:
-        Own shares of the first place of the least, and of the least, shape (rows,) each.
+        Local shares of the first place of the least, and of the least, shape (rows,) each.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -41,11 +41,11 @@ def one_hot(session: Session, words: Word, differences: Bounds) -> Bit:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (rows, n) with n >= 1; modulo any power of two above twice the bounds.
+        words: local shares, shape (rows, n) with n >= 1; modulo any power of two above twice the bounds.
         differences: bounds of the difference of any two integers of a row.
 
     Returns:
-        Own XOR shares, shape (rows, n), of bits of which one in each row is 1.
+        Local XOR shares, shape (rows, n), of bits of which one in each row is 1.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

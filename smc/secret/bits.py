@@ -33,7 +33,7 @@ class SecretBits:
 
     Args:
         session: this side of the run.
-        shares: own shares, zeros and ones as uint8, one- or two-dimensional.
+        shares: local shares, zeros and ones as uint8, one- or two-dimensional.
 
     Raises:
         UsageError: the shares are of another type or shape.
@@ -110,7 +110,7 @@ class SecretBits:
             recipients: who learns them; the same on both sides.
 
         Returns:
-            The bits in their shape, or None for a party that is no recipient.
+            The bits in their shape, or None for a party that is not a recipient.
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.

@@ -62,7 +62,7 @@ def overlaps(session: Session, rows: Octet) -> Octet:
             and the same on both sides.
 
     Returns:
-        Own shares modulo 256, shape (blocks, r, r): entry (k, i, j) belongs to Alice's row i and Bob's row j.
+        Local shares modulo 256, shape (blocks, r, r): entry (k, i, j) is of Alice's row i and Bob's row j.
 
     Raises:
         UsageError: the blocks are too large.

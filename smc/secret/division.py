@@ -90,13 +90,13 @@ def divide(
 
     Args:
         session: this side of the run.
-        numerator: own shares of integers that are not negative, shape (n,).
-        divisor: own shares of positive integers, shape (n,).
+        numerator: local shares of integers that are not negative, shape (n,).
+        divisor: local shares of positive integers, shape (n,).
         steps: from `digits`.
         owner: the party whose shares are the divisors themselves, the other's being zero; None if neither.
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -33,7 +33,7 @@ def held_integers(values: PublicInts) -> NDArray[np.int64]:
     """Integers as an array of 64-bit ones.
 
     Raises:
-        UsageError: they are no integers.
+        UsageError: they are not integers.
         DomainError: one does not fit 63 bits and a sign.
     """
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)

@@ -77,7 +77,7 @@ def send(session: Session, vectors: Word, bits: int) -> Word:
         bits: of the chooser's integers, 0 to 64.
 
     Returns:
-        Own shares of integer times vector, shape (n, length).
+        Local shares of integer times vector, shape (n, length).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -104,7 +104,7 @@ def choose(session: Session, integers: Word, bits: int, length: int) -> Word:
         length: of the sender's vectors.
 
     Returns:
-        Own shares of integer times vector, shape (n, length).
+        Local shares of integer times vector, shape (n, length).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

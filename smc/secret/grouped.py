@@ -93,13 +93,13 @@ def sums(
     Args:
         session: this side of the run.
         own: the local rows, shape (n, length), modulo 2**width.
-        own_bits: own XOR shares of the groups of the local rows, shape (n, groups).
+        own_bits: local XOR shares of the groups of the local rows, shape (n, groups).
         peer: what is public of the peer's rows.
-        peer_bits: own XOR shares of their groups, shape (n', groups').
+        peer_bits: local XOR shares of their groups, shape (n', groups').
         width: bits of the words, 32 or 64: `word_bits`.
 
     Returns:
-        Own shares modulo 2**width of the sums of the local rows, shape (groups, length), and of the peer's,
+        Local shares modulo 2**width of the sums of the local rows, shape (groups, length), and of the peer's,
         shape (groups', length'); for `lifted`.
 
     Raises:
@@ -127,7 +127,7 @@ def lifted(session: Session, words: Words, width: int) -> Word:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n, m), bits above the width 0.
+        words: local shares, shape (n, m), bits above the width 0.
         width: 32 or 64; at 64 nothing is sent.
 
     Raises:

@@ -261,7 +261,7 @@ class SecretInts(SharedWords):
         return self._owned(self._shares - shares, (self._bounds - bounds).fit("compare"), owner, self._scale)
 
     def _aligned(self, other: SecretInts | Public, operation: str) -> tuple[Word, Bounds, Role | None]:
-        """Own shares of the other operand at the local scale, its bounds, and who owns what comes out."""
+        """Local shares of the other operand at the local scale, its bounds, and who owns what comes out."""
         if isinstance(other, SecretInts):
             if other._scale != self._scale:
                 raise UsageError(

@@ -45,11 +45,11 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n,).
+        words: local shares, shape (n,).
         bounds: of the integers; where they settle the answer nothing is sent.
 
     Returns:
-        Own XOR shares, shape (n,).
+        Local XOR shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -71,11 +71,11 @@ def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n,).
+        words: local shares, shape (n,).
         bounds: of the integers; where they settle the answer nothing is sent.
 
     Returns:
-        Own XOR shares, shape (n,).
+        Local XOR shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

@@ -39,12 +39,12 @@ def gate(
 
     Args:
         session: this side of the run.
-        bits: own XOR shares, shape (n,).
-        words: own shares, shape (n,).
+        bits: local XOR shares, shape (n,).
+        words: local shares, shape (n,).
         owner: the party whose shares are the integers themselves, the other's being zero; None if neither.
 
     Returns:
-        Own shares, shape (n,): the integer where the bit is 1, else 0.
+        Local shares, shape (n,): the integer where the bit is 1, else 0.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

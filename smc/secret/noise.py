@@ -48,7 +48,7 @@ def draw(session: Session, distributions: Sequence[Distribution]) -> NDArray[np.
         distributions: the distribution of each draw, n of them.
 
     Returns:
-        Own shares, shape (n,): the sum of both sides' is the draw modulo 2**64, negative ones wrapped.
+        Local shares, shape (n,): the sum of both sides' is the draw modulo 2**64, negative ones wrapped.
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

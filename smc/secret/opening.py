@@ -48,11 +48,11 @@ def open_words(
 
     Args:
         session: this side of the run.
-        shares: own additive shares modulo 2**64, shape (n,).
+        shares: local additive shares modulo 2**64, shape (n,).
         recipients: who learns the values; the same on both sides.
 
     Returns:
-        The values modulo 2**64, or None for a party that is no recipient.
+        The values modulo 2**64, or None for a party that is not a recipient.
 
     Raises:
         ProtocolViolation: the peer sent another number of shares.
@@ -71,11 +71,11 @@ def open_bits(
 
     Args:
         session: this side of the run.
-        shares: own XOR shares, shape (n,).
+        shares: local XOR shares, shape (n,).
         recipients: who learns the bits; the same on both sides.
 
     Returns:
-        The bits, or None for a party that is no recipient.
+        The bits, or None for a party that is not a recipient.
 
     Raises:
         ProtocolViolation: the peer sent another number of shares.

@@ -51,8 +51,8 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
 
     Args:
         session: this side of the run.
-        eligible: own XOR shares of which pairs count, shape (blocks, r, r).
-        scores: own shares of the scores, same shape. Those of eligible pairs lie in [1, most] and differ
+        eligible: local XOR shares of which pairs count, shape (blocks, r, r).
+        scores: local shares of the scores, same shape. Those of eligible pairs lie in [1, most] and differ
             within a row and within a column; a modulus of more than 2 * most, a power of two, suffices.
         most: public.
 
@@ -74,11 +74,11 @@ def both(session: Session, rows: Bit, columns: Bit) -> Bit:
 
     Args:
         session: this side of the run.
-        rows: own XOR shares of marks, shape (blocks, r).
+        rows: local XOR shares of marks, shape (blocks, r).
         columns: the same of the columns.
 
     Returns:
-        Own XOR shares, shape (blocks, r, r).
+        Local XOR shares, shape (blocks, r, r).
     """
     shape = (*rows.shape, rows.shape[1])
     return _and(session, np.broadcast_to(rows[:, :, None], shape), np.broadcast_to(columns[:, None], shape))
@@ -94,11 +94,11 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
 
     Args:
         session: this side of the run.
-        lines: own shares, shape (k, n).
+        lines: local shares, shape (k, n).
         bounds: of the differences of values.
 
     Returns:
-        Own XOR shares of the places, shape (k, n), and own shares of the values, shape (k,).
+        Local XOR shares of the places, shape (k, n), and local shares of the values, shape (k,).
     """
     entrants, levels = lines, []
     while entrants.shape[1] > 1:

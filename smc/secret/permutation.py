@@ -2,7 +2,7 @@
 
     owner (order; switches s of a Benes network)      peer
       choice s of every switch    -- matrices -->       pads P0, P1
-      own shares through the network                    own shares through the network
+      local shares through the network                    local shares through the network
       crossing: d' = its difference                     crossing: d its difference, c = P0 + d - P1
                                   <-- c --
       moved: s d' + P_s + s c                           moved: -P0
@@ -49,15 +49,15 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
 
     Args:
         session: this side of the run.
-        shares: own shares, shape (n,).
+        shares: local shares, shape (n,).
         owner: who knows the order.
         order: at the owner a permutation of range(n): entry k of the result is entry order[k]; else None.
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
 
     Raises:
-        UsageError: the order is missing, is on the wrong side, or is no permutation.
+        UsageError: the order is missing, is on the wrong side, or is not a permutation.
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     if (order is None) is (session.role is owner):
@@ -81,7 +81,7 @@ def cost(count: int, owner: Role) -> Cost:
 def _whole(order: Index, count: int) -> Index:
     """The order on all wires of the network; those past the vector stay."""
     if order.shape != (count,) or (np.sort(order) != np.arange(count)).any():
-        raise UsageError("The order is no permutation of the vector's places.")
+        raise UsageError("The order is not a permutation of the vector's places.")
     return np.concatenate([order, np.arange(count, wires_for(count))])
 
 

@@ -51,13 +51,13 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
 
     Args:
         session: this side of the run.
-        left: own shares, shape (n,).
-        right: own shares, shape (n,).
+        left: local shares, shape (n,).
+        right: local shares, shape (n,).
         left_kind: what is public of the left factor.
         right_kind: what is public of the right factor.
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -81,10 +81,10 @@ def square(session: Session, words: Word) -> Word:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n,).
+        words: local shares, shape (n,).
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
     """
     if session.role is Role.ALICE:
         mixed = gilboa.send(session, words[:, None], WORD_BITS)
@@ -99,13 +99,13 @@ def matmul(session: Session, left: Word, right: Word, left_kind: Operand, right_
 
     Args:
         session: this side of the run.
-        left: own shares, shape (n, k).
-        right: own shares, shape (k, m).
+        left: local shares, shape (n, k).
+        right: local shares, shape (k, m).
         left_kind: what is public of the left factor.
         right_kind: what is public of the right factor.
 
     Returns:
-        Own shares, shape (n, m).
+        Local shares, shape (n, m).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -152,7 +152,7 @@ def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operan
         kind: of the chooser's matrix.
 
     Returns:
-        Own shares, shape (n, m).
+        Local shares, shape (n, m).
     """
     rows, inner, columns = shape
     result = np.empty((rows, columns), dtype=np.uint64)

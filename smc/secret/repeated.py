@@ -158,12 +158,12 @@ class RepeatedFactors:
         """Multiply both matrices.
 
         Args:
-            own_factor: own shares of what the local matrix is multiplied by, shape (m, length).
-            peer_factor: own shares of what the peer's matrix is multiplied by, shape (m', length').
+            own_factor: local shares of what the local matrix is multiplied by, shape (m, length).
+            peer_factor: local shares of what the peer's matrix is multiplied by, shape (m', length').
             width: bits of the words, up to 64.
 
         Returns:
-            Own shares, modulo 2**width (bits above are arbitrary), of the local matrix times its factor,
+            Local shares, modulo 2**width (bits above are arbitrary), of the local matrix times its factor,
             shape (n, length), and of the peer's times its factor, shape (n', length').
 
         Raises:

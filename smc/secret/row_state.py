@@ -39,7 +39,7 @@ class Register:
 
     @property
     def shares(self) -> Word:
-        """Own shares, modulo 2**64, in the present order."""
+        """Local shares, modulo 2**64, in the present order."""
         return self._shares
 
     def arrange(self, order: Index | None) -> None:
@@ -67,7 +67,7 @@ class Register:
         """Add to the first words in the present order.
 
         Args:
-            shares: own shares, shape (k,), k at most the size.
+            shares: local shares, shape (k,), k at most the size.
         """
         self._blank = False
         self._shares[: len(shares)] += shares

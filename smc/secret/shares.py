@@ -24,7 +24,7 @@ class SharedWords:
 
     Args:
         session: this side of the run.
-        shares: own additive shares modulo 2**64, one- or two-dimensional.
+        shares: local additive shares modulo 2**64, one- or two-dimensional.
         bounds: public; of the held integers.
         scale: fractional bits.
         owner: the party whose shares are the held integers, the other's being zero; None if neither.
@@ -113,7 +113,7 @@ class SharedWords:
 
         Args:
             session: this side of the run.
-            shares: own additive shares modulo 2**64, negative integers wrapped, shape (n,) or (n, m).
+            shares: local additive shares modulo 2**64, negative integers wrapped, shape (n,) or (n, m).
             bounds: public; of the held integers, on the caller's word.
             scale: fractional bits.
 

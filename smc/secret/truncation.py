@@ -62,12 +62,12 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n,).
+        words: local shares, shape (n,).
         bounds: of the integers, accepted by `shifted_bounds`.
         bits: 1 to 62.
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.
@@ -124,12 +124,12 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
 
     Args:
         session: this side of the run.
-        words: own shares, shape (n,).
+        words: local shares, shape (n,).
         bounds: of the integers, accepted by `divided_bounds`.
         divisor: at least 2.
 
     Returns:
-        Own shares, shape (n,).
+        Local shares, shape (n,).
 
     Raises:
         ProtocolViolation: the peer sent something else than the protocol says.

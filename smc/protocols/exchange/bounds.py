@@ -63,7 +63,7 @@ def exchange_declarations(session: Session, own: Sequence[Declared], theirs: int
         theirs: how many the peer has.
 
     Raises:
-        ProtocolViolation: the peer's bounds are no bounds, or its scale is none.
+        ProtocolViolation: the bounds of the peer are impossible, or its scale is.
     """
     encoded = b"".join(
         each.lower.to_bytes(_WORD_BYTES, "big", signed=True)

@@ -56,7 +56,7 @@ def exchange_texts(session: Session, own: bytes, length: int) -> str:
     try:
         return received.decode("utf-8")
     except UnicodeDecodeError:
-        raise ProtocolViolation("The peer's declarations are no text.") from None
+        raise ProtocolViolation("The peer's declarations are not text.") from None
 
 
 def texts_cost(alice: int, bob: int) -> Cost:

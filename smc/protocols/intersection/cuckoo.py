@@ -145,7 +145,7 @@ def _evict(
 ) -> None:
     """Put the waiting keys into their bins and let those that were there look for another one.
 
-    Which bin a key tries is told by bits of the key itself, which is as good as random, and by the round.
+    Which bin a key tries follows from bits of the key itself, as good as random, and from the round.
     """
     for turn in range(_MAX_ROUNDS):
         if not len(waiting):

@@ -19,7 +19,7 @@ Inputs: distinct keys of 128 bits, hashed under a salt that was not known when t
 Outputs: a bit for each key of the receiver, and of the sender if both are to learn.
 Learns: the receiver which of its keys the sender has. The sender nothing, or which of its keys the receiver
     has. The rows are in random order, the masks in them are pseudorandom but for the one of a common key; the
-    sender's bits tell the row of a key, not the column, which would tell of other keys in the table.
+    sender's bits show the row of a key, not the column, which would say something of other keys in the table.
 Assumes: semi-honest parties, `smc.oblivious.oprf`, `smc.protocols.intersection.cuckoo`. A key is taken for
     common that is not with probability below 2**-40 over all keys; hashes of 128 bits add n m 2**-128.
 Cost: `cost`; 41 bytes per key of the receiver and 30 per key of the sender at a million keys each; 4 rounds,
