@@ -106,7 +106,7 @@ def test_numbers_that_are_no_ciphertexts_are_refused(number: int, place: int) ->
     numbers = [1, 2, 3]
     numbers[place] = int(number)
     width = KEY.public.ciphertext_bytes
-    with pytest.raises(ProtocolViolation, match="no DGK ciphertext"):
+    with pytest.raises(ProtocolViolation, match="not a DGK ciphertext"):
         PEER.expected(3).decode(b"".join(n.to_bytes(width, "big") for n in numbers))
 
 

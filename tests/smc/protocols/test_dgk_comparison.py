@@ -263,7 +263,7 @@ def test_numbers_that_are_no_ciphertexts_are_refused_on_both_sides(number: int |
         seat.channel.send(dgk.Blinded(batch(Role.ALICE, SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
-    with pytest.raises(ProtocolViolation, match="no DGK ciphertext"):
+    with pytest.raises(ProtocolViolation, match="not a DGK ciphertext"):
         run_pair(as_alice, lambda session: dgk.bob(with_key(session), given, Nothing(1), Plain([3])))
-    with pytest.raises(ProtocolViolation, match="no DGK ciphertext"):
+    with pytest.raises(ProtocolViolation, match="not a DGK ciphertext"):
         run_pair(lambda session: dgk.alice(with_key(session), given, Plain([3]), Nothing(1)), as_bob)
