@@ -146,7 +146,7 @@ def test_a_half_that_was_used_before_is_refused(cheat):
 )
 def test_bytes_that_are_no_pool_are_refused(spoil):
     (left, _), _ = filled(64, 8)
-    with pytest.raises(UsageError, match="no pool"):
+    with pytest.raises(UsageError, match="not a pool"):
         Pool.load(spoil(left.export()))
 
 

@@ -90,9 +90,9 @@ def test_the_order_does_not_show(monkeypatch, turned):
 @pytest.mark.parametrize(
     ("order", "match"),
     [
-        ([0, 0, 1], "no permutation"),
-        ([0, 1], "no permutation"),
-        ([0, 1, 3], "no permutation"),
+        ([0, 0, 1], "not a permutation"),
+        ([0, 1], "not a permutation"),
+        ([0, 1, 3], "not a permutation"),
         (None, "owner"),
     ],
 )
