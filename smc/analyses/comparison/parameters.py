@@ -10,15 +10,12 @@ from smc.analyses.columns import Schema
 from smc.analyses.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
-from smc.planning.registry import DEFAULT_ENGINE, ENGINES
+from smc.planning.registry import DEFAULT_ENGINE, ENGINES, POOL_ENGINES
 from smc.planning.route import MAX_BITS
 from smc.protocols.spec import Modulus, parse_modulus
 
 _PLACE = "[parameters]"
 _KEYS = ("type", "bits", "engine", "offset", "x", "y", "delta_modulus", "pool")
-POOL_ENGINES = ("auto", "oblivious")
-"""Engines whose routes may end where a pool is of use."""
-
 NUMBERS = ("integer", "decimal")
 """Kinds of columns that hold plain numbers."""
 

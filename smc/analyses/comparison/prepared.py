@@ -11,9 +11,6 @@ from smc.protocols.pools import offer_cost, take_pool
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Parameters
 
-BOTTOM = "oblivious"
-"""The protocol that can compare out of a pool."""
-
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -37,7 +34,7 @@ def need_of(plan: Plan, parameters: Parameters) -> Need | None:
         plan: the route.
         parameters: of the whole run.
     """
-    if plan.bottom.name != BOTTOM:
+    if not _takes_pools(plan):
         return None
     full, rest = divmod(parameters.count, size := plan.chunk(parameters))
     chunks = [size] * full + ([rest] if rest else [])
@@ -47,9 +44,14 @@ def need_of(plan: Plan, parameters: Parameters) -> Need | None:
     return Need(slots, inside.bits, Role.BOB if mirrored else Role.ALICE)
 
 
+def _takes_pools(plan: Plan) -> bool:
+    engine = plan.bottom.engine
+    return engine is not None and engine.pools
+
+
 def agreement_cost(plan: Plan) -> Cost:
     """The cost of looking for a pool when there is none in common."""
-    return offer_cost() if plan.bottom.name == BOTTOM else Cost()
+    return offer_cost() if _takes_pools(plan) else Cost()
 
 
 def use_prepared(session: Session, plan: Plan, parameters: Parameters) -> str:
