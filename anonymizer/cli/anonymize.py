@@ -265,7 +265,7 @@ def _page(
         ("Sensitive", ", ".join(roles.sensitive) or "none"),
         ("Hierarchies for", ", ".join(spec.hierarchies) or "no column"),
         ("Rows released", f"{assessment.released:,} of {assessment.rows:,}"),
-        ("Promised", "; ".join(map(str, promises)) or "nothing"),
+        ("Promised", " ".join(map(str, promises)) or "nothing"),
         ("Randomness", "of the operating system" if seed is None else f"from seed {seed}"),
     ]
     story = ReleaseStory(

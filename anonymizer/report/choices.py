@@ -100,7 +100,7 @@ def choice_page(chosen: Choice, facts: Facts, cautions: Sequence[str]) -> str:
         ("Looked for", _GOALS[chosen.goal]),
         (
             f"Promised at epsilon {epsilons.max():.4g}, the largest tried",
-            "; ".join(map(str, trials.promised)) or "nothing",
+            " ".join(map(str, trials.promised)) or "nothing",
         ),
         ("Noise of a count at this epsilon (Algorithm 5)",
          f"{number(largest_noise(chosen.epsilon))} rows: two standard deviations, {100 * WITHIN:.1f} % of "
