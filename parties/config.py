@@ -239,10 +239,10 @@ def _file(top: StrictTable, section: str, folder: Path) -> Path:
     return path
 
 
-def _between(table: StrictTable, key: str, default: int, least: int, most: int) -> int:
-    value = table.integer(key, default, least=least)
-    if value > most:
-        raise table.fail(key, f"is above {most}", f"Write {most} or less.")
+def _between(table: StrictTable, key: str, default: int, minimum: int, maximum: int) -> int:
+    value = table.integer(key, default, minimum=minimum)
+    if value > maximum:
+        raise table.fail(key, f"is above {maximum}", f"Write {maximum} or less.")
     return value
 
 

@@ -115,13 +115,13 @@ class StrictTable:
             raise self.fail(key, f"is {value!r}", near(value, known))
         return value
 
-    def integer(self, key: str, default: int | None = None, *, least: int | None = None) -> int:
-        """An integer of at least `least`."""
+    def integer(self, key: str, default: int | None = None, *, minimum: int | None = None) -> int:
+        """An integer of at least `minimum`."""
         value = self._value(key, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.fail(key, "has to be an integer", "Write it without quotation marks or point.")
-        if least is not None and value < least:
-            raise self.fail(key, f"is below {least}", f"Write {least} or more.")
+        if minimum is not None and value < minimum:
+            raise self.fail(key, f"is below {minimum}", f"Write {minimum} or more.")
         return value
 
     def fraction(self, key: str, default: str | None = None) -> Fraction:

@@ -124,15 +124,15 @@ def _category(labels: tuple[str, ...]) -> Parse:
     return category
 
 
-def _text(most: int) -> Parse:
+def _text(maximum: int) -> Parse:
     def text(cell: Any) -> str:
         if isinstance(cell, bool) or not isinstance(cell, str | int):
             raise ValueError("is not a text")
         held = plain_text(cell)
         if CONTROL.search(held):
             raise ValueError("has a control character")
-        if len(held) > most:
-            raise ValueError(f"has more than {most} characters")
+        if len(held) > maximum:
+            raise ValueError(f"has more than {maximum} characters")
         return held
 
     return text

@@ -64,7 +64,7 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
                 "Peers see names, units and labels: clean them here and in the source, or select them under "
                 "other names in a query.",
             )
-    maximum_length = table.integer("maximum_length", _LENGTH, least=1) if kind == "text" else _LENGTH
+    maximum_length = table.integer("maximum_length", _LENGTH, minimum=1) if kind == "text" else _LENGTH
     if maximum_length > _MAX_LENGTH:
         raise table.fail("maximum_length", f"is above {_MAX_LENGTH}", "Lower it.")
     tokens = table.texts("missing_tokens", ())
@@ -109,7 +109,7 @@ def _schema(kind: str, table: StrictTable) -> Schema:
             raise table.fail("unit", "cannot be chosen for dates", f"Leave it out; dates are held as {DAYS}.")
         return Schema("integer", lower=lower, upper=upper, unit=DAYS)
     if kind == "decimal":
-        scale = table.integer("scale", least=0)
+        scale = table.integer("scale", minimum=0)
         if scale > 18:
             raise table.fail("scale", "is above 18", "Choose at most 18 digits after the point.")
         lower, upper = _bounds(table, lambda key: _scaled(table, key, scale))

@@ -65,7 +65,7 @@ def reader(column: ColumnDeclaration) -> Reader:
     return bounded
 
 
-def _texts(most: int) -> Reader:
+def _texts(maximum: int) -> Reader:
     def texts(cells: Sequence[Any]) -> list[str] | None:
         if {*map(type, cells)} - {str}:
             return None
@@ -75,7 +75,7 @@ def _texts(most: int) -> Reader:
         joined = " ".join(held)
         if CONTROL.search(joined) or not unicodedata.is_normalized("NFC", joined):
             return None
-        return held if max(map(len, held), default=0) <= most else None
+        return held if max(map(len, held), default=0) <= maximum else None
 
     return texts
 

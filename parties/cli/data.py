@@ -1,4 +1,4 @@
-"""Commands about what the party has: data."""
+"""Commands about the data sets of the catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about jobs; with those about data."""
+"""Commands about jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from parties.cli import certificates, retention
-from parties.cli import data as data_commands
 from parties.cli.data import local_admission
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
@@ -264,7 +263,7 @@ def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json:
 for _command in (certificates.certificate, certificates.verify, retention.forget, retention.prune):
     job.add_command(_command)
 
-COMMANDS: tuple[click.Command, ...] = (job, *data_commands.COMMANDS)
+COMMANDS: tuple[click.Command, ...] = (job,)
 
 
 def _result_word(entry: dict[str, Any]) -> str:

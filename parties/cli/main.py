@@ -38,7 +38,7 @@ ENTRIES: Final = {
         "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
     ),
     "keys": Entry("parties.cli.party", "This party's keys."),
-    "data": Entry("parties.cli.jobs", "The data sets of the catalog."),
+    "data": Entry("parties.cli.data", "The data sets of the catalog."),
     "policy": Entry("parties.cli.policy", "What this party allows."),
     "job": Entry("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
     "ledger": Entry("parties.cli.ledger", "What was spent, released, run and decided."),

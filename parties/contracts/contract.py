@@ -17,7 +17,7 @@ from parties.contracts import canonical
 from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
 from smc.analyses.columns import Schema
-from smc.analyses.disclosure.limits import MOST, NO_LIMITS, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, Limits
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 
@@ -224,7 +224,7 @@ def _parse_limits(entry: Any) -> Limits | None:
         return None
     if set(entry) != {*_COUNTS, *_PARTS}:
         raise ValueError
-    if not all(type(entry[name]) is int and 0 <= entry[name] <= MOST for name in _COUNTS):
+    if not all(type(entry[name]) is int and 0 <= entry[name] <= MAX_LIMIT for name in _COUNTS):
         raise ValueError
     parts = {name: _parse_part(entry[name]) for name in _PARTS}
     if not 0 < parts["dominance"] <= 1 or 0 < parts["maximum_ratio"] < 1:
@@ -236,7 +236,7 @@ def _parse_part(text: Any) -> Fraction:
     if not isinstance(text, str) or not _PART.fullmatch(text):
         raise ValueError
     part = Fraction(text)
-    if str(part) != text or part < 0 or max(part.numerator, part.denominator) > MOST:
+    if str(part) != text or part < 0 or max(part.numerator, part.denominator) > MAX_LIMIT:
         raise ValueError
     return part
 

@@ -140,7 +140,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         recipients=_recipients(job),
         parameters=parameters,
         title=_title(job),
-        seconds=limits.integer("seconds", SECONDS, least=1),
+        seconds=limits.integer("seconds", SECONDS, minimum=1),
     )
     for table in (job, limits, top):
         table.close()

@@ -257,8 +257,10 @@ class Courier:
 
         Else two parties that dial each other with all their places would go on to do so.
         """
-        least, most = _BUSY_SECONDS
+        first, longest = _BUSY_SECONDS
         with self._changed:
-            pause = min(most, least * 2 ** min(self._refusals, 10)) * (0.5 + self._random.bytes(1)[0] / 255)
+            pause = min(longest, first * 2 ** min(self._refusals, 10)) * (
+                0.5 + self._random.bytes(1)[0] / 255
+            )
             self._refusals += 1
             self._busy_until = time.monotonic() + pause

@@ -105,13 +105,13 @@ class RunLimits:
         Raises:
             PolicyError: it does not.
         """
-        for key, have, most in (
+        for key, have, maximum in (
             ("runs_per_day", runs.day, self.day),
             ("runs_total", runs.ever, self.ever),
         ):
-            if most is not None and have >= most:
+            if maximum is not None and have >= maximum:
                 raise PolicyError(
-                    f"{of}: rule {self.rule!r} allows {key} = {most}, and so many have begun.",
+                    f"{of}: rule {self.rule!r} allows {key} = {maximum}, and so many have begun.",
                     "Try again tomorrow." if key == "runs_per_day" else "Raise it, if so many may be shown.",
                 )
 

@@ -79,7 +79,7 @@ def check_private(path: Path) -> None:
         raise ConfigError(f"{path} is open to other users.", f"Run `chmod {mode} {path}`.")
 
 
-def read_private(path: Path, most: int = 1 << 16) -> bytes:
+def read_private(path: Path, maximum: int = 1 << 16) -> bytes:
     """The content of a private file of at most `most` bytes.
 
     Raises:
@@ -87,7 +87,7 @@ def read_private(path: Path, most: int = 1 << 16) -> bytes:
     """
     check_private(path)
     with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise ConfigError(f"{path} is longer than {most} bytes.", "Restore it from a copy.")
+        data = file.read(maximum + 1)
+    if len(data) > maximum:
+        raise ConfigError(f"{path} is longer than {maximum} bytes.", "Restore it from a copy.")
     return data

@@ -175,9 +175,9 @@ def _document(text: str) -> dict[str, Any]:
     return document
 
 
-def _hexadecimal(document: dict[str, Any], name: str, least: int, most: int) -> str:
+def _hexadecimal(document: dict[str, Any], name: str, minimum: int, maximum: int) -> str:
     value = document[name]
-    if not least <= len(value) <= most or not re.fullmatch(r"[0-9a-f]+", value):
+    if not minimum <= len(value) <= maximum or not re.fullmatch(r"[0-9a-f]+", value):
         raise PairingError(f"The pairing file's {name} is not hexadecimal or not of the right length.", _HINT)
     return str(value)
 

@@ -111,14 +111,14 @@ def conditions(rule: Rule, view: JobView) -> Iterator[Condition]:
     if view.dataset and view.rows is not None and view.persons is not None:
         yield from _least_rows(rule, view, view.rows, view.persons)
     lower = "Set seconds below [limits] lower."
-    yield _most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
+    yield _at_most(rule, "maximum_seconds", view.seconds, "seconds", rule.maximum_seconds, lower)
     yield from _runs(rule, view)
     yield from _kinds(rule, view, kind)
     if view.facts.loss:
         yield from _losses(rule, view)
 
 
-def _most(rule: Rule, key: str, value: int, unit: str, limit: int, hint: str) -> Condition:
+def _at_most(rule: Rule, key: str, value: int, unit: str, limit: int, hint: str) -> Condition:
     if value <= limit:
         return Condition(rule.name, key, True, "policy", f"{value} of at most {limit} {unit}")
     return Condition(rule.name, key, False, "policy", f"{value} {unit} are over {key} {limit}", hint)
@@ -129,10 +129,10 @@ def _runs(rule: Rule, view: JobView) -> Iterator[Condition]:
     runs = view.runs(rule.name)
     if rule.runs_per_day is not None:
         again = "Try again tomorrow."
-        yield _most(rule, "runs_per_day", runs.day + 1, "runs in 24 hours", rule.runs_per_day, again)
+        yield _at_most(rule, "runs_per_day", runs.day + 1, "runs in 24 hours", rule.runs_per_day, again)
     if rule.runs_total is not None:
         over = "Raise runs_total, if results of so many runs may lie side by side."
-        yield _most(rule, "runs_total", runs.ever + 1, "runs", rule.runs_total, over)
+        yield _at_most(rule, "runs_total", runs.ever + 1, "runs", rule.runs_total, over)
     elif view.facts.matches:
         what = (
             "the job matches rows, and by whether limits hold, whoever brings chosen rows can ask in each "
@@ -227,15 +227,15 @@ def _least_rows(rule: Rule, view: JobView, rows: int, persons: int) -> Iterator[
     """The least sizes, as far as they follow from the local rows alone."""
     minimum_set = rule.limits.minimum_set if view.facts.matches else 0
     unit = "rows" if persons == rows else "persons"
-    for key, count, least, what in (
+    for key, count, minimum, what in (
         ("minimum_rows", persons, rule.minimum_rows, unit),
         ("minimum_set", rows, minimum_set, "rows"),
     ):
-        if count < least:
-            text = f"the data set has fewer than {least} {what}"
+        if count < minimum:
+            text = f"the data set has fewer than {minimum} {what}"
             yield Condition(rule.name, key, False, "policy", text, f"Use more {what}.")
-        elif least:
-            yield Condition(rule.name, key, True, "policy", f"at least {least} {what}")
+        elif minimum:
+            yield Condition(rule.name, key, True, "policy", f"at least {minimum} {what}")
 
 
 def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
-from smc.analyses.disclosure.limits import MOST, Limits
+from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
 from smc.analyses.loss import MAX_TERM
 from smc.forms import Form
 
@@ -131,14 +131,14 @@ def _rule(table: StrictTable, number: int) -> Rule:
         parameters=_parameters(table),
         per_job=Budget(_short(table, "epsilon_per_job", "0", MAX_TERM), _delta(table, "delta_per_job")),
         budget=Budget(_short(table, "epsilon_total", "0", MAX_TERM), _delta(table, "delta_total")),
-        minimum_rows=table.integer("minimum_rows", 0, least=0),
+        minimum_rows=table.integer("minimum_rows", 0, minimum=0),
         runs_per_day=_optional(table, "runs_per_day"),
         runs_total=_optional(table, "runs_total"),
-        maximum_seconds=table.integer("maximum_seconds", 3600, least=1),
+        maximum_seconds=table.integer("maximum_seconds", 3600, minimum=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
         exact_aggregates=exact_aggregates,
         row_results=row_results,
-        overlap=_least(table, "overlap"),
+        overlap=_count(table, "overlap"),
         limits=_limits(table, exact=exact_aggregates),
     )
     table.close()
@@ -161,7 +161,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
 
 
 def _optional(table: StrictTable, key: str) -> int | None:
-    return table.integer(key, least=0) if table.has(key) else None
+    return table.integer(key, minimum=0) if table.has(key) else None
 
 
 def _flag(table: StrictTable, key: str) -> bool:
@@ -187,14 +187,14 @@ def _delta(table: StrictTable, key: str) -> Fraction:
 
 def _limits(table: StrictTable, *, exact: bool) -> Limits:
     """The limits; where exact figures about groups are allowed, some follow from the smallest group."""
-    group = _least(table, "minimum_group")
+    group = _count(table, "minimum_group")
     grouped = exact and group > 0
     limits = Limits(
         minimum_group=group,
         dominance=_short(table, "dominance", DOMINANCE if grouped else "1"),
-        minimum_set=_least(table, "minimum_set"),
+        minimum_set=_count(table, "minimum_set"),
         maximum_ratio=_short(table, "maximum_ratio", MAXIMUM_RATIO),
-        minimum_intersection=_least(table, "minimum_intersection", group if grouped else 0),
+        minimum_intersection=_count(table, "minimum_intersection", group if grouped else 0),
     )
     if not 0 < limits.dominance <= 1:
         raise table.fail("dominance", "is not above 0 and at most 1", 'Write it as "0.8".')
@@ -203,17 +203,19 @@ def _limits(table: StrictTable, *, exact: bool) -> Limits:
     return limits
 
 
-def _least(table: StrictTable, key: str, default: int = 0) -> int:
-    value = table.integer(key, default, least=0)
-    if value > MOST:
-        raise table.fail(key, f"is above {MOST}", "Write a smaller number.")
+def _count(table: StrictTable, key: str, default: int = 0) -> int:
+    value = table.integer(key, default, minimum=0)
+    if value > MAX_LIMIT:
+        raise table.fail(key, f"is above {MAX_LIMIT}", "Write a smaller number.")
     return value
 
 
-def _short(table: StrictTable, key: str, default: str, most: int = MOST) -> Fraction:
+def _short(table: StrictTable, key: str, default: str, maximum: int = MAX_LIMIT) -> Fraction:
     value = table.fraction(key, default)
-    if max(value.numerator, value.denominator) > most:
-        raise table.fail(key, f"has a numerator or denominator above {most}", 'Write it as "0.8" or "4/5".')
+    if max(value.numerator, value.denominator) > maximum:
+        raise table.fail(
+            key, f"has a numerator or denominator above {maximum}", 'Write it as "0.8" or "4/5".'
+        )
     return value
 
 

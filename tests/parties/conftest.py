@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from parties.cli.jobs import COMMANDS
-from parties.cli.policy import COMMANDS as POLICY_COMMANDS
+from parties.cli import data, jobs, policy
 from parties.client import Party
 from tests.parties.jobs.joined import Pair, job_file
 from tests.parties.served import control
@@ -36,7 +35,8 @@ def party(served):
 @pytest.fixture
 def command(served):
     def run(*words, name="north", code=0):
-        group = {one.name: one for one in (*COMMANDS, *POLICY_COMMANDS)}[words[0]]
+        commands = (*data.COMMANDS, *jobs.COMMANDS, *policy.COMMANDS)
+        group = {one.name: one for one in commands}[words[0]]
         arguments = [*words[1:], "--config", str(served.folder / name / "duetto.toml")]
         done = CliRunner().invoke(group, [str(word) for word in arguments])
         assert done.exit_code == code, done.output

@@ -365,7 +365,7 @@ def test_exit_status(error, status):
 def failing(kind: str, as_json: bool) -> None:
     """A command that fails."""
     raise {
-        "known": DataError("What.", "Mend.", code="some-code"),
+        "known": DataError("What.", "Do so.", code="some-code"),
         "defect": ValueError("secret-canary"),
         "interrupt": KeyboardInterrupt(),
     }[kind]
@@ -380,12 +380,12 @@ def run_failing(capsys, *words: str) -> tuple[int, str, str]:
 
 def test_errors_have_one_form(capsys, monkeypatch):
     monkeypatch.delenv("DUETTO_DEBUG", raising=False)
-    assert run_failing(capsys, "known") == (BAD_DATA, "", "error: What.\nhint:  Mend.\n")
+    assert run_failing(capsys, "known") == (BAD_DATA, "", "error: What.\nhint:  Do so.\n")
     status, out, err = run_failing(capsys, "known", "--json")
     assert (status, err) == (BAD_DATA, "")
     assert json.loads(out) == {
         "success": False,
-        "error": {"code": "some-code", "what": "What.", "hint": "Mend."},
+        "error": {"code": "some-code", "what": "What.", "hint": "Do so."},
     }
     assert run_failing(capsys, "interrupt")[0] == INTERRUPTED
     status, out, err = run_failing(capsys, "defect")

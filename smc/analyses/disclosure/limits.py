@@ -8,7 +8,7 @@ from typing import Final
 
 from smc.errors import DisclosureRefused
 
-MOST: Final = 1_000_000
+MAX_LIMIT: Final = 1_000_000
 """The largest number in limits, and the largest numerator and denominator."""
 
 ASKED: Final = "by this bit, whoever brings chosen rows can ask in each run whether a person is there"

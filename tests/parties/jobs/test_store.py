@@ -217,8 +217,8 @@ def test_killed_between_the_loss_and_the_result(tmp_path, store):
 
 def test_an_error_is_kept_with_code_and_hint(store):
     job_id = insert(store)
-    found = store.fail(job_id, DuettoError("What.", "Mend.", code="odd"))
-    assert (found.error_code, found.error_what, found.error_hint) == ("odd", "What.", "Mend.")
+    found = store.fail(job_id, DuettoError("What.", "Do so.", code="odd"))
+    assert (found.error_code, found.error_what, found.error_hint) == ("odd", "What.", "Do so.")
 
 
 def finish(store, nonce, rows=1):
