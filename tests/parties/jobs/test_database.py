@@ -13,7 +13,7 @@ from parties.errors import DISK, StorageError, exit_code
 from parties.jobs.database import VERSION
 from parties.jobs.store import JobStore
 from smc.forms import Role
-from tests.parties.jobs.test_spec import contract
+from tests.parties.contracts.test_spec import contract
 
 VERSION_0 = """
 create table jobs (

@@ -16,8 +16,8 @@ from parties.jobs.store import JobStore
 from parties.ledger.entries import SPENT
 from smc.errors import DuettoError
 from smc.forms import Role
+from tests.parties.contracts.test_spec import contract
 from tests.parties.jobs.joined import job_file, wait_final
-from tests.parties.jobs.test_spec import contract
 from tests.parties.jobs.test_store import insert
 
 Usage = namedtuple("Usage", "total used free")

@@ -22,7 +22,7 @@ from parties.ledger.book import Ledger
 from smc.analyses.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
-from tests.parties.jobs.test_spec import contract
+from tests.parties.contracts.test_spec import contract
 
 PATHS = {
     State.WAITING_OWN: [],

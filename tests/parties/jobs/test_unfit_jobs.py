@@ -32,7 +32,7 @@ def test_a_peer_that_calls_fitting_columns_unfit(pair):
         return Answer(Word.UNFIT, parse_answer(answer).contract).encode()
 
     pair.network.spoil["propose"] = unfit
-    with pytest.raises(JobError, match="this party does not") as caught:
+    with pytest.raises(JobError, match="here they fit") as caught:
         pair.north.submit(job_file())
     assert caught.value.stable_code == "contract"
     assert pair.north.store.all()[0].state is State.FAILED
