@@ -163,6 +163,8 @@ class PrfReceiver:
                 block = slice(start, min(start + _BLOCK, part.stop - part.start))
                 first = np.ascontiguousarray(rows[block, :2])
                 self._ciphers.hash(self._pieces, first, rows[block, 2:], values[part][block])
+            # Pieces are counted on through all batches: the number names the keys of the hash, which serve
+            # one piece.
             self._pieces += 1
         self._batches += 1
         return values

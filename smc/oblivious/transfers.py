@@ -219,6 +219,7 @@ class Transfers:
         sent = np.empty((LANES, width, 2), dtype=np.uint64)
         for part in _pieces(width, softspoken.PIECE_WORDS):
             sent[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        # Bits and rows are both in slot order from here on.
         bits = unpack_slots(choices, LANES * width)
         offset = self._ends.bit_sender.offset
         return Correlations(offset, sent.reshape(-1, 2), bits, received.reshape(-1, 2))

@@ -107,6 +107,7 @@ class _Search:
                 f"2**{self._parameters.bits} to 2**256; engines such as 'oblivious' also take two different "
                 f"ones, each a party's N or at least 2**{self._parameters.bits + 1}.",
             )
+        # Ties go by rounds and then by name, so that both parties find the same plan.
         return min(plans, key=self._price)
 
     def _price(self, plan: Plan) -> tuple[float, int, str]:
@@ -242,6 +243,7 @@ def _allowed(sharing: Sharing | None, mirrored: bool, moduli: set[Modulus]) -> l
     if sharing is None:
         return [None]
     seen = {modulus: mirrored_modulus(modulus) if mirrored else modulus for modulus in moduli}
+    # Sorted, because the order of a set may differ between the parties.
     return [m for m in sorted(moduli, key=str) if (own := seen[m]) is not None and sharing.allows(own)]
 
 

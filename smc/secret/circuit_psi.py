@@ -221,6 +221,7 @@ def _gated(
     """Columns times the member bits; all in one batch."""
     if not bounds:
         return ()
+    # Column after column in one batch, which takes as many rounds as one column.
     words = np.ascontiguousarray(shares.T).reshape(-1)
     gated = mux.gate(session, np.tile(member, len(bounds)), words, owner).reshape(len(bounds), -1)
     zero = Bounds(0, 0)

@@ -86,6 +86,7 @@ def send(session: Session, vectors: Word, bits: int) -> Word:
     result = np.zeros((count, length), dtype=np.uint64)
     for part in _batches(count, length, bits):
         if length < SEEDED_LENGTH:
+            # Bit i chooses 2**i times the vector; what is chosen adds up to the product.
             correlations = vectors[part][None] << _exponents(bits)[:, None, None]
             shares = session.oblivious.correlate(correlations.reshape(-1))
             result[part] = _folded(shares, bits, length)
@@ -236,6 +237,7 @@ def _choose_seeded(session: Session, choices: NDArray[np.uint8], length: int) ->
         size = shares.shape[0] * shares.shape[1]
         kept = session.channel.recv(VectorCorrections, ExpectedByteRows(size, length * width))
         octets = np.zeros((size, length, _OCTET), dtype=np.uint8)
+        # The bytes that were not sent fall out of 64 bits when the correction is weighed.
         octets[..., :width] = kept.reshape(size, length, width)
         corrections = octets.view(np.uint64).reshape(shares.shape)
         result[part] += _weighted(shares + corrections * choices[rows, part, None], rows)

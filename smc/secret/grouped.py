@@ -108,6 +108,7 @@ def sums(
     kind = word_type(width)
     rows = own.astype(kind)
     mine = Grouping(len(own), own.shape[1], own_bits.shape[1])
+    # e' x, which the owner of the rows knows by itself.
     total = own_bits.astype(kind).T @ rows
     other = np.zeros((peer.groups, peer.length), dtype=kind)
     for outgoing, incoming in zip_longest(mine.blocks(width), peer.blocks(width)):

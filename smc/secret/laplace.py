@@ -91,6 +91,7 @@ class Geometric:
             miss: probability in (0, 1).
         """
         with localcontext(EXACT):
+            # P(G > w) is e**(-rate (w + 1)).
             least = -decimal(miss).ln() / decimal(self.rate)
             return max(0, int(least.to_integral_value(ROUND_CEILING)) - 1)
 
@@ -151,6 +152,7 @@ class DiscreteLaplace:
 
 
 def _digits(thresholds: tuple[int, ...], signs: tuple[int, ...]) -> BiasedBits:
+    # The digits of the first variable weigh 1, 2, 4, ..., those of the second one -1, -2, -4, ...
     weights = [sign << digit for sign in signs for digit in range(len(thresholds))]
     return BiasedBits(
         np.array(thresholds * len(signs), dtype=np.uint64),

@@ -65,6 +65,7 @@ def best(session: Session, eligible: Bit, scores: Word, most: int) -> Best:
     lines = np.stack([values, values.transpose(0, 2, 1)]).reshape(-1, side)
     places, tops = _winners(session, lines, Bounds(-most, most))
     rows, columns = places.reshape(2, blocks, side, side)
+    # A line without an eligible pair has a winner too, of score 0, which eligibility rules out.
     mutual = _and(session, _and(session, rows, columns.transpose(0, 2, 1)), eligible)
     return Best(mutual, *tops.reshape(2, blocks, side))
 

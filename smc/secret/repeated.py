@@ -105,6 +105,7 @@ class Entries:
 
 @cache
 def _planes_of(widths: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    # Columns of narrow entries have no high bits: a bit has the columns that reach it, and no others.
     deepest = max(widths, default=0)
     return tuple(tuple(i for i, bits in enumerate(widths) if bits > bit) for bit in range(deepest))
 
@@ -147,6 +148,7 @@ class RepeatedFactors:
         self._own = own
         self._entries = entries
         self._peer = peer
+        # Transposed: the choices of a bit go column after column, as the rows of their transfers do.
         self._bits = [
             (own.T[list(columns)] >> np.uint64(bit) & np.uint64(1)).astype(np.uint8)
             for bit, columns in enumerate(entries.planes)
@@ -196,6 +198,7 @@ class RepeatedFactors:
         self, number: int, mine: slice | None, theirs: slice | None
     ) -> tuple[_TransferRows, _TransferRows]:
         """The rows of a block, made if they are not kept; one flight."""
+        # Blocks come in the same order each time, so a block that is kept stands at its number.
         chosen = self._chosen[number] if number < len(self._chosen) else None
         sent = self._sent[number] if number < len(self._sent) else None
         oblivious = self._session.oblivious

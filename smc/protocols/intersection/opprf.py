@@ -93,6 +93,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
     """
     placement = cuckoo.place(keys, toss(session)[: cuckoo.SEED_BYTES])
     slots = placement.slots
+    # Every bin asks, also an empty one: the number of requests says nothing of the table.
     inputs = session.random.words(2 * len(slots)).reshape(-1, 2)
     taken = slots >= 0
     inputs[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
