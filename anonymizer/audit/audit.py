@@ -71,7 +71,9 @@ class Plan:
                 f"Take {2 * FEWEST} or more of each; 2000 runs find most of a loss.",
             )
         if not 0 < self.wrong < 0.5:
-            raise SpecError(f"The probability of error is {self.wrong}.", "Choose one in (0, 0.5).")
+            raise SpecError(
+                f"The probability of error is {self.wrong}, outside (0, 0.5).", "Choose such as 0.05."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,10 @@ def places(*paths: Path | None) -> None:
             kind = "a folder" if path.is_dir() else "not a regular file"
             raise FileError(f"{path} cannot be written: it is {kind}.", "Give another name.")
         if path is not None and not path.parent.is_dir():
-            raise FileError(f"{path} cannot be written: there is no folder {path.parent}.", "Make it before.")
+            raise FileError(
+                f"{path} cannot be written: there is no folder {path.parent}.",
+                "Make the folder, or name another.",
+            )
 
 
 def _fail(error: BaseException, *, as_json: bool) -> NoReturn:

@@ -23,7 +23,7 @@ def _risk(context: click.Context, option: click.Parameter, given: str) -> float:
     try:
         number = float(Fraction(given))
     except (ValueError, ZeroDivisionError):
-        raise click.BadParameter(f"{given!r} is no number such as 0.1 or 1/10.", context, option) from None
+        raise click.BadParameter(f"{given!r} is not a number such as 0.1 or 1/10.", context, option) from None
     if not 0 <= number <= 1:
         raise click.BadParameter(f"{given!r} lies outside 0 to 1.", context, option)
     return number

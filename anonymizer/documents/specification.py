@@ -168,11 +168,11 @@ class SanitizeSpec:
     Attributes:
         title: for people.
         language: of the documents.
-        names: the table of known names; None if there is none.
+        names: the table of known names; None if there are no characters.
         attack: how documents are attacked.
         web: what the attacker searches, as `engine_of` takes it; None if the section is missing.
-        corpus: the folder of further documents that words are counted in; None if there is none.
-        labels: the table of labels of interest; None if there is none.
+        corpus: the folder of further documents that words are counted in; None if there are no characters.
+        labels: the table of labels of interest; None if there are no characters.
         interest: with how many keywords documents of each label are attacked.
         direct: the first pass.
         methods: of generalization, of `METHODS`.
@@ -347,7 +347,7 @@ def _decision(given: Any, kind: str, place: str) -> Decision:
     start, end = _number(given, "start", place), _number(given, "end", place)
     if not 0 <= start < end:
         raise SpecError(
-            f"{place}: from character {start} to {end} there is none.",
+            f"{place}: from character {start} to {end} there are no characters.",
             "Copy start and end from the report.",
         )
     return Decision(given["document"], (start, end), given["why"], text)

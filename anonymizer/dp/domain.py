@@ -88,11 +88,13 @@ class NumberDomain:
                 "Write bounds = [lower, upper] in its declaration, not taken from the data.",
             )
         if not (math.isfinite(lower) and math.isfinite(upper)):
-            raise TableError(f"The bounds of column {column!r} are not finite.", "Correct them.")
+            raise TableError(f"The bounds of column {column!r} are not finite.", "Write two numbers.")
         domain = cls(float(lower), float(upper), given.grid, given.kind == "integer")
         low, high = domain.ends
         if not low < high:
-            raise TableError(f"The bounds of column {column!r} hold no range.", "Correct them.")
+            raise TableError(
+                f"The bounds of column {column!r} hold no range.", "Write a smaller and a larger one."
+            )
         return domain
 
     def cells(self, table: Table, column: str) -> Float:

@@ -164,7 +164,9 @@ def variance_local(values: ArrayLike, low: float, high: float) -> float:
 def _within(values: ArrayLike, low: float, high: float) -> Float:
     given = np.asarray(values, dtype=np.float64)
     if not (isfinite(low) and isfinite(high) and low < high):
-        raise SpecError(f"The bounds [{low}, {high}] hold no range.", "Write the smaller one first.")
+        raise SpecError(
+            f"The bounds [{low}, {high}] are empty or the wrong way round.", "Write the smaller one first."
+        )
     if given.ndim != 1 or not len(given) or not ((given >= low) & (given <= high)).all():
         raise SpecError(f"The values are not numbers in [{low}, {high}].", "Clamp them before.")
     return given

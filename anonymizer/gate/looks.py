@@ -307,5 +307,5 @@ def _of_order(pair: _Pair) -> Iterator[Finding]:
             None,
             f"The rows have the order of the original, {told}: who has a list of the people in that order "
             "reads off who is who.",
-            "Shuffle them.",
+            "Shuffle them, as duetto anonymize does without --keep-order.",
         )

@@ -70,7 +70,7 @@ def built(column: str, given: Mapping[str, Any], place: str, date_format: str = 
     kind = next((key for key in _KINDS if key in given), None)
     if kind is None:
         raise SpecError(
-            f"{where} is of no known kind.", f"Give one of {', '.join((*_KINDS, 'file', 'builtin'))}."
+            f"{where} is not of a known kind.", f"Give one of {', '.join((*_KINDS, 'file', 'builtin'))}."
         )
     entries = _KINDS[kind]
     _known(given, tuple(entries.known), f"{place}, hierarchy of {column!r}")

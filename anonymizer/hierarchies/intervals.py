@@ -85,7 +85,8 @@ class IntervalHierarchy(Hierarchy):
         if not widths or not np.isfinite(ends).all() or min(widths) <= 0 or not upper > lower:
             raise HierarchyError(
                 "Intervals need positive widths and an upper bound above the lower, all of them finite.",
-                "Correct them; values beyond the bounds are for levels = [...] with open_ends = true.",
+                "Write widths = [10, 20], lower = 0, upper = 120; for values beyond the bounds write "
+                "levels = [...] with open_ends = true.",
             )
         if (upper - lower) / min(widths) > _MAX_INTERVALS:
             raise HierarchyError(

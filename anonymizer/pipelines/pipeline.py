@@ -253,6 +253,9 @@ class Pipeline(Method):
         """
         for _, method in self.steps:
             if not isinstance(method, Simulatable):
-                raise TableError(f"There is no simulator for {method.name}.", "Give the method a `simulate`.")
+                raise TableError(
+                    f"The attack simulator does not know what {method.name} makes of a table.",
+                    "Give the method a `simulate`.",
+                )
             candidates = method.simulate(column, candidates)
         return candidates

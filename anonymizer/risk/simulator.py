@@ -153,7 +153,7 @@ def simulate_attack(
         raise TableError("The table has no quasi-identifiers.", "Declare what an attacker may know.")
     if method.unsimulated or not isinstance(method, Simulatable):
         raise TableError(
-            f"There is no simulator for {', '.join(method.unsimulated)}.",
+            f"The attack simulator does not know what {', '.join(method.unsimulated)} makes of a table.",
             "Give the method a `simulate`; without it nothing can be said of the risk of the release.",
         )
     if method.origin_ is None:
@@ -162,7 +162,10 @@ def simulate_attack(
             "Measure such a table by its distance to the original: nothing is said of its risk here.",
         )
     if len(method.origin_) != len(release):
-        raise TableError("The method has made another release.", "Give the table that it made last.")
+        raise TableError(
+            f"The release has {len(release):,} rows; what the method made last has {len(method.origin_):,}.",
+            "Give the table that it made last.",
+        )
     true_row = np.full(len(original), -1, dtype=np.int64)
     true_row[method.origin_] = np.arange(len(release))
     became = {column: true_row[original.missing(column) & (true_row >= 0)] for column in columns}

@@ -84,7 +84,8 @@ class Column:
         if self.lower is not None and self.upper is not None:
             if not self.lower < self.upper:
                 raise SpecError(
-                    f"The bounds [{self.lower}, {self.upper}] hold no range.", "Write the smaller one first."
+                    f"The bounds [{self.lower}, {self.upper}] are empty or the wrong way round.",
+                    "Write the smaller one first.",
                 )
             if self.step is not None and (self.upper - self.lower) / self.step > LARGEST:
                 raise SpecError(f"The step {self.step} is too small for the bounds.", "Choose a larger one.")

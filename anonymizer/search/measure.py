@@ -60,7 +60,7 @@ class ReleaseMeasure:
             if not simulated.found.any():
                 raise TableError(
                     "The attack simulator finds no true row among its candidates: its risk says nothing.",
-                    "Change the specification.",
+                    "Search by another measure of risk, or by other steps.",
                 )
             risk = float(simulated.risks.mean()) if self.average else simulated.risk
             found.append((risk, self.utility(table, release, pipeline)))

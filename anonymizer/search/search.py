@@ -70,7 +70,7 @@ class SearchResult:
             raise UnreachableError(
                 f"None of {len(self.trials)} trials made a release; the last said: "
                 f"{self.trials[-1].problem if self.trials else 'nothing'}",
-                "Change the specification.",
+                "Correct the specification as that error says, or widen its ranges.",
             )
         raise UnreachableError(
             f"No trial has a risk of {self.limit:.4g} or less; the lowest is {min(made):.4g}.",
@@ -155,7 +155,7 @@ def search(
                 told(len(done), len(points), done[-1])
         return SearchResult(limit, tuple(done))
     if trials < 1:
-        raise SpecError(f"The number of trials is {trials}.", "Try at least one.")
+        raise SpecError(f"The number of trials is {trials}, which is below 1.", "Try at least one.")
     return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, told, random_state)))
 
 

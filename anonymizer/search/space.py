@@ -191,7 +191,7 @@ def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
             raise SpecError(f"{place} has an unknown key {key!r}.", near(key, known))
     if "choices" in given:
         if not isinstance(given["choices"], list) or not given["choices"]:
-            raise SpecError(f"{place}: the choices are no list, or empty.", "Write choices = [1, 2].")
+            raise SpecError(f"{place}: the choices are not a list, or empty.", "Write choices = [1, 2].")
         return Choices(tuple(given["choices"]))
     ends, points, scale = (given["from"], given["to"]), given.get("points", 5), given.get("scale", "linear")
     if scale not in _SCALES:
@@ -204,7 +204,7 @@ def _read(given: Mapping[str, Any], place: str) -> Range | Choices:
         )
     if ends[0] > ends[1] or (scale == "log" and ends[0] <= 0):
         raise SpecError(
-            f"{place}: {ends[0]} to {ends[1]} is no range on a {scale} scale.",
+            f"{place}: {ends[0]} to {ends[1]} is not a range on a {scale} scale.",
             "Write the smaller end first; a log scale needs positive ends.",
         )
     return Range(*ends, points, scale == "log", all(isinstance(end, int) for end in ends))

@@ -95,7 +95,9 @@ class Recombined(Method):
         if not 0 <= self.digits <= 12:
             raise TableError(f"digits is {self.digits}.", "Choose 0 to 12; further digits tell more.")
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
-            raise TableError("The bounds of the factors are the wrong way round.", "Exchange them.")
+            raise TableError(
+                "The bounds of the factors are the wrong way round.", "Write the smaller one first."
+            )
 
     def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))

@@ -111,7 +111,7 @@ def large_sum(gamma: int, e: float, error: float, *, exact: bool = True) -> int:
     """
     _check(gamma, e)
     if not 0 < error < 1:
-        raise SpecError(f"T_E is {error}.", "Choose a probability such as 0.05.")
+        raise SpecError(f"T_E is {error}, outside (0, 1).", "Choose a probability such as 0.05.")
     variance = 1 - 1 / gamma
     bound = variance / (e**2 * error)
     if not exact:
@@ -132,7 +132,7 @@ def gamma_for_privacy(e: float, probability: float, alpha: int) -> int:
             5.
     """
     if not 0 < probability < 1:
-        raise SpecError(f"T_P is {probability}.", "Choose a probability such as 0.5.")
+        raise SpecError(f"T_P is {probability}, outside (0, 1).", "Choose a probability such as 0.5.")
     if alpha < 1:
         raise SpecError(f"alpha is {alpha}.", "Choose the largest count to be protected, at least 1.")
     best = 1.0

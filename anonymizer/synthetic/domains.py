@@ -207,7 +207,8 @@ def domain_of(
     if not declared.is_number:
         if cuts is not None:
             raise SpecError(
-                f"Column {name!r} is not declared to hold numbers and has no cuts.", "Leave them."
+                f"Column {name!r} is not declared to hold numbers and has no cuts.",
+                "Take it out of cuts, or declare it below [columns] with type and bounds.",
             )
         if declared.kind == "boolean":
             return Categories(name, gap, _TRUTH, truth=True)
@@ -239,7 +240,10 @@ def _edges(name: str, declared: Column, bins: int, cuts: Sequence[float] | None)
         return (low, *cuts, high) if cuts else tuple(np.linspace(low, high, bins + 1).tolist())
     first, last = math.ceil(low / grid - 1e-9), math.floor(high / grid + 1e-9) + 1
     if first >= last:
-        raise SpecError(f"No multiple of the step of {name!r} lies within its bounds.", "Correct them.")
+        raise SpecError(
+            f"No multiple of the step of {name!r} lies within its bounds.",
+            "Write wider bounds, or a smaller step.",
+        )
     if cuts is None:
         inner = np.linspace(first, last, min(bins, last - first) + 1).round()[1:-1].tolist()
     else:

@@ -90,7 +90,7 @@ def header(path: Path, dialect: Dialect) -> tuple[list[str], bool]:
     other = None if dialect.delimiter else _other_separator(first, second)
     if other is not None:
         raise FileError(
-            f"{path} separates its cells by {SEPARATORS[other]}, the specification says nothing of it.",
+            f"{path} separates its cells by {SEPARATORS[other]}, and the specification does not say so.",
             f"Write delimiter = {_quoted(other)} below [csv] in the specification.",
         )
     for place, name in enumerate(names, 1):
@@ -262,7 +262,7 @@ def _explained(path: Path, dialect: Dialect) -> Iterator[None]:
         raise FileError(f"{path} cannot be read: {_first_line(text)}.", "Check the file.") from None
     except csv.Error as problem:
         raise FileError(
-            f"{path}: the first lines are no CSV: {problem}.", "Check separators and quotation marks."
+            f"{path}: the first lines are not CSV: {problem}.", "Check separators and quotation marks."
         ) from None
     except OSError as problem:
         if "runcated" in str(problem) or "zlib" in str(problem):

@@ -38,7 +38,7 @@ class Roles:
         """Read roles from a parsed TOML table with the keys of the attributes.
 
         Raises:
-            RoleError: there is an unknown key, or an entry that is no list of column names.
+            RoleError: there is an unknown key, or an entry that is not a list of column names.
         """
         known = [role.name for role in fields(cls)]
         for key in document:
@@ -85,5 +85,5 @@ def _names(given: Any, role: str) -> tuple[str, ...]:
     listed = isinstance(given, Iterable) and not isinstance(given, str)
     names = tuple(given) if listed else (None,)
     if not all(isinstance(name, str) for name in names):
-        raise RoleError(f"Role {role} is no list of column names.", f'Write {role} = ["age", "zip"].')
+        raise RoleError(f"Role {role} is not a list of column names.", f'Write {role} = ["age", "zip"].')
     return names

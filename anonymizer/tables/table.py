@@ -93,7 +93,7 @@ class Table:
         names = wrapped.columns
         for name in names:
             if not isinstance(name, str) or names.count(name) > 1:
-                raise TableError(f"Column {name!r} is no text, or comes twice.", "Rename it.")
+                raise TableError(f"The column name {name!r} is not a text, or stands twice.", "Rename it.")
         given = roles or Roles()
         given.check(names)
         declared = schema or Schema()

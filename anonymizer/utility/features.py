@@ -93,7 +93,7 @@ class Features:
             TableError: a column is missing, or the choice for intervals is unknown.
         """
         if intervals not in INTERVALS:
-            raise TableError(f"Intervals cannot be {intervals!r}.", near(intervals, INTERVALS))
+            raise TableError(f"{intervals!r} is not a way to read intervals.", near(intervals, INTERVALS))
         return cls(tuple(_learned(table, column, intervals) for column in columns))
 
     def of(self, table: Table) -> Float:

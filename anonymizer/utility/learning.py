@@ -105,7 +105,7 @@ def learning_utility(
     from sklearn.exceptions import ConvergenceWarning
 
     if model not in MODELS:
-        raise TableError(f"There is no model {model!r}.", near(model, tuple(MODELS)))
+        raise TableError(f"{model!r} is not a model.", near(model, tuple(MODELS)))
     for table in (original, release, test):
         table.require(target)
         if not len(table):

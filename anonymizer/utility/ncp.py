@@ -39,10 +39,14 @@ def ncp(original: Table, release: Table, origin: Int | None = None) -> float:
     columns = original.roles.quasi_identifiers
     if origin is None and len(original) != len(release):
         raise TableError(
-            f"The release has {len(release)} rows, the original {len(original)}.", "Say where they came from."
+            f"The release has {len(release)} rows, the original {len(original)}.",
+            "Measure it with `duetto anonymize --report`, which knows which row came from which.",
         )
     if not len(original) or not columns:
-        raise TableError("There is nothing to lose.", "Give rows, and declare quasi-identifiers.")
+        raise TableError(
+            "The table has no rows or no quasi-identifiers, so that information loss is undefined.",
+            "Give rows, and declare quasi-identifiers.",
+        )
     original.complete(columns)
     release.complete(columns)
     rows = np.arange(len(original)) if origin is None else origin
@@ -74,7 +78,7 @@ def _losses(original: Table, release: Table, rows: Int, column: str) -> Float:
     if len(unknown):
         place = int(unknown[0])
         raise TableError(
-            f"Column {column!r} has {texts[place]!r} for {own[place]!r}, which is no label of it.",
+            f"Column {column!r} has {texts[place]!r} for {own[place]!r}, which is not one of its labels.",
             "Measure releases that were made by recoding with these hierarchies.",
         )
     found: Float = losses[back]

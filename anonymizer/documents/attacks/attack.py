@@ -69,7 +69,9 @@ class Attacker:
 
     def __init__(self, engine: Engine, limit: int = RESULTS) -> None:
         if limit < 1:
-            raise TableError(f"#List = {limit} finds nothing.", f"Take 1 or more; the thesis has {RESULTS}.")
+            raise TableError(
+                f"A search for {limit} results finds nothing.", f"Take 1 or more; the thesis has {RESULTS}."
+            )
         self.engine, self.limit = engine, limit
         self.searches = 0
         self._answers: dict[tuple[str, ...], tuple[Hit, ...]] = {}

@@ -105,7 +105,7 @@ class KnownNames:
                 wanted = tuple(part for name in known for part in parts_of(name) if len(part) > 1)
             if not wanted or not all(parts_of(name) for name in wanted):
                 raise TableError(
-                    f"The names of {document} are none, or have no letters.",
+                    f"No name with letters is known of the people in {document}.",
                     "Name the people whom the document is about, or judge by shared words.",
                 )
             self._names[document] = wanted

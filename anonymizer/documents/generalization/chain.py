@@ -122,8 +122,8 @@ class Chain:
             self._replaced = set(settled["replaced"])
         except (TypeError, KeyError, ValueError):
             raise FileError(
-                "What is settled about generalizations cannot be read.",
-                "Begin anew, without the earlier run.",
+                "The generalizations that an earlier run kept cannot be read.",
+                "Begin anew with --fresh.",
             ) from None
 
 

@@ -117,7 +117,8 @@ class Treated:
             )
         except (AnonymizerError, AttributeError, KeyError, TypeError, ValueError):
             raise FileError(
-                f"What was kept of {document.name} cannot be read.", "Begin anew with --fresh."
+                f"The record of an earlier run about {document.name} cannot be read.",
+                "Begin anew with --fresh.",
             ) from None
 
 

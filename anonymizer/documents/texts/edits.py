@@ -36,7 +36,7 @@ class Edit:
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end:
             raise TableError(
-                f"An edit from character {self.start} to {self.end} holds none.",
+                f"An edit from character {self.start} to {self.end} holds no character.",
                 "Give a start of 0 or more, and an end beyond it.",
             )
 

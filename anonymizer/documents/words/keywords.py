@@ -38,7 +38,8 @@ def set_keywords(
     """
     if not 0 <= size <= MAX_KEYWORDS:
         raise TableError(
-            f"|KW| = {size} is out of range.", f"Take 0 to {MAX_KEYWORDS}; the thesis has {KEYWORDS}."
+            f"{size} keywords (|KW|) are out of range.",
+            f"Take 0 to {MAX_KEYWORDS}; the thesis has {KEYWORDS}.",
         )
     left, chosen = list(informative), list[Informative]()
     shares = {one.lemma: 0.0 for one in left}

@@ -121,7 +121,8 @@ class Interest:
         for label, size in {**self.sizes, "other": self.other}.items():
             if not 0 <= size <= MAX_KEYWORDS:
                 raise TableError(
-                    f"|KW| = {size} of the label {label!r} is out of range.", f"Take 0 to {MAX_KEYWORDS}."
+                    f"{size} keywords (|KW|) of the label {label!r} are out of range.",
+                    f"Take 0 to {MAX_KEYWORDS}.",
                 )
 
     def size(self, label: str | None) -> int:

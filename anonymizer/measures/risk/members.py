@@ -122,5 +122,5 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
 
 def _control(placed: Points) -> Float:
     if placed.control is None:
-        raise TableError("There is no hold-out.", "Give rows that the release was not made of.")
+        raise TableError("No records are held out.", "Give rows that the release was not made of.")
     return placed.control

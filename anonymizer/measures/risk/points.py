@@ -111,7 +111,7 @@ def points(case: Case) -> Points:
             part.append(one)
     if not columns:
         raise TableError(
-            "No shared column has a place in the distance: "
+            "No column that both tables have can count in a distance: "
             + "; ".join(f"{name}: {why}" for name, why in left_out.items())
             + ".",
             "Declare bounds or categories below [columns].",

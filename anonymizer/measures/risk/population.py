@@ -28,7 +28,10 @@ class PopulationUniqueness(Measure[Uniqueness]):
     def measure(self, case: Case) -> Uniqueness:
         """As `uniqueness`."""
         if case.fraction is None:
-            raise TableError("No fraction is given.", "Give released rows by population, up to 1.")
+            raise TableError(
+                "It is not known which part of the population was released.",
+                "Give released rows by population, up to 1.",
+            )
         return uniqueness(case.release, case.fraction)
 
     def describe(self, found: Uniqueness) -> Story:

@@ -79,7 +79,10 @@ class AttackSimulator(Measure[Looked]):
     def measure(self, case: Case) -> Looked:
         """As `looked_for`."""
         if case.pipeline is None:
-            raise TableError("It is not known how the release was made.", "Give the method.")
+            raise TableError(
+                "It is not known how the release was made.",
+                "Measure with `duetto anonymize --report`, which knows it.",
+            )
         return looked_for(case.original, case.release, case.pipeline, case.seed)
 
     def describe(self, found: Looked) -> Story:

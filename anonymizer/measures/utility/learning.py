@@ -28,7 +28,8 @@ class LearningMeasure(Measure[float]):
         found = case.utility(case.original, case.release, case.pipeline)
         if math.isnan(found):
             raise TableError(
-                "It is undefined: the model of the original finds nothing.", "Name another column."
+                "The model of the original predicts no class right, so that nothing can be compared with it.",
+                "Name another column.",
             )
         return found
 

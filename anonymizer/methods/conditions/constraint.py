@@ -111,5 +111,5 @@ def within(model: str, name: str, value: float, least: float, most: float) -> No
     """
     if not least <= value <= most:
         raise SpecError(
-            f"{model}: {name} is {value}, outside [{least:g}, {most:g}].", "Choose a value within."
+            f"{model}: {name} is {value}, outside [{least:g}, {most:g}].", "Choose a value in this range."
         )

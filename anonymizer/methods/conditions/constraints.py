@@ -131,7 +131,7 @@ class Closeness(Constraint):
         if hierarchy is None:
             raise HierarchyError(
                 f"Hierarchical t-closeness is asked of column {self.column!r}, which has no hierarchy.",
-                "Declare one for it.",
+                "Write one below [hierarchies].",
             )
         return [one.groups for one in hierarchy.bind(table.codes(self.column).values, self.column)[1:]]
 
@@ -192,7 +192,7 @@ def constraint(given: Any) -> Constraint:
     asked = given.get("model") if isinstance(given, Mapping) else given
     kind = WORDS.get(asked) if isinstance(asked, str) else None
     if kind is None or not isinstance(given, Mapping):
-        raise SpecError(f"There is no constraint {asked!r}.", near(str(asked), sorted(WORDS)))
+        raise SpecError(f"{asked!r} is not a privacy model.", near(str(asked), sorted(WORDS)))
     known = {one.name: one.default is MISSING for one in fields(kind)}
     entries = {key: value for key, value in given.items() if key != "model"}
     for key in entries:

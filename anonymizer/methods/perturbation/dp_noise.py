@@ -98,7 +98,8 @@ class DpNoise(NumericMethod):
         super().check()
         if self.distribution not in DISTRIBUTIONS:
             raise TableError(
-                f"There is no noise {self.distribution!r}.", near(self.distribution, DISTRIBUTIONS)
+                f"{self.distribution!r} is not a distribution of noise.",
+                near(self.distribution, DISTRIBUTIONS),
             )
         checked_budget(self.epsilon, self.delta)
         if self.distribution == "laplace" and self.delta != 0:

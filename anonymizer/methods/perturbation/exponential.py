@@ -98,9 +98,7 @@ class ExponentialMechanism(Method):
         super().check()
         checked_budget(self.epsilon)
         if self.around not in AROUND:
-            raise TableError(
-                f"There is nothing called {self.around!r} to be around.", near(self.around, AROUND)
-            )
+            raise TableError(f"around = {self.around!r} is not a choice.", near(self.around, AROUND))
 
     def _fit(self, table: Table) -> None:
         table.complete(self.columns_of(table))
@@ -109,7 +107,8 @@ class ExponentialMechanism(Method):
             hierarchy = table.hierarchies.get(column)
             if hierarchy is None:
                 raise HierarchyError(
-                    f"Column {column!r} has no hierarchy.", "Give one to measure distances by."
+                    f"Column {column!r} has no hierarchy.",
+                    "Write one below [hierarchies]; distances are measured by it.",
                 )
             values, counts = domain(table, column)
             groups = np.stack([level.groups for level in hierarchy.bind(values, column)])

@@ -146,8 +146,8 @@ class IdpCbls(Microaggregation):
         super().check()
         if self.minimum_change is not None and not 0 <= self.minimum_change <= 1:
             raise SpecError(
-                f"minimum_change is {self.minimum_change}, and is a part of the width of the bounds.",
-                "Choose such as 0.01.",
+                f"minimum_change is {self.minimum_change}, outside [0, 1].",
+                "Choose a part of the width of the bounds, such as 0.01.",
             )
 
     def _centroids(self, column: str, clusters: Clusters, low: float, high: float) -> tuple[Float, Float]:

@@ -81,7 +81,8 @@ class Noise(NumericMethod):
         super().check()
         if self.distribution not in DISTRIBUTIONS:
             raise TableError(
-                f"There is no noise {self.distribution!r}.", near(self.distribution, DISTRIBUTIONS)
+                f"{self.distribution!r} is not a distribution of noise.",
+                near(self.distribution, DISTRIBUTIONS),
             )
         if (self.epsilon is None) == (self.scales is None) or (
             self.epsilon is not None and self.epsilon <= 0
@@ -95,7 +96,10 @@ class Noise(NumericMethod):
         self.scales_ = {column: self._scale(table, column) for column in self.columns_of(table)}
         for column, scale in self.scales_.items():
             if not (np.isfinite(scale) and scale > 0):
-                raise TableError(f"The noise of column {column!r} has no positive scale.", "State its scale.")
+                raise TableError(
+                    f"The noise of column {column!r} has no positive scale.",
+                    "Write its scale in the step: scales = { age = 2 }.",
+                )
 
     def _scale(self, table: Table, column: str) -> float:
         if isinstance(self.scales, int | float):

@@ -48,7 +48,8 @@ class NumericMethod(Method):
             table.require(column)
             if not lower <= upper:
                 raise TableError(
-                    f"The bounds of column {column!r} are the wrong way round.", "Exchange them."
+                    f"The bounds of column {column!r} are the wrong way round.",
+                    "Write the smaller one first.",
                 )
         super().fit_table(table)
         self.steps_ = {column: step_of(table, column) for column in self.columns_of(table)}

@@ -88,7 +88,9 @@ class PRAM(Method):
         """As `Method.check`."""
         super().check()
         if not 0 <= self.retention <= 1:
-            raise TableError(f"The retention {self.retention} lies outside [0, 1].", "Choose another.")
+            raise TableError(
+                f"The retention {self.retention} lies outside [0, 1].", "Choose from 0 to 1, such as 0.8."
+            )
 
     def _fit(self, table: Table) -> None:
         columns = self.columns_of(table)
@@ -156,11 +158,14 @@ def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
     found = np.zeros((len(places), len(places)))
     for text, row in places.items():
         if text not in matrix:
-            raise TableError(f"The matrix of column {column!r} has no row for {text!r}.", "Add one.")
+            raise TableError(
+                f"The matrix of column {column!r} has no row for {text!r}.",
+                "Write one: its probabilities of all values, which add up to 1.",
+            )
         for result, probability in matrix[text].items():
             if result not in places:
                 raise TableError(
-                    f"The matrix of column {column!r} turns {text!r} into {result!r}, which it has not.",
+                    f"The matrix of column {column!r} turns {text!r} into {result!r}, which the column lacks.",
                     near(result, tuple(places)),
                 )
             found[row, places[result]] = probability

@@ -69,7 +69,10 @@ class RankSwapping(Method):
         """As `Method.check`."""
         super().check()
         if not 0 < self.percent <= 100:
-            raise TableError(f"A rank distance of {self.percent} % lies outside (0, 100].", "Choose another.")
+            raise TableError(
+                f"A rank distance of {self.percent} % lies outside (0, 100].",
+                "Choose above 0 and up to 100, such as 5.",
+            )
 
     def _fit(self, table: Table) -> None:
         del table

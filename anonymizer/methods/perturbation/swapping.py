@@ -71,14 +71,18 @@ class Swapping(Method):
         """As `Method.check`."""
         super().check()
         if not 0 < self.rate <= 1:
-            raise TableError(f"The swapping rate {self.rate} lies outside (0, 1].", "Choose another.")
+            raise TableError(
+                f"The swapping rate {self.rate} lies outside (0, 1].",
+                "Choose above 0 and up to 1, such as 0.1.",
+            )
 
     def _fit(self, table: Table) -> None:
         for column in self.within:
             table.require(column)
             if column in self.columns_of(table):
                 raise TableError(
-                    f"Column {column!r} is exchanged, and partners should agree in it.", "Take it out of one."
+                    f"Column {column!r} is exchanged, and partners should agree in it.",
+                    "Take it out of columns or of within.",
                 )
 
     def _transform(self, table: Table) -> Table:

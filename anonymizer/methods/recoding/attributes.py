@@ -95,7 +95,10 @@ class Labelled(Attribute):
         """
         hierarchy = table.hierarchies.get(column)
         if hierarchy is None:
-            raise HierarchyError(f"Column {column!r} has no hierarchy.", "Give one, or name other columns.")
+            raise HierarchyError(
+                f"Column {column!r} has no hierarchy.",
+                "Write one below [hierarchies], or name other columns.",
+            )
         codes = table.codes(column)
         levels = list(hierarchy.bind(codes.values, column))
         width = len(codes.values)

@@ -94,7 +94,7 @@ class Incognito(Recoding):
         """As `Method.check`."""
         super().check()
         if self.loss not in LOSSES:
-            raise SpecError(f"There is no loss {self.loss!r}.", near(self.loss, LOSSES))
+            raise SpecError(f"{self.loss!r} is not a loss.", near(self.loss, LOSSES))
         if not 0 <= self.maximum_suppression <= 1:
             raise SpecError(
                 f"maximum_suppression is {self.maximum_suppression}.", "Choose a part from 0 to 1."
@@ -113,7 +113,7 @@ class Incognito(Recoding):
         if not minimal:
             raise UnreachableError(
                 "No choice of levels within the limits fulfils what is asked.",
-                "Raise the most level of a column, or maximum_suppression.",
+                "Raise the highest allowed level of a column, or maximum_suppression.",
             )
         least = [(self.limits or {}).get(column, (0, 0))[0] for column in self._columns]
         self.minimal_ = [tuple(np.add(node, least).tolist()) for node in minimal]

@@ -81,7 +81,8 @@ class Recoding(Method):
         for column, ends in (self.limits or {}).items():
             if not (len(ends) == 2 and 0 <= ends[0] <= ends[1]):
                 raise SpecError(
-                    f"The limits of {column!r} are {list(ends)}.", "Write the least and the most level."
+                    f"The limits of {column!r} are {list(ends)}.",
+                    "Write the lowest and the highest allowed level, such as [0, 2].",
                 )
 
     def reads(self, table: Table) -> tuple[str, ...]:
@@ -134,14 +135,17 @@ class Recoding(Method):
         if column not in (self.limits or {}):
             return one
         if not isinstance(one, Labelled):
-            raise HierarchyError(f"Column {column!r} has limits and no hierarchy.", "Give it a hierarchy.")
+            raise HierarchyError(
+                f"Column {column!r} has limits and no hierarchy.",
+                "Write one below [hierarchies], or take the limits away.",
+            )
         least, most = (self.limits or {})[column]
         height = table.hierarchies[column].height
         # where the highest labels are several, * goes on top of them
         if least > height or most > height + 1:
             raise SpecError(
                 f"The limits of {column!r} are {[least, most]}; its hierarchy has {height} levels.",
-                "Choose levels that exist.",
+                "Choose levels from 0 to that number, the lower one first.",
             )
         return one.limited(least, most)
 
@@ -251,7 +255,7 @@ def parts(attributes: list[A], allowed: Allowed) -> Iterator[tuple[Int, list[A],
         raise UnreachableError(
             f"Within the limits the table falls into {count} parts, and {len(wrong)} of them, the first of "
             f"{int((own == wrong[0]).sum())} rows, do not fulfil what is asked even as one class.",
-            "Raise the most level of a column, or suppress rare values before.",
+            "Raise the highest allowed level of a column, or suppress rare values before.",
         )
     order = np.argsort(own, kind="stable")
     for some in np.split(order, np.cumsum(np.bincount(own))[:-1]):

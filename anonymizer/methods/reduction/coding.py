@@ -66,7 +66,8 @@ class TopBottomCoding(Method):
         lower, upper = self.quantiles
         if not 0 <= lower < upper <= 1:
             raise TableError(
-                "The quantiles of top and bottom coding do not increase within [0, 1].", "Correct them."
+                "The quantiles of top and bottom coding do not increase within [0, 1].",
+                "Write two numbers, the smaller one first, such as [0.01, 0.99].",
             )
         for column, stated in (self.bounds or {}).items():
             _ends(column, stated)
@@ -80,7 +81,8 @@ class TopBottomCoding(Method):
                 numbers = table.numbers(column)
                 if np.isnan(numbers).all():
                     raise TableError(
-                        f"Column {column!r} has no numbers to take quantiles of.", "State bounds."
+                        f"Column {column!r} has no numbers to take quantiles of.",
+                        "Write bounds = { age = [18, 90] } in the step.",
                     )
                 found = np.nanquantile(numbers, [lower, upper], method="closest_observation")
                 self.bounds_[column] = (float(found[0]), float(found[1]))
@@ -115,6 +117,7 @@ def _ends(column: str, stated: tuple[float | None, float | None]) -> tuple[float
     ends = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
     if np.isnan(ends).any() or ends[0] == np.inf or ends[1] == -np.inf or not ends[0] <= ends[1]:
         raise TableError(
-            f"The bounds of column {column!r} hold no number, or are the wrong way round.", "Correct them."
+            f"The bounds of column {column!r} hold no number, or are the wrong way round.",
+            "Write the smaller one first.",
         )
     return ends

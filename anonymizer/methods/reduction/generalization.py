@@ -50,12 +50,13 @@ class Generalization(Method):
             hierarchy = table.hierarchies.get(column)
             if hierarchy is None:
                 raise HierarchyError(
-                    f"Column {column!r} has no hierarchy.", "Give one, or leave the column out of levels."
+                    f"Column {column!r} has no hierarchy.",
+                    "Write one below [hierarchies], or leave the column out of levels.",
                 )
             if not isinstance(level, int) or not 0 < level <= hierarchy.height:
                 raise HierarchyError(
                     f"Column {column!r} has no level {level!r}; its hierarchy has {hierarchy.height}.",
-                    "Choose a level that exists.",
+                    "Choose a level from 0 to that number.",
                 )
         table.complete(tuple(self.levels_))
         for column in self.levels_:

@@ -50,7 +50,10 @@ class Sampling(Method):
         """As `Method.check`."""
         super().check()
         if not 0 < self.rate <= 1:
-            raise TableError(f"The sampling rate {self.rate} lies outside (0, 1].", "Choose another.")
+            raise TableError(
+                f"The sampling rate {self.rate} lies outside (0, 1].",
+                "Choose above 0 and up to 1, such as 0.8.",
+            )
 
     def _fit(self, table: Table) -> None:
         del table

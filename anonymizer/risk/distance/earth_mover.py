@@ -49,7 +49,10 @@ def earth_mover(points: Float, others: Float, seed: int | None = None) -> Moved:
         TableError: a table has no rows.
     """
     if not len(points) or not len(others):
-        raise TableError("There is no record to move.", "Give at least one row of either table.")
+        raise TableError(
+            "A table has no rows, so that there is no distance to it.",
+            "Give at least one row of either table.",
+        )
     if max(len(points), len(others)) <= EXACT_ROWS:
         import ot  # takes a second, and with it what is installed of the array libraries that it serves
 

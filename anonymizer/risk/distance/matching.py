@@ -70,7 +70,10 @@ def cheapest_matching(points: Float, others: Float, seed: int | None = None) -> 
         TableError: a table has no rows.
     """
     if not len(points) or not len(others):
-        raise TableError("There is no record to pair.", "Give at least one row of either table.")
+        raise TableError(
+            "A table has no rows, so that its records cannot be paired.",
+            "Give at least one row of either table.",
+        )
     if max(len(points), len(others)) <= EXACT_ROWS:
         return Matched(_paired(points, others), True)
     random = Randomness(seed, "matching")
@@ -127,7 +130,10 @@ def assigned(
         TableError: a table has no rows, or there are no candidates.
     """
     if not len(points) or not len(others) or candidates < 1:
-        raise TableError("There is nobody to assign.", "Give at least one row of either table.")
+        raise TableError(
+            "A table has no rows, so that its records cannot be assigned.",
+            "Give at least one row of either table.",
+        )
     if max(len(points), len(others)) <= most_exact:
         partners, cost = _all_pairs(points, others)
         return Assigned(partners, cost, cost)

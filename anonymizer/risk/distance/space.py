@@ -77,7 +77,10 @@ class RecordSpace:
                 value that is not one of its categories.
         """
         if not self.columns:
-            raise TableError("No column has a place in the distance.", "Name numbers or categories.")
+            raise TableError(
+                "Distances are measured over numbers and categories, and there are none.",
+                "Name columns of numbers or categories.",
+            )
         table.complete(self.columns)
         parts = []
         for name, (lower, upper) in self.ranges.items():
@@ -99,7 +102,7 @@ def nearest(points: Float, others: Float) -> Float:
         TableError: there are no others.
     """
     if not len(others):
-        raise TableError("There is no record to measure a distance to.", "Give at least one row.")
+        raise TableError("A table has no rows, so that there is no distance to it.", "Give at least one row.")
     different = np.unique(others + 0.0, axis=0)  # equal points would all lie in one leaf of the tree
     found, _ = neighbours(different, points, 1)
     return found[:, 0]

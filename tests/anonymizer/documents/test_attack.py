@@ -149,7 +149,7 @@ def test_a_part_of_a_name_is_enough_where_that_is_asked_for():
 
 @pytest.mark.parametrize("names", [[], ["..."]])
 def test_a_document_without_names_is_refused(names):
-    with pytest.raises(TableError, match="are none, or have no letters"):
+    with pytest.raises(TableError, match="No name with letters"):
         KnownNames({"1": names})
 
 

@@ -34,7 +34,7 @@ def test_edits_that_only_touch_stay_apart():
 
 @pytest.mark.parametrize(("start", "end"), [(3, 3), (4, 2), (-1, 2)])
 def test_an_edit_of_no_characters_is_refused(start, end):
-    with pytest.raises(TableError, match="holds none"):
+    with pytest.raises(TableError, match="holds no character"):
         edit(start, end)
 
 

@@ -161,7 +161,7 @@ def test_all_combinations_are_searched_for_once(size):
 
 @pytest.mark.parametrize("size", [-1, 6])
 def test_too_many_keywords_are_refused(size):
-    with pytest.raises(TableError, match=r"\|KW\| = -?\d is out of range"):
+    with pytest.raises(TableError, match=r"-?\d keywords \(\|KW\|\) are out of range"):
         set_keywords([], ACCIDENTS, None, size)
 
 

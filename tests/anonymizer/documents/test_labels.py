@@ -56,7 +56,7 @@ def test_documents_without_a_label_have_the_usual_number():
 
 @pytest.mark.parametrize("sizes", [{"fatal": 6}, {"fatal": -1}])
 def test_sizes_out_of_range_are_refused(sizes):
-    with pytest.raises(TableError, match="of the label 'fatal' is out of range"):
+    with pytest.raises(TableError, match="of the label 'fatal' are out of range"):
         Interest(sizes)
 
 
