@@ -30,7 +30,7 @@ from anonymizer.tables.table import Table
 CLAIMS: Final = ("local-dp", "dp", "idp")
 """The guarantees that runs on neighbours can refute."""
 
-Told = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 
 _FINALISTS: Final = 4
 _USUAL: Final = 30
@@ -139,7 +139,7 @@ class Auditor:
         neighbours: the files to run it on.
         folder: for its output; it is left empty.
         plan: how much to run.
-        told: is called with the runs done, those expected at the most, and the neighbours.
+        on_progress: is called with the runs done, those expected at the most, and the neighbours.
     """
 
     def __init__(
@@ -148,13 +148,13 @@ class Auditor:
         neighbours: Neighbours,
         folder: Path,
         plan: Plan | None = None,
-        told: Told | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self._command = command
         self._neighbours = neighbours
         self._folder = folder
         self._plan = plan or Plan()
-        self._told = told
+        self._on_progress = on_progress
         self._runs = 0
         self._pairs = 0
         self._expected = 0
@@ -273,8 +273,8 @@ class Auditor:
         for _ in range(runs):
             found.append(known.look(self._run(table)))
             self._runs += 1
-            if self._told is not None:
-                self._told(self._runs, max(self._runs, self._expected), story)
+            if self._on_progress is not None:
+                self._on_progress(self._runs, max(self._runs, self._expected), story)
         return found
 
     def _run(self, table: Table) -> Output:

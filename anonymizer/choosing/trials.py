@@ -61,8 +61,8 @@ class Trials:
         return np.array([getattr(one, name) for one in self.made], dtype=np.float64)
 
 
-Told = Callable[[int, int, str], None]
-"""Is told how many trials are done, of how many, and at which epsilon the next is."""
+OnProgress = Callable[[int, int, str], None]
+"""Gets how many trials are done, of how many, and at which epsilon the next is."""
 
 
 def stepped(pipeline: Pipeline, step: str | None = None) -> str:
@@ -108,7 +108,7 @@ def tried(
     control: Table | None = None,
     scale: Scale = "declared",
     seed: int | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Trials:
     """Make releases and measure them.
 
@@ -123,7 +123,7 @@ def tried(
         control: rows that are not in the table, for figures that need them.
         scale: as `Case.scale`.
         seed: of the measures' draws; None is the operating system's randomness.
-        told: called before each trial.
+        on_progress: called before each trial.
 
     Raises:
         SpecError: the epsilons are too few or outside what the program allows, or as `stepped`.
@@ -146,8 +146,8 @@ def tried(
     failed: dict[float, str] = {}
     promised: tuple[Guarantee, ...] = ()
     for number, epsilon in enumerate(place for place in places for _ in range(repeats)):
-        if told:
-            told(number, len(places) * repeats, f"epsilon {epsilon:g}")
+        if on_progress:
+            on_progress(number, len(places) * repeats, f"epsilon {epsilon:g}")
         if epsilon in failed:
             continue
         pipeline = make()

@@ -14,7 +14,7 @@ from anonymizer.cli.measures import measuring
 from anonymizer.cli.output import BAD_DATA, apart, emit, json_option, warn
 
 if TYPE_CHECKING:
-    from anonymizer.audit.audit import Audit, AuditedClaim, Auditor, Plan, Told
+    from anonymizer.audit.audit import Audit, AuditedClaim, Auditor, OnProgress, Plan
     from anonymizer.pipelines.spec import Spec
 
 FILE = click.Path(path_type=Path)
@@ -110,17 +110,17 @@ def _auditor(
     whole = files.table(data, spec.dialect).frame.to_polars()
     ending = ".parquet" if data.name.lower().endswith(".parquet") else ".csv"
     command = Command.of(spec, keep_order=keep_order, ending=ending)
-    with workplace() as folder, measuring(as_json=as_json) as told:
+    with workplace() as folder, measuring(as_json=as_json) as on_progress:
         neighbours = enough(spec, whole, rows, folder, ending, command.release)
-        yield Auditor(command, neighbours, folder, plan, _seldom(told)), len(neighbours.base)
+        yield Auditor(command, neighbours, folder, plan, _seldom(on_progress)), len(neighbours.base)
 
 
-def _seldom(told: Told | None) -> Told:
+def _seldom(on_progress: OnProgress | None) -> OnProgress:
     """The progress of every tenth run."""
 
     def tenth(done: int, total: int, title: str) -> None:
-        if told is not None and done % 10 == 0:
-            told(done, total, title)
+        if on_progress is not None and done % 10 == 0:
+            on_progress(done, total, title)
 
     return tenth
 

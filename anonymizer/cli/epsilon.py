@@ -42,7 +42,7 @@ def _numbers(context: click.Context, option: click.Parameter, given: str | None)
     help="Of the figure of risk: at the most, or of a distance at the least.",
 )
 @click.option(
-    "--utility", default="variance-error", show_default=True, help="The figure of utility, told beside it."
+    "--utility", default="variance-error", show_default=True, help="The figure of utility, shown beside it."
 )
 @click.option(
     "--goal",
@@ -139,7 +139,7 @@ def epsilon(
         held_out = files.table(holdout_path, spec.dialect)
         control = held_out.declared(spec.roles.among(held_out.names), None, spec.schema.among(held_out.names))
     name = stepped(spec.pipeline(), step)
-    with measuring(as_json=as_json) as told:
+    with measuring(as_json=as_json) as on_progress:
         trials = tried(
             table,
             spec.pipeline,
@@ -151,7 +151,7 @@ def epsilon(
             control=control,
             scale=scale,
             seed=seed,
-            told=told,
+            on_progress=on_progress,
         )
     chosen = choose(trials, limit, goal, seed)
     written = spec.with_epsilon(name, chosen.epsilon, THE_DATA if on_path is None else source.name)

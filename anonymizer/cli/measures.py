@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from anonymizer.report.assessment import Told
+    from anonymizer.report.assessment import OnProgress
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,7 +50,7 @@ def measure_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @contextmanager
-def measuring(*, as_json: bool) -> Iterator[Told | None]:
+def measuring(*, as_json: bool) -> Iterator[OnProgress | None]:
     """A progress bar on standard error that `assess` moves; none for machines."""
     if as_json:
         yield None

@@ -113,12 +113,12 @@ def sanitize(
     def texts(path: Path) -> Iterable[tuple[str, str]]:
         return ((one.name, one.text) for one in folder.read(path, encoding=encoding).documents)
 
-    with measuring(as_json=as_json) as told:
-        if told is not None:
-            told(0, len(read.sources), "the web")
+    with measuring(as_json=as_json) as on_progress:
+        if on_progress is not None:
+            on_progress(0, len(read.sources), "the web")
         engine = engine_of(spec.web, _place(spec_path, "web"), texts, allowed=asked)
         releasing = Releasing(read.sources, spec, engine, names, corpus, labels, keep_names=keep_names)
-        treated = releasing.treated(kept, told)
+        treated = releasing.treated(kept, on_progress)
         cautions = document_cautions(
             spec, treated, engine.name, engine.leaks, names, (*read.skipped, *releasing.dropped)
         )

@@ -91,8 +91,16 @@ def search(
     table = files.table(data, space.dialect)
     utility = fidelity if target is None else Learning(table, target=target, model=model, random_state=seed)
     measure = ReleaseMeasure(space, table, utility, repetitions, average, seed)
-    with nullcontext() if as_json else progress_bar() as told:
-        result = run(space, measure, limit, strategy=strategy, trials=trials, told=told, random_state=seed)
+    with nullcontext() if as_json else progress_bar() as on_progress:
+        result = run(
+            space,
+            measure,
+            limit,
+            strategy=strategy,
+            trials=trials,
+            on_progress=on_progress,
+            random_state=seed,
+        )
     risk_words = "the mean over the records" if average else "of the worst record (attack simulator)"
     utility_words = (
         "1 - mean Hellinger distance of the quasi-identifiers"

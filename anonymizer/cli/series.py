@@ -65,14 +65,14 @@ def series(
     apart(log, spec_path, report_path, *outputs, *manifests)
     places(*outputs)
     found = None
-    with measuring(as_json=as_json) as told:
+    with measuring(as_json=as_json) as on_progress:
         made = []
         for number, matrix in enumerate(matrices):
-            if told is not None:
-                told(number, len(matrices), f"window {number + 1}")
+            if on_progress is not None:
+                on_progress(number, len(matrices), f"window {number + 1}")
             made.append(Released.of(spec, matrix, number, seed))
         if attacks or report_path is not None:
-            found = measured(spec, made, seed, told)
+            found = measured(spec, made, seed, on_progress)
     warnings = series_cautions(spec, made, found, seed)
     page = {}
     if report_path is not None and found is not None:

@@ -18,7 +18,7 @@ from anonymizer.documents.folders.progress import Kept, key_of
 from anonymizer.documents.generalization.chain import Chain
 from anonymizer.documents.generalization.standard import standard
 from anonymizer.documents.sanitization.treated import Treated
-from anonymizer.documents.sanitizer import Names, Sanitizer, Told
+from anonymizer.documents.sanitizer import Names, OnProgress, Sanitizer
 from anonymizer.documents.specification import SanitizeSpec
 from anonymizer.documents.texts.text import Document, folded
 from anonymizer.gate.finding import Finding
@@ -80,12 +80,12 @@ class Releasing:
             )
         )
 
-    def treated(self, kept: Kept, told: Told | None = None) -> tuple[Treated, ...]:
+    def treated(self, kept: Kept, on_progress: OnProgress | None = None) -> tuple[Treated, ...]:
         """Attack and sanitize all documents, but those that an interrupted run with the same has finished.
 
         Args:
             kept: what was finished, and where to keep what will be.
-            told: of the progress.
+            on_progress: of the progress.
 
         Raises:
             EngineError: a search failed; what was finished before is kept.
@@ -94,8 +94,8 @@ class Releasing:
         found = []
         whole = self._digest()
         for number, one in enumerate(self._sources):
-            if told is not None:
-                told(number, len(self._sources), one.name)
+            if on_progress is not None:
+                on_progress(number, len(self._sources), one.name)
             key = key_of(run=whole, document=one.name)
             values = kept.get(key)
             if values is None:

@@ -29,7 +29,7 @@ FirstPass = Callable[[Document, tuple[Word, ...], Language], tuple[Edit, ...]]
 Names = Mapping[str, tuple[str, ...]]
 """Of each document whose persons are known."""
 
-Told = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 """Called with documents done, documents in all, and what comes next."""
 
 

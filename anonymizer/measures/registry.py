@@ -1,4 +1,4 @@
-"""All measures, by the name that the command line and JSON use, in the order in which they are told."""
+"""All measures, by the name that the command line and JSON use, in the order in which they are shown."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Assessment:
         released: of the release.
         roles: of the original's columns.
         found: what the measures found, by their words.
-        stories: how it is told, by the same.
+        stories: how it is shown, by the same.
         skipped: measures that were asked for and did not run.
         notes: a sentence each.
     """
@@ -148,8 +148,8 @@ class Assessment:
         return told
 
 
-Told = Callable[[int, int, str], None]
-"""Is told how many measures are done, of how many, and the heading of the one that begins."""
+OnProgress = Callable[[int, int, str], None]
+"""Gets how many measures are done, of how many, and the heading of the one that begins."""
 
 
 def assess(
@@ -157,7 +157,7 @@ def assess(
     release: Table,
     pipeline: Method | None = None,
     question: Question | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Assessment:
     """Run all measures that are asked for, apply, and do not cost too much.
 
@@ -166,7 +166,7 @@ def assess(
         release: at least one row.
         pipeline: that has made the release last, if known: the attack simulator needs it.
         question: what to measure.
-        told: called before each measure.
+        on_progress: called before each measure.
 
     Raises:
         TableError: a table has no rows, or lacks the column of weights or households.
@@ -181,8 +181,8 @@ def assess(
     skipped: dict[str, Skipped] = {}
     chosen = {word: measure for word, measure in MEASURES.items() if asked.asks(measure)}
     for done, (word, measure) in enumerate(chosen.items()):
-        if told:
-            told(done, len(chosen), measure.title)
+        if on_progress:
+            on_progress(done, len(chosen), measure.title)
         reason = measure.lacks(case) or _too_dear(measure, case, asked)
         if reason:
             skipped[word] = Skipped(reason, reason if asked.measures is not None else "")

@@ -37,8 +37,8 @@ class SearchTrial:
 
 Measure = Callable[[Mapping[str, Any]], tuple[float, float]]
 """Makes a release at a point and returns its risk and its utility."""
-Told = Callable[[int, int, SearchTrial], None]
-"""Is told how many trials are done, of how many, and the last."""
+OnProgress = Callable[[int, int, SearchTrial], None]
+"""Gets how many trials are done, of how many, and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def search(
     *,
     strategy: str = "grid",
     trials: int = 50,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
     random_state: int | None = None,
 ) -> SearchResult:
     """Search.
@@ -138,7 +138,7 @@ def search(
         strategy: "grid" tries all combinations of the points; "bayes" lets Optuna's tree-structured Parzen
             estimator choose, with the limit as its constraint (needs the extra `search`).
         trials: for "bayes".
-        told: called after each trial.
+        on_progress: called after each trial.
         random_state: for "bayes"; None is the operating system's randomness.
 
     Raises:
@@ -151,12 +151,12 @@ def search(
         done: list[SearchTrial] = []
         for point in points:
             done.append(_tried(measure, point))
-            if told:
-                told(len(done), len(points), done[-1])
+            if on_progress:
+                on_progress(len(done), len(points), done[-1])
         return SearchResult(limit, tuple(done))
     if trials < 1:
         raise SpecError(f"The number of trials is {trials}, which is below 1.", "Try at least one.")
-    return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, told, random_state)))
+    return SearchResult(limit, tuple(_bayes(space, measure, limit, trials, on_progress, random_state)))
 
 
 def _tried(measure: Measure, point: Mapping[str, Any]) -> SearchTrial:
@@ -172,7 +172,7 @@ def _bayes(
     measure: Measure,
     limit: float,
     trials: int,
-    told: Told | None,
+    on_progress: OnProgress | None,
     random_state: int | None,
 ) -> Sequence[SearchTrial]:
     try:
@@ -192,8 +192,8 @@ def _bayes(
         asked.set_constraint("risk", 1.0 if failed else trial.risk - limit)
         study.tell(asked, 0.0 if failed else trial.utility)
         done.append(trial)
-        if told:
-            told(len(done), trials, trial)
+        if on_progress:
+            on_progress(len(done), trials, trial)
     return done
 
 
@@ -206,8 +206,8 @@ def _suggested(asked: Any, name: str, free: Any) -> Any:
 
 
 @contextmanager
-def progress_bar(title: str = "search") -> Iterator[Told]:
-    """A progress bar on standard error, as a `Told`."""
+def progress_bar(title: str = "search") -> Iterator[OnProgress]:
+    """A progress bar on standard error, as a `OnProgress`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -215,8 +215,8 @@ def progress_bar(title: str = "search") -> Iterator[Told]:
     with Progress(*parts, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=None)
 
-        def told(done: int, total: int, trial: SearchTrial) -> None:
+        def on_progress(done: int, total: int, trial: SearchTrial) -> None:
             what = "no release" if trial.problem else f"risk {trial.risk:.3g}, utility {trial.utility:.3g}"
             bar.update(task, completed=done, total=total, description=f"{title}: {what}")
 
-        yield told
+        yield on_progress

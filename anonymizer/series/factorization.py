@@ -38,7 +38,7 @@ Float = NDArray[np.float64]
 Kind = Literal["sgd", "nmf"]
 KINDS: Final = get_args(Kind)
 
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called after each iteration with its number and how many there are."""
 
 _PARTS: Final = 10
@@ -68,7 +68,7 @@ def factorized(
     rate: float = 0.05,
     penalty: float = 0.01,
     seed: int | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Factors:
     """Factorize a matrix; the same seed and input give the same factors, on one machine bit by bit.
 
@@ -80,7 +80,7 @@ def factorized(
         rate: gamma of SGD, positive; 0.05 in the thesis.
         penalty: lambda of Eq. 2.10, of each cell, not negative; 0.01 in the thesis. NMF has none.
         seed: of the starting values and the order of blocks; None is the operating system's randomness.
-        told: of SGD, is called after each iteration.
+        on_progress: of SGD, is called after each iteration.
 
     Raises:
         TableError: a parameter is out of range, the matrix has no rows, or a cell is infinite or missing, or
@@ -92,7 +92,7 @@ def factorized(
     with threadpool_limits(limits=1):
         if kind == "nmf":
             return _nmf(matrix, rank, iterations, random)
-        return _sgd(matrix, rank, iterations, rate, penalty, random, told)
+        return _sgd(matrix, rank, iterations, rate, penalty, random, on_progress)
 
 
 def refitted(
@@ -158,7 +158,7 @@ def _sgd(
     rate: float,
     penalty: float,
     random: Randomness,
-    told: Told | None,
+    on_progress: OnProgress | None,
 ) -> Factors:
     n, m = matrix.shape
     users, items = (random.uniform(count * rank).reshape(count, rank) / np.sqrt(rank) for count in (n, m))
@@ -177,8 +177,8 @@ def _sgd(
         for place in random.permutation(len(blocks)).tolist():
             block, turned, some, others = blocks[place]
             _step(block, turned, some, others, rate, penalty)
-        if told is not None:
-            told(done, iterations)
+        if on_progress is not None:
+            on_progress(done, iterations)
     users[of_users], items[of_items] = u, v
     return Factors(users, items)
 

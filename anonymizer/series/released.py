@@ -20,7 +20,7 @@ from anonymizer.tables.numbers import numbers_of
 
 Float = NDArray[np.float64]
 
-Told = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 """Called with steps done, steps in all, and what comes next."""
 
 
@@ -75,7 +75,10 @@ class SeriesMeasures:
 
 
 def measured(
-    spec: SeriesSpec, series: Sequence[Released], seed: int | None = None, told: Told | None = None
+    spec: SeriesSpec,
+    series: Sequence[Released],
+    seed: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> SeriesMeasures:
     """Attack a series of releases, and learn from it.
 
@@ -83,14 +86,14 @@ def measured(
         spec: that it was made by.
         series: of all windows.
         seed: of the attacks.
-        told: of the progress.
+        on_progress: of the progress.
     """
     total, done = 4 * len(series) - 2, 0
 
     def next_is(what: str) -> None:
         nonlocal done
-        if told is not None:
-            told(done, total, what)
+        if on_progress is not None:
+            on_progress(done, total, what)
         done += 1
 
     found, before, after, useful, skipped = [], [], [], [], []

@@ -195,7 +195,7 @@ def test_trials_go_over_all_epsilons_and_risk_grows_with_epsilon():
         epsilons=(0.5, 1, 2, 8, 30, 90),
         repeats=2,
         seed=1,
-        told=lambda *one: heard.append(one),
+        on_progress=lambda *one: heard.append(one),
     )
     assert heard[0] == (0, 12, "epsilon 0.5")
     assert len(heard) == len(found.made) == 12

@@ -117,7 +117,7 @@ def test_the_grid_finds_the_best_within_the_limit():
             raise TableError("No such release.", "Take another.")
         return rate / level, rate + (level == 1)
 
-    found = search(space(), measure, 0.5, told=lambda *state: told.append(state))
+    found = search(space(), measure, 0.5, on_progress=lambda *state: told.append(state))
     assert found.best.point == {"generalization.levels.age": 1, "sampling.rate": 0.5}
     assert [state[:2] for state in told] == [(done, 6) for done in range(1, 7)]
     frame = found.frame
@@ -147,7 +147,7 @@ def test_a_search_over_real_releases():
             space(),
             ReleaseMeasure(space(), table, Learning(table, target="ill", random_state=1)),
             0.2,
-            told=told,
+            on_progress=told,
         )
     assert by_learning.best.risk <= 0.2
     assert 0.5 < by_learning.best.utility < 1.2

@@ -1,4 +1,4 @@
-"""How what a measure has found is told: as plain values, on a terminal, and on a page."""
+"""How what a measure has found is presented: as plain values, on a terminal, and on a page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Story:
         cautions: what a steward must not overlook, a sentence each.
         cards: the one or two figures to see first.
         text: what is measured, for who has not read of it.
-        facts: names and what is told of them.
+        facts: names and what is said of them.
         grids: tables.
     """
 

@@ -165,7 +165,7 @@ def stated(matrix: Matrix, values: NDArray[Any], column: str) -> Float:
         for result, probability in matrix[text].items():
             if result not in places:
                 raise TableError(
-                    f"The matrix of column {column!r} turns {text!r} into {result!r}, which the column lacks.",
+                    f"The matrix of column {column!r} has {result!r} for {text!r}, which the column lacks.",
                     near(result, tuple(places)),
                 )
             found[row, places[result]] = probability
