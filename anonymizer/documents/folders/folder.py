@@ -126,7 +126,10 @@ def read(path: Path, *, encoding: str = "", limits: Limits | None = None) -> Fol
     if problems:
         more = len(problems) - _SAID
         lines = [f"- {one}" for one in problems[:_SAID]] + ([f"- and {more:,} more"] if more > 0 else [])
-        raise FileError(f"{len(problems):,} files cannot be read:\n" + "\n".join(lines))
+        raise FileError(
+            f"{len(problems):,} files cannot be read:\n" + "\n".join(lines),
+            "Correct each as it says, or take it out of the folder.",
+        )
     return Folder(tuple(sources), tuple(skipped))
 
 

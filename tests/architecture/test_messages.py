@@ -1,0 +1,74 @@
+"""What users are told when something is wrong: each message has a hint, and words that people know."""
+
+from __future__ import annotations
+
+import re
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from types import ModuleType
+
+import pytest
+
+from tests.architecture.source import ROOT
+
+COVERED = ("anonymizer",)
+"""The packages whose messages were read."""
+
+WITHOUT_HINT = frozenset({"UsageError", "NotFittedError", "GateError"})
+"""Click's own, which says it in its text; scikit-learn's; and that of findings, which have hints each."""
+
+DIALECT = re.compile(
+    r"\bmend|\bthe own\b|\b(is|are) no (list|text|number|range|CSV|file|column|name|valid)\b|\blaw\b"
+)
+
+
+def listing() -> ModuleType:
+    """The script, as a module."""
+    import sys
+
+    loader = SourceFileLoader("list_messages", str(ROOT / "scripts" / "list_messages"))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    sys.modules[loader.name] = module  # dataclasses look their module up there
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def messages() -> list[tuple[str, str, str, str]]:
+    script = listing()
+    return [
+        (f"{one.path.relative_to(ROOT)}:{one.line}", one.kind, one.what, one.hint)
+        for path in script.python_files(list(COVERED))
+        for one in script.messages_of(path)
+    ]
+
+
+def test_every_message_says_how_to_fix_it(messages: list[tuple[str, str, str, str]]) -> None:
+    assert len(messages) > 600
+    bare = [
+        f"{place} {what}" for place, kind, what, hint in messages if not hint and kind not in WITHOUT_HINT
+    ]
+    assert not bare, "\n".join(bare)
+
+
+def test_messages_are_sentences_in_plain_english(messages: list[tuple[str, str, str, str]]) -> None:
+    wrong = [f"{place} {text}" for place, _, *both in messages for text in both if DIALECT.search(text)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    code = (
+        "raise FileError(f'{path} is ' + 'gone.', hint='Look for it.')\n"
+        "yield Finding('rule', None, 'It leaks.', 'Stop it.')\n"
+        "raise errors.SpecError('No hint.')\n"
+        "raise ValueError('Python\\'s own')\n"
+    )
+    (tmp_path / "x.py").write_text(code)
+    found = [(one.line, one.kind, one.what, one.hint) for one in listing().messages_of(tmp_path / "x.py")]
+    assert found == [
+        (1, "FileError", "{path} is gone.", "Look for it."),
+        (2, "Finding", "It leaks.", "Stop it."),
+        (3, "SpecError", "No hint.", ""),
+    ]
