@@ -239,7 +239,7 @@ NUMBERS = (
 STEPS: dict[str, tuple[str, ...]] = {
     "local-recoding": ("k = 3", "k = 2"),
     "mondrian": ("k = 3", "k = 2\nrelaxed = true"),
-    "incognito": ("k = 3", "k = 2\nmax_suppression = 0.1"),
+    "incognito": ("k = 3", "k = 2\nmaximum_suppression = 0.1"),
     "k-member": ("k = 3",),
     "one-pass-clustering": ("k = 3",),
     "local-suppression": ("k = 2",),
@@ -260,7 +260,7 @@ STEPS: dict[str, tuple[str, ...]] = {
     "multiplicative-noise": ("deviation = 0.2",),
     "dp-noise": (
         'epsilon = 1.0\ncolumns = ["age"]',
-        'epsilon = 1.0\ncolumns = ["age"]\nlaw = "gaussian"\ndelta = 1e-6',
+        'epsilon = 1.0\ncolumns = ["age"]\ndistribution = "gaussian"\ndelta = 1e-6',
     ),
     "anatomy": ('l = 2\nsensitive = "illness"',),
     "splu-gen": ("gamma = 3", "gamma = 2"),

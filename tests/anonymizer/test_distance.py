@@ -182,7 +182,10 @@ def test_a_space_scales_by_declared_ranges_and_puts_categories_one_apart() -> No
             lambda: RecordSpace({"cm": (0, 1)}, {}).points(Table.of(pd.DataFrame({"cm": [None, 0.5]}))),
             "missing cells",
         ),
-        (lambda: RecordSpace({}, {}).points(Table.of(pd.DataFrame({"cm": [1]}))), "No column"),
+        (
+            lambda: RecordSpace({}, {}).points(Table.of(pd.DataFrame({"cm": [1]}))),
+            "numbers and categories, and there are none",
+        ),
     ],
 )
 def test_a_space_refuses_what_it_cannot_place(space, error: str) -> None:  # type: ignore[no-untyped-def]

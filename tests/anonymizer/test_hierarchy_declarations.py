@@ -73,7 +73,7 @@ def test_hierarchies_that_mean_two_things_or_nothing_are_refused(given, word):
     ("given", "word"),
     [
         ("age.csv", "is not a table"),
-        ({}, "no known kind"),
+        ({}, "not of a known kind"),
         ({"prefix": "5"}, "a whole number"),
         ({"prefix": True}, "a whole number"),
         ({"widths": [5, "10"], "lower": 0, "upper": 9}, "widths"),

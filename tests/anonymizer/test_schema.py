@@ -36,7 +36,7 @@ def test_columns_are_read_and_written_again():
         ({"type": "intger"}, ("'intger'", "'integer'")),
         ({"typ": "integer"}, ("'typ'", "'type'")),
         ({"type": "integer", "bounds": [0]}, ("bounds",)),
-        ({"type": "integer", "bounds": [5, 5]}, ("[5, 5]", "no range")),
+        ({"type": "integer", "bounds": [5, 5]}, ("[5, 5]", "are empty")),
         ({"type": "integer", "bounds": [0.5, 9]}, ("0.5", "whole")),
         ({"type": "integer", "bounds": [0, 9e18]}, ("upper = 9e+18", "2**53")),
         ({"type": "float", "bounds": [0, float("inf")]}, ("bounds",)),

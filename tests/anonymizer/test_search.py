@@ -80,8 +80,8 @@ def test_grids_stay_between_their_ends(low, more, points, log):
     ("line", "message"),
     [
         ("rate = { from = 0.5, to = 0.9, point = 3 }", "unknown key 'point'"),
-        ("rate = { from = 1.0, to = 0.5 }", "no range"),
-        ("rate = { from = 0.0, to = 0.5, scale = 'log' }", "no range"),
+        ("rate = { from = 1.0, to = 0.5 }", "not a range"),
+        ("rate = { from = 0.0, to = 0.5, scale = 'log' }", "not a range"),
         ("rate = { from = 0.1, to = 0.5, scale = 'lag' }", "'log'"),
         ("rate = { from = 'a', to = 0.5 }", "not a number"),
         ("rate = { from = 0.1, to = 0.5, points = 0 }", "points"),

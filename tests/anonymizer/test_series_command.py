@@ -171,7 +171,7 @@ def test_an_interrupted_run_leaves_whole_files_or_none(folder, capsys, monkeypat
         ("[factorization]\nkind = 'pca'\n", "'pca' is not a valid factorization"),
         ("[factorization]\n[[steps]]\nmethod = 'mdaw'\n", "no method 'mdaw'"),
         ("[factorization]\n[matrix]\ncells = 'ternary'\n", "cells = 'ternary'"),
-        ("[factorization]\n[matrix]\nleast_users = 500\n", "No item has 500 users"),
+        ("[factorization]\n[matrix]\nminimum_users = 500\n", "No item has 500 users"),
         ("[factorization]\n[[windows]]\nstart = 2026-01-01\nend = 2026-02-01\n", "holds no user"),
         ("[factorization]\n[[windows]]\nstart = 2025-02-01\nend = 2025-03-01\n", "overlap"),
         ("[factorization]\n[[windows]]\nstart = 2025-08-01\n", "lacks its start or end"),
@@ -270,7 +270,7 @@ def test_trajectories_by_the_same_command(folder, capsys):
     (folder / "spec.toml").write_text(
         "[log]\nuser = 'who'\ntime = 'hour'\nplace = ['x', 'y']\ncell = 0.5\n"
         "[[windows]]\nstart = 0\nend = 6\n"
-        "[matrix]\ncells = 'sum'\nleast_users = 3\n[[steps]]\nmethod = 'mdav'\nk = 3\n"
+        "[matrix]\ncells = 'sum'\nminimum_users = 3\n[[steps]]\nmethod = 'mdav'\nk = 3\n"
     )
     assert run("series log.csv --spec spec.toml -o out.csv --attacks --json") == 0
     told = json.loads(capsys.readouterr().out)

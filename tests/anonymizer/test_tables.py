@@ -65,7 +65,7 @@ def test_roles_name_what_is_there():
         Roles(identifiers=("age",), sensitive=("age",))
     with pytest.raises(RoleError, match="unknown role 'quasi'"):
         Roles.from_mapping({"quasi": ["age"]})
-    with pytest.raises(RoleError, match="no list"):
+    with pytest.raises(RoleError, match="not a list"):
         Roles.from_mapping({"sensitive": "age"})
 
 
