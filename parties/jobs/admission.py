@@ -15,7 +15,7 @@ from parties.contracts.spec import JobSpec, Side
 from parties.disclosure.history import History, OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
-from parties.jobs.own_data import Moduli, OwnData, check_residues, count_persons, count_rows, with_persons
+from parties.jobs.local_data import LocalData, Moduli, check_residues, count_persons, count_rows, with_persons
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -101,8 +101,8 @@ class Admission:
         ledger: the local ledger.
         history: the local exact jobs.
         analyses: all analyses by name.
-        most_seconds: the longest deadline that the daemon grants.
-        most_memory: bytes that a job may take by the model of its analysis.
+        maximum_seconds: the longest deadline that the daemon grants.
+        maximum_memory: bytes that a job may take by the model of its analysis.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Admission:
         ledger: Ledger,
         history: History,
         analyses: Mapping[str, Analysis],
-        most_seconds: int,
-        most_memory: int,
+        maximum_seconds: int,
+        maximum_memory: int,
     ) -> None:
         self._name = name
         self._catalog = catalog
@@ -123,8 +123,8 @@ class Admission:
         self._ledger = ledger
         self.history: Final = history
         self._analyses = analyses
-        self._most_seconds = most_seconds
-        self._most_memory = most_memory
+        self._maximum_seconds = maximum_seconds
+        self._maximum_memory = maximum_memory
 
     def understand(self, spec: JobSpec) -> Task:
         """Let the analysis parse a job.
@@ -138,9 +138,9 @@ class Admission:
             raise JobError(
                 f"There is no analysis {spec.analysis!r}.", near(spec.analysis, list(self._analyses))
             )
-        if spec.seconds > self._most_seconds:
+        if spec.seconds > self._maximum_seconds:
             raise JobError(
-                f"The job asks for {spec.seconds} seconds; this daemon grants {self._most_seconds}.",
+                f"The job asks for {spec.seconds} seconds; this daemon grants {self._maximum_seconds}.",
                 "Lower seconds below [limits], or raise job_seconds in duetto.toml.",
             )
         task = Task(spec, role, study_of(self._analyses[spec.analysis], spec.parameters))
@@ -166,7 +166,7 @@ class Admission:
         """The local columns, see `read`."""
         return self.read(task, moduli).columns
 
-    def read(self, task: Task, moduli: Moduli | None = None) -> OwnData:
+    def read(self, task: Task, moduli: Moduli | None = None) -> LocalData:
         """Read the local columns, all of them or nothing; with the identities of persons for an exact job.
 
         Args:
@@ -179,7 +179,7 @@ class Admission:
         """
         side = task.side
         if not side.dataset:
-            return OwnData({})
+            return LocalData({})
         secret = self.history.secret() if task.facts.exact else None
         loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values(), secret)
         if loaded.left_out and task.facts.pairs_by_position:
@@ -192,7 +192,7 @@ class Admission:
         if moduli is not None:
             for name, column in data.items():
                 check_residues(side, name, column, task.role, moduli)
-        return OwnData(
+        return LocalData(
             with_persons(data, loaded), loaded.notes, loaded.identities, loaded.numbers, loaded.aliases
         )
 
@@ -235,7 +235,7 @@ class Admission:
         return replace(verdict, needs_person=True, unheld=tuple(record.job for record in earlier))
 
     def participants(
-        self, task: Task, own: OwnData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
+        self, task: Task, local: LocalData, verdict: Verdict, job_id: str = "", agreed: Limits = NO_LIMITS
     ) -> ParticipantSet | None:
         """Who takes part in an exact job, to be compared with earlier ones.
 
@@ -244,7 +244,7 @@ class Admission:
 
         Args:
             task: the job.
-            own: the local data.
+            local: the local data.
             verdict: of the local policy.
             job_id: the name of the job.
             agreed: the limits of both parties, as far as they are known.
@@ -257,7 +257,7 @@ class Admission:
         if not task.facts.exact or not task.side.dataset:
             return None
         minimum = max(verdict.overlap, agreed.minimum_group)
-        if own.identities is None and minimum > 1:
+        if local.identities is None and minimum > 1:
             raise OverlapError(
                 f"Exact figures have to differ in {minimum} persons from job to job, and data set "
                 f"{task.side.dataset!r} does not say whom a row is about.",
@@ -272,20 +272,20 @@ class Admission:
             account=account,
             dataset=task.side.dataset,
             peer=task.peer,
-            persons=persons_of(own.identities),
+            persons=persons_of(local.identities),
             minimum=minimum,
             known=self._ledger.exact(account, task.peer),
-            aliases=aliases_of(own.aliases),
+            aliases=aliases_of(local.aliases),
         )
 
-    def check_overlap(self, task: Task, own: OwnData, verdict: Verdict) -> None:
+    def check_overlap(self, task: Task, local: LocalData, verdict: Verdict) -> None:
         """Check that an exact job does not differ from an earlier one in a few local persons only.
 
         Raises:
             OverlapError: it does.
             HistoryError: the record of earlier jobs cannot be trusted.
         """
-        participants = self.participants(task, own, verdict)
+        participants = self.participants(task, local, verdict)
         if participants is not None:
             self.history.check(participants)
 
@@ -305,31 +305,33 @@ class Admission:
         alike = (d.name for d in declared.values() if d.population == population)
         return Account(population, frozenset(alike))
 
-    def preview(self, task: Task, own: OwnData, limits: Limits, contract: Contract | None = None) -> Preview:
+    def preview(
+        self, task: Task, local: LocalData, limits: Limits, contract: Contract | None = None
+    ) -> Preview:
         """What the local rows tell of a run before anything is sent; it refuses what takes too much memory.
 
         Args:
             task: the job.
-            own: the local data.
+            local: the local data.
             limits: those of the local policy.
             contract: has what is known by now of the peer's limits and declarations.
         """
         peer = None if contract is None else contract.schemas[task.role.other]
         limits = limits if contract is None else limits.stricter(contract.agreed)
-        found = task.study.preview(own.columns, task.role, limits, peer)
+        found = task.study.preview(local.columns, task.role, limits, peer)
         if found.refusal is not None:
             return found
-        local = {name: column.schema for name, column in own.columns.items() if name != PERSONS}
-        schemas = {**(peer or {}), **local}
-        rows = max(1, count_rows(own.columns))
+        held = {name: column.schema for name, column in local.columns.items() if name != PERSONS}
+        schemas = {**(peer or {}), **held}
+        rows = max(1, count_rows(local.columns))
         memory = task.estimate(schemas, rows, MINIMUM_PAILLIER_BITS, limits).memory
-        if memory is None or memory <= self._most_memory:
+        if memory is None or memory <= self._maximum_memory:
             return found
         return replace(
             found,
             refusal=OutOfMemory(
                 f"The job would take about {memory >> 20} MiB here, if the peer has as many rows; "
-                f"{self._most_memory >> 20} MiB are granted (memory_mib below [limits] in duetto.toml)."
+                f"{self._maximum_memory >> 20} MiB are granted (memory_mib below [limits] in duetto.toml)."
             ),
         )
 
@@ -346,8 +348,8 @@ class Admission:
                 or the local policy has become stricter.
             UsageError: the columns do not fit each other or the parameters.
         """
-        own, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
-        if own is None or theirs is None or dict(own) != dict(self.schemas(task)):
+        local, theirs = (contract.schemas[role] for role in (task.role, task.role.other))
+        if local is None or theirs is None or dict(local) != dict(self.schemas(task)):
             raise JobError(
                 "The contract has other declarations than this party's catalog has now.",
                 "Submit the job again after a change of the catalog.",
@@ -362,7 +364,7 @@ class Admission:
             )
         if set(theirs) != task.columns(task.role.other):
             raise JobError("The contract declares other columns than the job names.", code="contract")
-        alice, bob = (own, theirs) if task.role is Role.ALICE else (theirs, own)
+        alice, bob = (local, theirs) if task.role is Role.ALICE else (theirs, local)
         task.study.check(alice, bob)
 
     def _names_of_persons(self, task: Task) -> tuple[str, ...]:

@@ -378,8 +378,8 @@ def open_admission(
         ledger=ledger,
         history=History(config.home),
         analyses=analyses,
-        most_seconds=config.limits.job_seconds,
-        most_memory=config.limits.job_memory,
+        maximum_seconds=config.limits.job_seconds,
+        maximum_memory=config.limits.job_memory,
     )
 
 

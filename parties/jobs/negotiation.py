@@ -246,12 +246,12 @@ class Negotiation:
         schemas = self._admission.schemas(task)
         moduli = {task.role: int(self._identity.paillier.public.n)}
         moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
-        own = self._admission.read(task, moduli)
-        verdict = self._admission.judge(task, own.columns)
+        local = self._admission.read(task, moduli)
+        verdict = self._admission.judge(task, local.columns)
         verdict.require()
-        self._admission.check_overlap(task, own, verdict)
+        self._admission.check_overlap(task, local, verdict)
         if preview:
-            self._admission.preview(task, own, verdict.limits, contract).require()
+            self._admission.preview(task, local, verdict.limits, contract).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:

@@ -9,7 +9,7 @@ from parties.contracts.contract import Schemas, limits_document
 from parties.contracts.spec import parse_spec
 from parties.errors import PolicyError, exit_code
 from parties.jobs.admission import Admission, Task
-from parties.jobs.own_data import OwnData, count_rows
+from parties.jobs.local_data import LocalData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
@@ -33,9 +33,9 @@ def check_report(admission: Admission, toml: str) -> dict[str, Any]:
     """
     task = admission.understand(parse_spec(toml))
     schemas = admission.schemas(task)
-    own = admission.read(task)
-    rows = count_rows(own.columns)
-    verdict = admission.judge(task, own.columns)
+    local = admission.read(task)
+    rows = count_rows(local.columns)
+    verdict = admission.judge(task, local.columns)
     return {
         "analysis": task.spec.analysis,
         "title": task.spec.title,
@@ -55,8 +55,8 @@ def check_report(admission: Admission, toml: str) -> dict[str, Any]:
         "exact": task.facts.exact,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
-        "overlap": overlap_document(admission, task, own, verdict),
-        "preview": preview_document(admission.preview(task, own, verdict.limits)),
+        "overlap": overlap_document(admission, task, local, verdict),
+        "preview": preview_document(admission.preview(task, local, verdict.limits)),
         "leakage": leakage_document(task),
         "bisection": bisection_document(task, schemas),
     }
@@ -94,10 +94,10 @@ def estimate_report(
     if rows:
         verdict = admission.judge(task, None)
     else:
-        own = admission.read(task)
-        verdict = admission.judge(task, own.columns)
-        rows = count_rows(own.columns)
-        preview = preview_document(admission.preview(task, own, verdict.limits))
+        local = admission.read(task)
+        verdict = admission.judge(task, local.columns)
+        rows = count_rows(local.columns)
+        preview = preview_document(admission.preview(task, local, verdict.limits))
     document = estimate_document(task, schemas, rows, key_bits, verdict.limits)
     bits = 8 * max(document["alice_bytes"], document["bob_bytes"])
     network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
@@ -140,11 +140,11 @@ def bisection_document(task: Task, schemas: Schemas) -> list[dict[str, Any]]:
 
 
 def overlap_document(
-    admission: Admission, task: Task, own: OwnData, verdict: Verdict
+    admission: Admission, task: Task, local: LocalData, verdict: Verdict
 ) -> dict[str, str] | None:
     """What stands against an exact job in view of earlier ones; None if nothing does."""
     try:
-        admission.check_overlap(task, own, verdict)
+        admission.check_overlap(task, local, verdict)
     except PolicyError as error:
         return {"code": error.stable_code, "what": error.what, "hint": error.hint}
     return None

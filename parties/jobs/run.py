@@ -17,7 +17,7 @@ from parties.contracts.records import Progress, Record
 from parties.contracts.state import State
 from parties.disclosure.auditor import TableAuditor
 from parties.jobs.admission import Admission, Task
-from parties.jobs.own_data import OwnData, count_rows
+from parties.jobs.local_data import LocalData, count_rows
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
@@ -93,15 +93,15 @@ class Run:
         spec = self._record.contract.spec
         task = self._admission.understand(spec)
         self._report("loading", 0, 1)
-        own = self._admission.read(task, self._moduli)
-        data = own.columns
+        local = self._admission.read(task, self._moduli)
+        data = local.columns
         rows = count_rows(data)
         verdict = self._admission.judge(task, data)
         verdict.require()
         agreed = self._record.contract.agreed
         self._admission.check_contract(task, self._record.contract, verdict)
         digest, account = self._record.contract.digest, self._admission.account(task)
-        participants = self._admission.participants(task, own, verdict, self._record.job_id, agreed)
+        participants = self._admission.participants(task, local, verdict, self._record.job_id, agreed)
         if participants is not None:
             self._admission.history.check(participants)
         self._ledger.begin(digest.hex(), account, task.side.dataset, task.peer, verdict.run_limits)
@@ -120,10 +120,10 @@ class Run:
         gate = make_gate(self._ledger, releasing)
         start = time.monotonic()
         auditor = None
-        if participants is not None and own.identities is not None:
-            auditor = TableAuditor(self._admission.history, participants, own.identities)
+        if participants is not None and local.identities is not None:
+            auditor = TableAuditor(self._admission.history, participants, local.identities)
         outcome = run_study(task.study, session, data, spec.recipients, agreed, gate, auditor)
-        outcome = replace(in_source(outcome, own), notes=(*outcome.notes, *own.notes))
+        outcome = replace(in_source(outcome, local), notes=(*outcome.notes, *local.notes))
         traffic = session.channel.traffic
         agreed_schemas = self._record.contract.schemas
         schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
@@ -178,15 +178,15 @@ class Run:
         return {**signed, "salt": salt.hex()}
 
 
-def in_source(outcome: Outcome, own: OwnData) -> Outcome:
+def in_source(outcome: Outcome, local: LocalData) -> Outcome:
     """An outcome whose columns `row` count the local rows as the source does, those left out too."""
-    if own.numbers is None:
+    if local.numbers is None:
         return outcome
     tables = []
     for table in outcome.tables:
         columns = dict(table.columns)
         if "row" in columns:
-            columns["row"] = own.numbers[np.asarray(columns["row"], dtype=np.int64) - 1].tolist()
+            columns["row"] = local.numbers[np.asarray(columns["row"], dtype=np.int64) - 1].tolist()
         tables.append(replace(table, columns=columns))
     return replace(outcome, tables=tuple(tables))
 

@@ -74,7 +74,7 @@ def test_a_job_above_the_granted_memory_is_refused_before_it_is_proposed(pair):
     said = refused(1)
     assert said["code"] == "memory"
     assert "memory_mib below [limits]" in said["what"]
-    pair.north._admission._most_memory = 1 << 20
+    pair.north._admission._maximum_memory = 1 << 20
     with pytest.raises(OutOfMemory, match="1 MiB are granted"):
         pair.north.submit(job_file())
     assert pair.south.store.all() == []

@@ -19,7 +19,7 @@ Moduli = Mapping[Role, int]
 
 
 @dataclass(frozen=True, slots=True)
-class OwnData:
+class LocalData:
     """The local data of a job.
 
     Attributes:
