@@ -29,7 +29,7 @@ from smc.analyses.statistics.horizontal.study import STATISTICS
 from smc.analyses.statistics.kinds.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
 from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 
@@ -148,7 +148,7 @@ class Study:
         for _ in range(self.tests):
             both = np.rint(10 * np.concatenate(self.groups(n, variance))).astype(np.int64)
             columns = {"x": both, "group": np.repeat([0, 1], [n // 2, n // 2])}
-            exact = statistic.local(Rows(columns, np.arange(len(both)), len(both)))
+            exact = statistic.local(LocalRows(columns, np.arange(len(both)), len(both)))
             noise = [noise_like(distribution, 1, self.random)[0] for distribution in statistic.distributions]
             entries = [int(entry + drawn) for entry, drawn in zip(exact, noise, strict=True)]
             table = statistic.result(entries, statistic.distributions, self.random).table

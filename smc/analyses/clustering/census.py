@@ -93,7 +93,7 @@ class Census:
         whole = table.own.astype(np.int64)
         ones = np.ones((len(whole), 1), dtype=np.int64)
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
-        marks = marked(whole, [shape.grid.axes[place].part for place in shape.columns_of(role)])
+        marks = marked(whole, [shape.grid.columns[place].part for place in shape.columns_of(role)])
         told = np.hstack([marks, firsts(marks, persons)])
         added = added_by_persons(whole, persons)
         counted, summed, weighed = (part.astype(np.uint64) for part in (heads, told, added))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
-from smc.analyses.records.fixed_point import Declared, Grid, grid
+from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, fixed_point_columns
 
 
-def grid_of(parameters: ClusteringParameters, declared: Mapping[str, Declared]) -> Grid:
+def grid_of(parameters: ClusteringParameters, declared: Mapping[str, DeclaredRange]) -> FixedPointColumns:
     """The grid of a clustering job.
 
     Args:
@@ -16,8 +16,8 @@ def grid_of(parameters: ClusteringParameters, declared: Mapping[str, Declared]) 
         declared: all columns by name.
 
     Raises:
-        UsageError, DomainError: as `grid`.
+        UsageError, DomainError: as `smc.analyses.records.fixed_point.fixed_point_columns`.
     """
     parts = 2 if parameters.layout is Layout.ARBITRARY else 1
     columns = {name: declared[name] for name in parameters.names}
-    return grid(columns, parameters.precision, parameters.scaling, parts)
+    return fixed_point_columns(columns, parameters.precision, parameters.scaling, parts)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
-from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.protocols.spec import Cost
 from smc.secret import argmin_one_hot, division, msb, mux, products, truncation
 from smc.secret.bits import SecretBits, cost_and
@@ -21,7 +21,7 @@ from smc.secret.division import Digit
 from smc.secret.ints import SecretInts, select
 
 
-def half_norms(grid: Grid, centres: SecretInts) -> SecretInts:
+def half_norms(grid: FixedPointColumns, centres: SecretInts) -> SecretInts:
     """floor(|c|**2 / 2) of centres in units of 2**-fraction, in the same units; shape (k,)."""
     return (centres * centres).sum(axis=1).truncate(grid.fraction + 1)
 
@@ -45,7 +45,7 @@ def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
     return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
 
 
-def means(grid: Grid, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
+def means(grid: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
     """Quotients, rounded to the nearest unit of 2**-fraction, all in one batch.
 
     Args:
@@ -68,7 +68,7 @@ def means(grid: Grid, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
     return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
 
 
-def _steps(grid: Grid, numerator: Bounds, divisor: Bounds) -> list[Digit]:
+def _steps(grid: FixedPointColumns, numerator: Bounds, divisor: Bounds) -> list[Digit]:
     """The digits of means: no more than the largest mean has, whatever the bounds of the divisor."""
     length = (int(grid.largest.max()) << grid.fraction).bit_length()
     exponents = range(2 * ((length - 1) // 2), -1, -2)
@@ -85,7 +85,7 @@ def _steps(grid: Grid, numerator: Bounds, divisor: Bounds) -> list[Digit]:
     ]
 
 
-def update(grid: Grid, sums: Sums, centres: SecretInts) -> SecretInts:
+def update(grid: FixedPointColumns, sums: Sums, centres: SecretInts) -> SecretInts:
     """The means of the clusters; an empty cluster keeps its centre."""
     filled = sums.sizes >= 1
     sizes = (sums.sizes + SecretInts.from_bits(~filled)).bounded(Bounds(1, max(1, sums.sizes.bounds.upper)))
@@ -98,7 +98,7 @@ def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
     return (moved * moved).sum() <= limit
 
 
-def cost_half_norms(grid: Grid, clusters: int) -> Cost:
+def cost_half_norms(grid: FixedPointColumns, clusters: int) -> Cost:
     """The exact cost of `half_norms`."""
     squares = products.cost_square(clusters * grid.dimensions)
     return squares + truncation.cost_shift(clusters, grid.fraction + 1)
@@ -115,7 +115,7 @@ def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False
     )
 
 
-def cost_means(grid: Grid, clusters: int, doubled: Bounds, most: int) -> Cost:
+def cost_means(grid: FixedPointColumns, clusters: int, doubled: Bounds, most: int) -> Cost:
     """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
     numerator = doubled.shifted(grid.fraction) + Bounds(1, most)
     steps = _steps(grid, numerator, Bounds(2, 2 * most))
@@ -134,7 +134,7 @@ def cost_update(shape: Shape, clusters: int) -> Cost:
     )
 
 
-def cost_settled(grid: Grid, clusters: int, limit: int) -> Cost:
+def cost_settled(grid: FixedPointColumns, clusters: int, limit: int) -> Cost:
     """The exact cost of `settled`."""
     count = clusters * grid.dimensions
     most = count * (int(grid.largest.max()) << grid.fraction) ** 2

@@ -23,9 +23,9 @@ from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
-from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.analyses.records.key_parameters import KeyParameters
-from smc.analyses.records.keys import Settled, hashed, settle
+from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
@@ -55,7 +55,7 @@ def check_limits(parameters: ClusteringParameters, release: Release | Limits) ->
 
 def rows_of(
     parameters: ClusteringParameters, match: KeyParameters, data: Data, role: Role, *, one_row_each: bool
-) -> Settled:
+) -> KeyedRows:
     """The rows that a side brings, with their keys.
 
     Args:
@@ -69,23 +69,23 @@ def rows_of(
         DomainError: columns of different lengths, keys that are missing or repeated where that is an error,
             or several rows about one person where the policies count persons.
     """
-    settled = settle(data, match.recipes, match.duplicates, role.value)
+    keyed = keyed_rows(data, match.recipes, match.duplicates, role.value)
     if len({len(data[name]) for name in parameters.columns(role)}) > 1:
         raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
     if parameters.epsilon is None and one_row_each and PERSONS in data:
-        check_one_row_each(data[PERSONS].array[settled.numbers])
-    return settled
+        check_one_row_each(data[PERSONS].array[keyed.numbers])
+    return keyed
 
 
 def table(
-    session: Session, shape: Shape, settled: Settled, block: Word, release: Release, *, exact: bool
+    session: Session, shape: Shape, keyed: KeyedRows, block: Word, release: Release, *, exact: bool
 ) -> tuple[SecretTable, Census | None]:
     """Align the rows of both sides, one side of it.
 
     Args:
         session: this side of the run.
         shape: of the table; it has an owner.
-        settled: the local rows, n of them.
+        keyed: the local rows, n of them.
         block: whole numbers of the local columns in these rows, shape (n, m).
         release: tests whether there are as many matches as the policies ask for.
         exact: whether what is made of the table is opened without noise, and so is about a group.
@@ -98,9 +98,9 @@ def table(
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     role, owner = session.role, shape.owner
-    keys = hashed(settled, toss(session))
+    keys = hashed(keyed, toss(session))
     limited = exact and release.counts_clusters
-    largest = [shape.grid.axes[place].part for place in shape.columns[role is Role.BOB]]
+    largest = [shape.grid.columns[place].part for place in shape.columns[role is Role.BOB]]
     marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.int64)
     brought = np.zeros((len(block), 0), dtype=np.int64)
     if role is not owner:
@@ -142,7 +142,10 @@ def table(
 
 
 def joined(
-    parameters: ClusteringParameters, match: KeyParameters, grid: Grid, sides: Mapping[Role, Data]
+    parameters: ClusteringParameters,
+    match: KeyParameters,
+    grid: FixedPointColumns,
+    sides: Mapping[Role, Data],
 ) -> tuple[NDArray[np.int64], list[int]]:
     """The reference of `table`.
 
@@ -159,16 +162,16 @@ def joined(
     Raises:
         DomainError: as `rows_of`.
     """
-    settled, blocks = {}, {}
+    keyed, blocks = {}, {}
     for role, data in sides.items():
         names = parameters.values(role)
-        settled[role] = rows_of(parameters, match, data, role, one_row_each=False)
-        blocks[role] = grid.whole(data, names).astype(np.int64)[settled[role].numbers]
-    places = {key: place for place, key in enumerate(settled[Role.BOB].plain())}
-    common = [(i, places[key]) for i, key in enumerate(settled[Role.ALICE].plain()) if key in places]
+        keyed[role] = rows_of(parameters, match, data, role, one_row_each=False)
+        blocks[role] = grid.whole(data, names).astype(np.int64)[keyed[role].numbers]
+    places = {key: place for place, key in enumerate(keyed[Role.BOB].plain())}
+    common = [(i, places[key]) for i, key in enumerate(keyed[Role.ALICE].plain()) if key in places]
     pairs = np.array(common, dtype=np.int64).reshape(-1, 2)
     found = np.hstack([blocks[role][pairs[:, side]] for side, role in enumerate(Role)])
-    return found, [len(settled[role]) for role in Role]
+    return found, [len(keyed[role]) for role in Role]
 
 
 def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost:
@@ -193,5 +196,5 @@ def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost
 def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:
     """Of the marks of the shared columns, where limits ask for them, of these columns, and of their norms."""
     marks = [Bounds(0, 1)] * (limited * MARKS * len(shape.shared))
-    largest = [shape.grid.axes[place].largest for place in shape.shared]
+    largest = [shape.grid.columns[place].largest for place in shape.shared]
     return [*marks, *(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]

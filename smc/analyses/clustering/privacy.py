@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from smc.analyses.clustering.lloyd import cost_means, means
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import Sums
-from smc.analyses.records.fixed_point import Axis, Grid
+from smc.analyses.records.fixed_point import FixedPointColumn, FixedPointColumns
 from smc.errors import DomainError, UsageError
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux, noise
@@ -53,7 +53,7 @@ class NoisyMeans:
         part: epsilon of each number.
     """
 
-    grid: Grid
+    grid: FixedPointColumns
     clusters: int
     count: DiscreteLaplace
     sums: tuple[DiscreteLaplace, ...]
@@ -138,7 +138,7 @@ def _around(bound: int) -> Bounds:
     return Bounds(-bound, bound)
 
 
-def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
+def plan(parameters: ClusteringParameters, grid: FixedPointColumns) -> NoisyMeans | None:
     """The noise of a job; None for one without epsilon.
 
     Raises:
@@ -149,13 +149,13 @@ def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
     part = parameters.epsilon / (parameters.iterations * (grid.dimensions + 1))
     changes = parameters.neighbours.changes
     distributions = {
-        most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.axes)}
+        most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.columns)}
     }
     planned = NoisyMeans(
         grid,
         parameters.clusters,
         distributions[1],
-        tuple(distributions[_sensitivity(axis)] for axis in grid.axes),
+        tuple(distributions[_sensitivity(axis)] for axis in grid.columns),
         parameters.iterations,
         part,
     )
@@ -167,7 +167,7 @@ def plan(parameters: ClusteringParameters, grid: Grid) -> NoisyMeans | None:
     return planned
 
 
-def _sensitivity(axis: Axis) -> int:
+def _sensitivity(axis: FixedPointColumn) -> int:
     """By how much a row moves twice the column's sum about the middle, at least 1."""
     return max(1, axis.largest)
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
-from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.numeric.random import Randomness
 
 Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class FoundClusters:
     """What a run finds.
 
     Attributes:
@@ -34,18 +34,18 @@ class Clusters:
     iterations: int
 
 
-def movement_limit(grid: Grid, tolerance: Fraction) -> int:
+def movement_limit(grid: FixedPointColumns, tolerance: Fraction) -> int:
     """The largest sum of squared movements, in squared units of 2**-fraction, at which a run stops."""
     return int((tolerance * (int(grid.largest.max()) << grid.fraction)) ** 2)
 
 
-def half_norms(grid: Grid, centres: Whole) -> Whole:
+def half_norms(grid: FixedPointColumns, centres: Whole) -> Whole:
     """floor(|c|**2 / 2) in units of 2**-fraction."""
     result: Whole = (centres * centres).sum(axis=1) >> (grid.fraction + 1)
     return result
 
 
-def assigned(grid: Grid, rows: Whole, centres: Whole) -> Whole:
+def assigned(grid: FixedPointColumns, rows: Whole, centres: Whole) -> Whole:
     """The number of the nearest centre of each row, the first one of equals."""
     scores: Whole = half_norms(grid, centres)[None] - rows @ centres.T
     found: Whole = scores.argmin(axis=1).astype(np.int64)
@@ -53,8 +53,8 @@ def assigned(grid: Grid, rows: Whole, centres: Whole) -> Whole:
 
 
 def clustered(
-    parameters: ClusteringParameters, grid: Grid, rows: Whole, random: Randomness | None = None
-) -> Clusters:
+    parameters: ClusteringParameters, grid: FixedPointColumns, rows: Whole, random: Randomness | None = None
+) -> FoundClusters:
     """Cluster rows.
 
     Args:
@@ -78,7 +78,7 @@ def clustered(
     sums, sizes = _sums(rows, labels, k)
     crossed = int((sizes * half_norms(grid, centres)).sum()) - int((centres * sums).sum())
     inertia = (int((rows * rows).sum()) << grid.fraction) + 2 * crossed
-    return Clusters(centres, labels, sizes, inertia, done)
+    return FoundClusters(centres, labels, sizes, inertia, done)
 
 
 def _sums(rows: Whole, labels: Whole, clusters: int) -> tuple[Whole, Whole]:
@@ -87,7 +87,7 @@ def _sums(rows: Whole, labels: Whole, clusters: int) -> tuple[Whole, Whole]:
 
 
 def _updated(
-    parameters: ClusteringParameters, grid: Grid, sums: Whole, sizes: Whole, centres: Whole
+    parameters: ClusteringParameters, grid: FixedPointColumns, sums: Whole, sizes: Whole, centres: Whole
 ) -> Whole:
     filled = np.maximum(sizes, 1)[:, None]
     if parameters.epsilon is None:
@@ -98,7 +98,9 @@ def _updated(
     return result
 
 
-def first_centres(parameters: ClusteringParameters, grid: Grid, rows: Whole, random: Randomness) -> Whole:
+def first_centres(
+    parameters: ClusteringParameters, grid: FixedPointColumns, rows: Whole, random: Randomness
+) -> Whole:
     """The first centres, by the same distribution as inside the protocol."""
     k, count = parameters.clusters, len(rows)
     if parameters.start is Start.GIVEN:

@@ -7,7 +7,7 @@ from typing import Final
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.columns import Schema
-from smc.analyses.records.fixed_point import Declared
+from smc.analyses.records.fixed_point import DeclaredRange
 from smc.analyses.records.key_parameters import check_keys
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
@@ -21,21 +21,21 @@ _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
 def check_sides(
     parameters: ClusteringParameters, alice: Mapping[str, Schema], bob: Mapping[str, Schema]
-) -> dict[str, Declared]:
+) -> dict[str, DeclaredRange]:
     """The declarations of all columns.
 
     Raises:
         UsageError: a column is missing, is no bounded number or no key, or is declared differently by both.
         DomainError: bounds are too wide.
     """
-    declared: dict[str, Declared] = {}
+    declared: dict[str, DeclaredRange] = {}
     for role, schemas in zip(Role, (alice, bob), strict=True):
         for name in parameters.columns(role):
             if name not in schemas:
                 raise UsageError(
                     f"{role.value.capitalize()} has no column {name!r}.", "Add it to that side of the job."
                 )
-        declared |= {name: Declared.of(name, schemas[name]) for name in parameters.values(role)}
+        declared |= {name: DeclaredRange.of(name, schemas[name]) for name in parameters.values(role)}
         if parameters.match is not None:
             check_keys(parameters.match, schemas, role)
     if parameters.layout is not Layout.VERTICAL:
@@ -50,8 +50,8 @@ def check_sides(
 
 
 def agree(
-    session: Session, parameters: ClusteringParameters, own: Mapping[str, Declared], rows: int
-) -> tuple[tuple[int, int], dict[str, Declared]]:
+    session: Session, parameters: ClusteringParameters, own: Mapping[str, DeclaredRange], rows: int
+) -> tuple[tuple[int, int], dict[str, DeclaredRange]]:
     """Tell the local rows, in a vertical layout the local declarations too, and learn the peer's.
 
     Args:
@@ -76,7 +76,7 @@ def agree(
         ]
         heard = bounds.exchange_declarations(session, told, len(theirs))
         for name, each in zip(theirs, heard, strict=True):
-            declared[name] = Declared(each.scale, each.lower, each.upper)
+            declared[name] = DeclaredRange(each.scale, each.lower, each.upper)
             if not declared[name].plausible:
                 raise ProtocolViolation("The peer declares a column as it cannot be.")
     return (rows, peer) if session.role is Role.ALICE else (peer, rows), declared

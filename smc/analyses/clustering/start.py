@@ -23,7 +23,7 @@ from smc.analyses.clustering.table import (
     cost_products,
     cost_sums,
 )
-from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.errors import DomainError
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -70,7 +70,7 @@ def first_centres(table: SecretTable, parameters: ClusteringParameters) -> Secre
     return (chosen * (1 << grid.fraction)).bounded(bounds)
 
 
-def _points(session: Session, grid: Grid, clusters: int) -> SecretInts:
+def _points(session: Session, grid: FixedPointColumns, clusters: int) -> SecretInts:
     """Points that are uniform in the box of the declared bounds."""
     drawn = uniform.uniform(session, POINT_BITS, clusters * grid.dimensions)
     scaled = drawn.reshape(clusters, grid.dimensions) * ((grid.largest << grid.fraction) + 1)

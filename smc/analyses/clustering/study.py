@@ -32,7 +32,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.memory import MEBI, Memory
 from smc.analyses.outcome import Outcome
-from smc.analyses.records.fixed_point import Declared, Grid, Scaling
+from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, Scaling
 from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import DomainError, UsageError
@@ -187,21 +187,21 @@ class ClusteringStudy:
         parameters = self.parameters
         self.check_recipients(recipients)
         names = parameters.values(session.role)
-        own = {name: Declared.of(name, data[name].schema) for name in names}
+        own = {name: DeclaredRange.of(name, data[name].schema) for name in names}
         persons = _persons(parameters, data)
-        settled = None
+        keyed = None
         if parameters.match is not None:
             matched.check_limits(parameters, release)
-            settled = matched.rows_of(
+            keyed = matched.rows_of(
                 parameters,
                 parameters.match,
                 data,
                 session.role,
                 one_row_each=release.counts_clusters,
             )
-        count = len(data[names[0]]) if settled is None else len(settled)
+        count = len(data[names[0]]) if keyed is None else len(keyed)
         rows, declared = agree(session, parameters, own, count)
-        if settled is not None:
+        if keyed is not None:
             release.sets(*rows)
         columns = grid_of(parameters, declared)
         block = columns.whole(data, names)
@@ -211,12 +211,12 @@ class ClusteringStudy:
             release.persons(shape.most)
             release.test()
         noisy = _check(parameters, shape, release)
-        if settled is None:
+        if keyed is None:
             table = SecretTable(session, shape, block)
             census = Census.of(table, persons) if exact and release.counts_clusters else None
         else:
-            block = block[settled.numbers]
-            table, census = matched.table(session, shape, settled, block, release, exact=exact)
+            block = block[keyed.numbers]
+            table, census = matched.table(session, shape, keyed, block, release, exact=exact)
         outcome = Program(table, parameters, recipients, release, noisy, census).run()
         notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
         return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
@@ -263,9 +263,9 @@ def _memory(parameters: ClusteringParameters, columns: int, limits: Limits) -> M
     return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * parameters.clusters * columns)
 
 
-def _likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> Grid:
+def _likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> FixedPointColumns:
     """The grid of a job by one side's declarations, which stand for the other's where that has its own."""
-    own = {name: Declared.of(name, schemas[name]) for name in parameters.names if name in schemas}
+    own = {name: DeclaredRange.of(name, schemas[name]) for name in parameters.names if name in schemas}
     likely = next(iter(own.values()))
     return grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
 
@@ -288,7 +288,7 @@ def _persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] 
 
 
 def _plain_table(
-    parameters: ClusteringParameters, columns: Grid, sides: Mapping[Role, Data]
+    parameters: ClusteringParameters, columns: FixedPointColumns, sides: Mapping[Role, Data]
 ) -> tuple[NDArray[np.int64], Shape]:
     """The whole numbers of all rows in the clear, and what would be public of them."""
     if parameters.match is not None:
@@ -341,9 +341,9 @@ def _check_room(
 
 
 def _plain_outcome(
-    parameters: ClusteringParameters, shape: Shape, found: plain.Clusters, role: Role
+    parameters: ClusteringParameters, shape: Shape, found: plain.FoundClusters, role: Role
 ) -> Outcome:
-    columns: Grid = shape.grid
+    columns: FixedPointColumns = shape.grid
     tables = [centres_table(columns, found.centres, found.sizes.tolist())]
     if parameters.labels:
         tables.append(labels_table(found.labels[shape.rows_of(role)]))

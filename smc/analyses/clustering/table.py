@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
-from smc.analyses.records.fixed_point import Grid
+from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo
 from smc.protocols.session import Session
@@ -45,14 +45,14 @@ class Shape:
         owner: of matched rows, who knows which of its rows lies in which slot; else None.
     """
 
-    grid: Grid
+    grid: FixedPointColumns
     layout: Layout
     rows: tuple[int, int]
     columns: tuple[tuple[int, ...], tuple[int, ...]]
     owner: Role | None = None
 
     @classmethod
-    def of(cls, parameters: ClusteringParameters, grid: Grid, alice: int, bob: int) -> Shape:
+    def of(cls, parameters: ClusteringParameters, grid: FixedPointColumns, alice: int, bob: int) -> Shape:
         """The shape of a job's table with so many rows of each side."""
         first = range(len(parameters.alice_columns))
         start = len(first) if parameters.layout is Layout.VERTICAL else 0
@@ -97,7 +97,7 @@ class Shape:
         """A party's block as a factor; of shared columns no more bits than distances are computed with."""
         part = self.rows_of(role)
         bits = tuple(
-            self.grid.width if i in self.shared else self.grid.axes[i].part.bit_length()
+            self.grid.width if i in self.shared else self.grid.columns[i].part.bit_length()
             for i in self.columns_of(role)
         )
         return Entries(part.stop - part.start, bits)
@@ -212,7 +212,7 @@ class SecretTable:
 
 
 def _owned(shape: Shape) -> tuple[Operand, Operand]:
-    largest = max(axis.part for axis in shape.grid.axes)
+    largest = max(axis.part for axis in shape.grid.columns)
     return Operand(Bounds(0, largest), Role.ALICE), Operand(Bounds(0, largest), Role.BOB)
 
 

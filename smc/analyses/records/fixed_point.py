@@ -39,7 +39,7 @@ class Scaling(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredRange:
     """What is public of a numeric column.
 
     Attributes:
@@ -53,7 +53,7 @@ class Declared:
     upper: int
 
     @classmethod
-    def of(cls, name: str, schema: Schema) -> Declared:
+    def of(cls, name: str, schema: Schema) -> DeclaredRange:
         """From a schema.
 
         Raises:
@@ -93,7 +93,7 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class FixedPointColumn:
     """A column as it is computed with.
 
     Attributes:
@@ -104,7 +104,7 @@ class Axis:
     """
 
     name: str
-    declared: Declared
+    declared: DeclaredRange
     factor: Fraction
     parts: int
 
@@ -150,31 +150,31 @@ def _rounded(values: NDArray[np.int64], factor: Fraction) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class FixedPointColumns:
     """All columns as they are computed with.
 
     Attributes:
-        axes: the columns.
+        columns: the columns.
         unit: whole numbers that make a distance of 1: in parts of a range, or in real units.
     """
 
-    axes: tuple[Axis, ...]
+    columns: tuple[FixedPointColumn, ...]
     unit: Fraction
 
     @property
     def dimensions(self) -> int:
         """How many columns."""
-        return len(self.axes)
+        return len(self.columns)
 
     @property
     def largest(self) -> NDArray[np.int64]:
         """The largest whole number of each column."""
-        return np.array([axis.largest for axis in self.axes], dtype=np.int64)
+        return np.array([column.largest for column in self.columns], dtype=np.int64)
 
     @property
     def diagonal(self) -> int:
         """The largest square of a distance."""
-        return sum(axis.largest**2 for axis in self.axes)
+        return sum(column.largest**2 for column in self.columns)
 
     @property
     def fraction(self) -> int:
@@ -202,15 +202,15 @@ class Grid:
         return (self.diagonal << fraction) // 2 + 2
 
     def whole(self, data: Data, names: Sequence[str]) -> NDArray[np.uint64]:
-        """The whole numbers of own cells, shape (n, m).
+        """The whole numbers of the local cells, shape (n, m).
 
         Raises:
             DomainError: a value lies outside its bounds, or the columns have different lengths.
         """
         if len({len(data[name]) for name in names}) != 1:
             raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
-        axes = {axis.name: axis for axis in self.axes}
-        return np.stack([axes[name].whole(data[name].array) for name in names], axis=1)
+        columns = {column.name: column for column in self.columns}
+        return np.stack([columns[name].whole(data[name].array) for name in names], axis=1)
 
     def check_stated(self, centres: Sequence[Sequence[Fraction]], names: Sequence[str]) -> None:
         """Check that stated centres lie within the bounds of these columns.
@@ -219,10 +219,10 @@ class Grid:
             UsageError: one does not.
         """
         for centre in centres:
-            for axis, value in zip(self.axes, centre, strict=True):
-                if axis.name in names and not 0 <= axis.position(value) <= axis.largest:
+            for column, value in zip(self.columns, centre, strict=True):
+                if column.name in names and not 0 <= column.position(value) <= column.largest:
                     raise UsageError(
-                        f"A stated centre lies outside the declared bounds of column {axis.name!r}.",
+                        f"A stated centre lies outside the declared bounds of column {column.name!r}.",
                         "State one inside them.",
                     )
 
@@ -232,20 +232,24 @@ class Grid:
         Raises:
             UsageError: one lies outside the bounds.
         """
-        self.check_stated(centres, [axis.name for axis in self.axes])
-        held = [[axis.position(value) for axis, value in zip(self.axes, c, strict=True)] for c in centres]
+        self.check_stated(centres, [column.name for column in self.columns])
+        held = [
+            [column.position(value) for column, value in zip(self.columns, c, strict=True)] for c in centres
+        ]
         return np.array([[round(value * 2**self.fraction) for value in c] for c in held], dtype=np.int64)
 
     def real(self, centre: Sequence[int]) -> list[float]:
         """A centre in real units, from units of 2**-fraction."""
         return [
-            float(axis.real(Fraction(int(value), 1 << self.fraction)))
-            for axis, value in zip(self.axes, centre, strict=True)
+            float(column.real(Fraction(int(value), 1 << self.fraction)))
+            for column, value in zip(self.columns, centre, strict=True)
         ]
 
 
-def grid(declared: Mapping[str, Declared], precision: int, scaling: Scaling, parts: int = 1) -> Grid:
-    """The grid of columns.
+def fixed_point_columns(
+    declared: Mapping[str, DeclaredRange], precision: int, scaling: Scaling, parts: int = 1
+) -> FixedPointColumns:
+    """Columns as they are computed with, by one precision.
 
     Args:
         declared: the columns, in their order.
@@ -278,13 +282,14 @@ def grid(declared: Mapping[str, Declared], precision: int, scaling: Scaling, par
     for (name, column), factor in zip(columns, factors, strict=True):
         if 2 * factor.numerator * column.range + factor.denominator >= 1 << 62:
             raise DomainError(f"The bounds of column {name!r} are too wide.", "Declare narrower bounds.")
-    axes = tuple(
-        Axis(name, column, factor, parts) for (name, column), factor in zip(columns, factors, strict=True)
+    fixed = tuple(
+        FixedPointColumn(name, column, factor, parts)
+        for (name, column), factor in zip(columns, factors, strict=True)
     )
-    vanished = [axis.name for axis in axes if axis.declared.range and not axis.part]
+    vanished = [column.name for column in fixed if column.declared.range and not column.part]
     if vanished:
         raise DomainError(
             f"The range of column {vanished[0]!r} is too narrow beside the widest one; nothing is left.",
             "Raise the precision, scale by range, or choose other units.",
         )
-    return Grid(axes, unit)
+    return FixedPointColumns(fixed, unit)

@@ -2,8 +2,9 @@
 
 The hash of a text is a chain over its blocks of 16 bytes, AES-128 under a key derived from the salt, that
 begins with its length and the number of its column; those of several columns, and the number of a copy, are
-chained in the same way. It hides nothing: everyone who knows the salt can hash. As the salt is drawn when the
-keys are settled, two rows that differ get the same hash with probability of about l**2 2**-128 for l blocks.
+chained in the same way. It hides nothing: everyone who knows the salt can hash. As the salt is drawn once the
+keys are normalized, two rows that differ get the same hash with probability of about l**2 2**-128 for l
+blocks.
 
 Reference: Bellare, Kilian and Rogaway, The security of the cipher block chaining message authentication code,
 2000 (the chain, for inputs of which none is the beginning of another one); the length in front: there.
@@ -39,7 +40,7 @@ _DOMAIN: Final = b"duetto/matching/key/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class KeyedRows:
     """The rows that a side brings, before they are hashed.
 
     Attributes:
@@ -64,7 +65,9 @@ class Settled:
         return list(zip(*parts, strict=True))
 
 
-def settle(data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicates: str, side: str) -> Settled:
+def keyed_rows(
+    data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicates: str, side: str
+) -> KeyedRows:
     """Normalise the key columns and deal with keys that occur more than once.
 
     Args:
@@ -89,10 +92,10 @@ def settle(data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicate
     keys: Sequence[object] = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
     numbers = np.arange(len(keys))
     if duplicates == MULTISET:
-        return Settled(texts, numbers, _copies(keys))
+        return KeyedRows(texts, numbers, _copies(keys))
     repeated = len(keys) - len(set(keys))
     if not repeated:
-        return Settled(texts, numbers)
+        return KeyedRows(texts, numbers)
     if duplicates == ERROR:
         raise DomainError(
             f"{repeated} rows of {side} repeat a key of {names}.",
@@ -102,26 +105,26 @@ def settle(data: Data, recipes: Sequence[tuple[str, tuple[str, ...]]], duplicate
     for number, key in enumerate(keys):
         seen.setdefault(key, number)
     kept = list(seen.values())
-    return Settled(tuple([column[i] for i in kept] for column in texts), numbers[kept])
+    return KeyedRows(tuple([column[i] for i in kept] for column in texts), numbers[kept])
 
 
-def hashed(settled: Settled, salt: bytes) -> Word:
+def hashed(keyed: KeyedRows, salt: bytes) -> Word:
     """The keys as 128-bit hashes.
 
     Args:
-        settled: n rows.
-        salt: public, drawn with the peer when the rows were settled.
+        keyed: n rows.
+        salt: public, drawn with the peer once the rows were normalized.
 
     Returns:
         Shape (n, 2); distinct where the keys are, but with the probability in the module's text.
     """
     key = hashlib.sha256(_DOMAIN + salt).digest()[:_BLOCK]
     cipher = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - chained by hand
-    state = np.zeros((len(settled), 2), dtype=np.uint64)
-    for number, texts in enumerate(settled.texts):
+    state = np.zeros((len(keyed), 2), dtype=np.uint64)
+    for number, texts in enumerate(keyed.texts):
         state = _encrypted(cipher, state ^ _hashed_texts(cipher, texts, number))
-    if settled.copies is not None:
-        state[:, 0] ^= settled.copies.astype(np.uint64)
+    if keyed.copies is not None:
+        state[:, 0] ^= keyed.copies.astype(np.uint64)
         state = _encrypted(cipher, state)
     return state
 

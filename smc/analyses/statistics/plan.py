@@ -16,12 +16,12 @@ from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
 from smc.analyses.statistics.kinds.moments import (
     Clamp,
     Clamped,
+    ClampedSum,
     Correlation,
     Count,
     Covariance,
     Deviation,
     Mean,
-    Sum,
     Variance,
 )
 from smc.analyses.statistics.kinds.quantiles import Quantile
@@ -45,7 +45,7 @@ DEFAULT_POINTS: Final = 1024
 _COUNT_WEIGHT: Final = Fraction(1, 10)
 _NUMERIC: Final = ("integer", "decimal")
 _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
-    "sum": Sum,
+    "sum": ClampedSum,
     "mean": Mean,
     "variance": Variance,
     "deviation": Deviation,

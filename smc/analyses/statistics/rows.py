@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LocalRows:
     """Rows with the columns that the queries name.
 
     Attributes:
@@ -30,7 +30,7 @@ class Rows:
     count: int
 
     @classmethod
-    def of(cls, parameters: StatisticsParameters, data: Data) -> Rows:
+    def of(cls, parameters: StatisticsParameters, data: Data) -> LocalRows:
         """The rows that a job uses; of each person the first `rows_per_person`, unless results are exact.
 
         Raises:
@@ -57,10 +57,10 @@ class Rows:
             return rows
         return rows.where(_earlier_rows_alike(numbers) < parameters.rows_per_person)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Rows:
+    def where(self, chosen: NDArray[np.bool_]) -> LocalRows:
         """The chosen rows."""
         columns = {name: column[chosen] for name, column in self.columns.items()}
-        return Rows(columns, self.persons[chosen], int(chosen.sum()))
+        return LocalRows(columns, self.persons[chosen], int(chosen.sum()))
 
 
 def _earlier_rows_alike(persons: Ints) -> Ints:

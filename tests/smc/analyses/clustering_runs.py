@@ -59,9 +59,9 @@ def table(values, names=NAMES, schema=TENTHS, persons=None):
     return data
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
+def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     """Both outcomes."""
-    return watched(parameters, alice, bob, recipients, limits, gate)[0]
+    return watched(study, alice, bob, recipients, limits, gate)[0]
 
 
 class Watched:
@@ -84,13 +84,13 @@ class Watched:
         self._channel.send(message)
 
 
-def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
+def watched(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     """Both outcomes, and both sides' channels."""
 
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            outcome = run_study(parameters, session, data, recipients, limits, gate or open_gate)
+            outcome = run_study(study, session, data, recipients, limits, gate or open_gate)
             return outcome, session.channel
 
         return run
@@ -99,8 +99,8 @@ def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open
     return (first, second), (left, right)
 
 
-def plain(parameters, alice, bob, recipients=BOTH):
-    return parameters.reference(alice, bob, recipients)
+def plain(study, alice, bob, recipients=BOTH):
+    return study.reference(alice, bob, recipients)
 
 
 def named(outcome):
@@ -108,18 +108,16 @@ def named(outcome):
     return {found.name: found.columns for found in outcome.tables}
 
 
-def shape_of(parameters, alice, bob):
+def shape_of(study, alice, bob):
     """What is public of the table of both sides."""
     both = {name: column.schema for data in (alice, bob) for name, column in data.items() if name[0] != "@"}
-    columns = grid_of(parameters.parameters, check_sides(parameters.parameters, both, both))
-    return Shape.of(
-        parameters.parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob))
-    )
+    columns = grid_of(study.parameters, check_sides(study.parameters, both, both))
+    return Shape.of(study.parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
 
 
-def declared_cost(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def declared_cost(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The exact cost of a run with all iterations."""
-    shape = shape_of(parameters, alice, bob)
-    noisy = privacy.plan(parameters.parameters, shape.grid)
-    steps = cost(parameters.parameters, shape, recipients, limits, noisy)
-    return SETUP_COST + cost_agree(parameters.parameters) + steps
+    shape = shape_of(study, alice, bob)
+    noisy = privacy.plan(study.parameters, shape.grid)
+    steps = cost(study.parameters, shape, recipients, limits, noisy)
+    return SETUP_COST + cost_agree(study.parameters) + steps

@@ -66,10 +66,10 @@ def table(rows):
     }
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_study(parameters, s, alice, recipients, limits),
-        lambda s: run_study(parameters, s, bob, recipients, limits),
+        lambda s: run_study(study, s, alice, recipients, limits),
+        lambda s: run_study(study, s, bob, recipients, limits),
     )
 
 
@@ -80,12 +80,12 @@ def silence(monkeypatch):
     )
 
 
-def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def traffic(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """What Alice and Bob sent and received, messages and rounds."""
 
     def side(data):
         def run(session):
-            run_study(parameters, session, data, recipients, limits)
+            run_study(study, session, data, recipients, limits)
             return session.channel.traffic
 
         return run

@@ -34,11 +34,11 @@ def numbers(values: Any, schema: Schema = LARGE) -> Column:
     return Column(np.array(values, dtype=np.int64), schema)
 
 
-def outcomes(analysis: Any, parameters: Any, alice: Data, bob: Data, recipients: frozenset[Role]) -> Any:
+def outcomes(analysis: Any, study: Any, alice: Data, bob: Data, recipients: frozenset[Role]) -> Any:
     data = {Role.ALICE: alice, Role.BOB: bob}
 
     def one(session: Any) -> Outcome:
-        return run_study(parameters, session, data[session.role], recipients, STRICT)
+        return run_study(study, session, data[session.role], recipients, STRICT)
 
     return run_pair(one, one, timeout=60)
 
@@ -50,17 +50,17 @@ def members(code: int) -> set[int]:
 
 def test_an_exact_sum_of_its_own_column_shows_the_holder_which_rows_match() -> None:
     """Values 2**30 + 2**i pass the limits on groups and dominance, as all are nearly the same."""
-    parameters = MATCHING.parse(tomllib.loads(SUMS + OWN))
+    study = MATCHING.parse(tomllib.loads(SUMS + OWN))
     alice = {"id": numbers(range(ROWS), ID), "v": numbers([2**30 + 2**i for i in range(ROWS)])}
     keys = [*MATCHING_ROWS, *range(100, 115)]
-    (table,) = outcomes(MATCHING, parameters, alice, {"id": numbers(keys, ID)}, ALICE)[0].tables
+    (table,) = outcomes(MATCHING, study, alice, {"id": numbers(keys, ID)}, ALICE)[0].tables
     (count,), (total,) = table.columns["count"], table.columns["sum"]
     assert members(int(total) - count * 2**30) == MATCHING_ROWS
 
-    facts = parameters.facts(ALICE)
+    facts = study.facts(ALICE)
     assert facts.exact
     assert facts.row_results
-    told = parameters.leakage(ALICE)
+    told = study.leakage(ALICE)
     assert "which of its own rows match" in " ".join(told.alice)
     assert "own rows" not in " ".join(told.bob)
 
@@ -82,9 +82,9 @@ def test_an_exact_sum_of_its_own_column_shows_the_holder_which_rows_match() -> N
 def test_sums_are_about_groups_only_for_who_does_not_hold_them(
     text: str, recipients: frozenset[Role], about_rows: bool
 ) -> None:
-    parameters = MATCHING.parse(tomllib.loads(text))
-    assert parameters.facts(recipients).row_results is about_rows
-    told = parameters.leakage(recipients)
+    study = MATCHING.parse(tomllib.loads(text))
+    assert study.facts(recipients).row_results is about_rows
+    told = study.leakage(recipients)
     assert ("which of its own rows match" in " ".join((*told.alice, *told.bob))) is about_rows
 
 
@@ -107,7 +107,7 @@ HIGH, LOW = {0, 3, 4, 9, 10, 12}, {1, 5, 6, 7, 14, 15}
 @pytest.mark.parametrize("matched", [False, True])
 def test_exact_centres_show_a_recipient_which_of_its_rows_are_in_a_cluster(matched: bool) -> None:
     """Alice's 2**i, small beside Bob's values, come out in the sums of the clusters, without any labels."""
-    parameters = CLUSTERING.parse(tomllib.loads(SPLIT + (MATCHED if matched else "")))
+    study = CLUSTERING.parse(tomllib.loads(SPLIT + (MATCHED if matched else "")))
     large = Schema("integer", lower=0, upper=2**20 - 1)
     rows = sorted(HIGH | LOW)
     brought = range(CODES) if matched else rows
@@ -116,15 +116,15 @@ def test_exact_centres_show_a_recipient_which_of_its_rows_are_in_a_cluster(match
     if matched:
         alice["id"] = numbers(brought, ID)
         bob["id"] = numbers(rows, ID)
-    first, _ = outcomes(CLUSTERING, parameters, alice, bob, ALICE)
+    first, _ = outcomes(CLUSTERING, study, alice, bob, ALICE)
     assert [table.name for table in first.tables] == ["centres", "fit"]
     centres = first.tables[0].columns
     sums = [round(v * size) for v, size in zip(centres["v"], centres["size"], strict=True)]
     assert [members(total) for total in sums] == [LOW, HIGH]
 
-    facts = parameters.facts(ALICE)
+    facts = study.facts(ALICE)
     assert facts.exact
     assert facts.row_results
-    assert "can choose its values" in " ".join(parameters.leakage(ALICE).alice)
+    assert "can choose its values" in " ".join(study.leakage(ALICE).alice)
     noisy = SPLIT.replace('centres = [["0", "0"], ["0", "1000000"]]', 'epsilon = "1"')
     assert not CLUSTERING.parse(tomllib.loads(noisy)).facts(ALICE).row_results

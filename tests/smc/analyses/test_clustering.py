@@ -16,7 +16,7 @@ from smc.analyses.clustering.table import SecretTable
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
-from smc.analyses.records.fixed_point import Declared
+from smc.analyses.records.fixed_point import DeclaredRange
 from smc.analyses.registry import ANALYSES
 from smc.analyses.runner import run_study
 from smc.errors import DomainError, ProtocolViolation, UsageError
@@ -66,12 +66,12 @@ def text(layout, extra=STATED):
     return BASE + columns + extra
 
 
-def check(parameters, alice, bob, recipients=BOTH):
+def check(study, alice, bob, recipients=BOTH):
     """Demand that the joint run agrees with its twin and costs what is declared; both outcomes."""
-    outcomes, channels = watched(parameters, alice, bob, recipients)
-    for found, expected in zip(outcomes, plain(parameters, alice, bob, recipients), strict=True):
+    outcomes, channels = watched(study, alice, bob, recipients)
+    for found, expected in zip(outcomes, plain(study, alice, bob, recipients), strict=True):
         assert found.tables == expected.tables
-    declared = declared_cost(parameters, alice, bob, recipients)
+    declared = declared_cost(study, alice, bob, recipients)
     assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(channel.traffic.rounds for channel in channels) == declared.rounds
     return outcomes
@@ -114,17 +114,17 @@ def test_labels_can_be_left_out():
 
 
 def test_a_run_stops_when_nothing_moves():
-    parameters = parsed(HORIZONTAL.replace("iterations = 3", "iterations = 30") + 'tolerance = "0"\n')
+    study = parsed(HORIZONTAL.replace("iterations = 3", "iterations = 30") + 'tolerance = "0"\n')
     alice, bob = sides("horizontal")
-    outcome, _ = joint(parameters, alice, bob)
-    assert outcome.tables == plain(parameters, alice, bob)[0].tables
+    outcome, _ = joint(study, alice, bob)
+    assert outcome.tables == plain(study, alice, bob)[0].tables
     assert named(outcome)["fit"]["iterations"][0] < 30
 
 
 def test_a_run_that_still_moves_at_the_end_costs_what_is_declared():
     values = np.stack([np.arange(-500, 500, 25)] * 3, axis=1)
-    parameters = parsed(HORIZONTAL + 'tolerance = "0"\n')
-    check(parameters, table(values[::2]), table(values[1::2]))
+    study = parsed(HORIZONTAL + 'tolerance = "0"\n')
+    check(study, table(values[::2]), table(values[1::2]))
 
 
 def test_an_empty_cluster_keeps_its_centre():
@@ -154,9 +154,9 @@ def test_wide_columns_leave_32_bits():
     centres = [[str(value) for value in row] for row in values[:3].tolist()]
     given = BASE + 'columns = ["x", "y"]\nprecision = 20\n' + f"centres = {centres}\n".replace("'", '"')
     alice, bob = (table(part, ("x", "y"), schema) for part in (values[:15], values[15:]))
-    parameters = parsed(given)
-    assert shape_of(parameters, alice, bob).grid.width > 32
-    check(parameters, alice, bob)
+    study = parsed(given)
+    assert shape_of(study, alice, bob).grid.width > 32
+    check(study, alice, bob)
 
 
 @pytest.mark.parametrize(
@@ -165,33 +165,33 @@ def test_wide_columns_leave_32_bits():
 def test_starts_find_what_is_there(layout, start):
     """Rows at three points only, all of which either start hits: one from each run, or never one twice."""
     values = np.repeat(np.array([[-300, 0, 300], [0, 200, -100], [400, -400, 100]]), 12, axis=0)
-    parameters = parsed(text(layout, f'start = "{start}"\n'))
+    study = parsed(text(layout, f'start = "{start}"\n'))
     if layout == "vertical":
         data = table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
     elif layout == "arbitrary":
         data = table(values // 2), table(values - values // 2)
     else:
         data = table(values[:18]), table(values[18:])
-    outcomes, channels = watched(parameters, *data)
+    outcomes, channels = watched(study, *data)
     found = named(outcomes[0])
     assert found["fit"]["inertia"][0] < 1e-5
     assert found["centres"]["size"] == [12, 12, 12]
     real = sorted(zip(*(found["centres"][name] for name in NAMES), strict=True))
     for centre, expected in zip(real, sorted((values[::12] / 10).tolist()), strict=True):
         assert centre == pytest.approx(expected, abs=0.03)
-    declared = declared_cost(parameters, *data)
+    declared = declared_cost(study, *data)
     assert channels[0].traffic.sent == declared.alice_bytes
     assert channels[1].traffic.sent == declared.bob_bytes
 
 
 def test_a_uniform_start_lies_within_the_bounds():
-    parameters = parsed(BASE.replace("3", "40", 1).replace("= 3", "= 1") + COLUMNS + 'start = "uniform"\n')
+    study = parsed(BASE.replace("3", "40", 1).replace("= 3", "= 1") + COLUMNS + 'start = "uniform"\n')
     values = np.full((50, 3), 500)
-    outcomes, channels = watched(parameters, table(values[:20]), table(values[20:]))
+    outcomes, channels = watched(study, table(values[:20]), table(values[20:]))
     centres = np.array([named(outcomes[0])["centres"][name] for name in NAMES])
     assert (np.abs(centres) <= 50.0001).all()
     assert len(np.unique(centres[0])) > 30  # all but one cluster stay empty and keep where they started
-    declared = declared_cost(parameters, table(values[:20]), table(values[20:]))
+    declared = declared_cost(study, table(values[:20]), table(values[20:]))
     assert channels[0].traffic.sent == declared.alice_bytes
 
 
@@ -200,9 +200,9 @@ def test_the_estimate_is_exact():
     bob = table(blobs(30))
     schemas = {name: column.schema for name, column in alice.items()}
     for extra in (STATED, 'start = "random"\n', 'start = "kmeans++"\n'):
-        parameters = parsed(text("horizontal", extra))
-        _, channels = watched(parameters, alice, bob)
-        estimate = parameters.cost(schemas, BOTH, 30, 3072, NO_LIMITS)
+        study = parsed(text("horizontal", extra))
+        _, channels = watched(study, alice, bob)
+        estimate = study.cost(schemas, BOTH, 30, 3072, NO_LIMITS)
         assert channels[0].traffic.sent == estimate.alice_bytes
         assert channels[1].traffic.sent == estimate.bob_bytes
         assert channels[0].traffic.rounds == estimate.rounds
@@ -214,16 +214,16 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
     values = blobs(60)
     valid = RANDOM.bits(60)
     mask = RANDOM.bits(60)
-    parameters = parsed(text("vertical", STATED if start == "centres" else f'start = "{start}"\n'))
+    study = parsed(text("vertical", STATED if start == "centres" else f'start = "{start}"\n'))
     halves = table(values[:, :1], NAMES[:1]), table(values[:, 1:], NAMES[1:])
-    shape = shape_of(parameters, *halves)
+    shape = shape_of(study, *halves)
 
     def side(session):
-        own = shape.grid.whole(halves[session.role is Role.BOB], parameters.columns[session.role])
+        own = shape.grid.whole(halves[session.role is Role.BOB], study.columns[session.role])
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
-        release = Release(session, parameters.facts(BOTH).scope, BOTH, NO_LIMITS)
-        return Program(secret, parameters.parameters, BOTH, release).run()
+        release = Release(session, study.facts(BOTH).scope, BOTH, NO_LIMITS)
+        return Program(secret, study.parameters, BOTH, release).run()
 
     first, second = run_pair(side, side)
     assert first.tables == second.tables
@@ -232,7 +232,7 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
     assert sum(named(first)["centres"]["size"]) == valid.sum()
     if start == "centres":
         kept = [table(values[valid == 1][:, part], NAMES[part]) for part in (slice(0, 1), slice(1, 3))]
-        expected = named(plain(parameters, *kept)[0])
+        expected = named(plain(study, *kept)[0])
         assert named(first)["centres"] == expected["centres"]
         assert named(first)["fit"] == expected["fit"]
 
@@ -298,9 +298,9 @@ def test_common_rows_have_to_be_common(layout):
 
 
 def test_a_peer_with_impossible_declarations_is_refused(monkeypatch):
-    honest = Declared.range.fget
+    honest = DeclaredRange.range.fget
     monkeypatch.setattr(
-        Declared, "range", property(lambda self: (1 << 40) - 1 if self.scale else honest(self))
+        DeclaredRange, "range", property(lambda self: (1 << 40) - 1 if self.scale else honest(self))
     )
     with pytest.raises((ProtocolViolation, UsageError)):
         joint(parsed(text("vertical")), *sides("vertical"))
@@ -308,11 +308,11 @@ def test_a_peer_with_impossible_declarations_is_refused(monkeypatch):
 
 def test_too_many_rows_for_the_start_are_refused():
     shape = shape_of(parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n')), *sides("horizontal"))
-    parameters = parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n'))
+    study = parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n'))
     alice, bob = sides("horizontal")
     assert shape.count * shape.grid.diagonal >= 1 << 45
     with pytest.raises(DomainError, match="do not fit the choice"):
-        joint(parameters, alice, bob)
+        joint(study, alice, bob)
 
 
 def test_nobody_receives_is_refused():
@@ -342,11 +342,11 @@ def test_schemas_are_checked(column, words):
 
 
 def test_the_sides_of_a_vertical_layout_bring_their_own_columns():
-    parameters = parsed(text("vertical"))
-    assert parameters.columns[Role.ALICE] == ("x",)
-    assert parameters.columns[Role.BOB] == ("y", "z")
+    study = parsed(text("vertical"))
+    assert study.columns[Role.ALICE] == ("x",)
+    assert study.columns[Role.BOB] == ("y", "z")
     bob = {"y": Schema("integer", lower=-100, upper=90), "z": TENTHS}
-    parameters.check({"x": TENTHS}, bob)
+    study.check({"x": TENTHS}, bob)
 
 
 def test_stated_centres_lie_within_the_bounds():
@@ -373,6 +373,6 @@ def test_columns_that_cannot_be_computed_with_are_refused(column, words):
 def test_the_widest_job_fits_its_words():
     names = tuple(f"c{i}" for i in range(1000))
     columns = ", ".join(f'"{name}"' for name in names)
-    parameters = parsed(f'clusters = 2\nlayout = "arbitrary"\ncolumns = [{columns}]\nprecision = 20\n')
+    study = parsed(f'clusters = 2\nlayout = "arbitrary"\ncolumns = [{columns}]\nprecision = 20\n')
     schemas = dict.fromkeys(names, Schema("integer", lower=0, upper=1 << 30))
-    assert grid_of(parameters.parameters, check_sides(parameters.parameters, schemas, schemas)).width == 58
+    assert grid_of(study.parameters, check_sides(study.parameters, schemas, schemas)).width == 58

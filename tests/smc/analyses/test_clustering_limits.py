@@ -120,9 +120,9 @@ def three_sizes(small):
 
 def test_small_clusters_and_those_that_shield_them_are_withheld():
     values = three_sizes(4)
-    parameters = parsed()
+    study = parsed()
     outcomes, channels = watched(
-        parameters, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
+        study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
     )
     first, second = map(named, outcomes)
     assert first["centres"]["size"] == [None, 30, None]
@@ -132,9 +132,7 @@ def test_small_clusters_and_those_that_shield_them_are_withheld():
     assert second["labels"]["cluster"] == [None] * 10 + [2] * 30 + [None] * 4
     assert first["fit"]["inertia"] == [None]
     assert any("withheld" in note for note in outcomes[0].notes)
-    declared = declared_cost(
-        parameters, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5)
-    )
+    declared = declared_cost(study, table(values[:10]), table(values[10:]), limits=Limits(minimum_group=5))
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert channels[0].traffic.rounds == declared.rounds
 
@@ -165,10 +163,10 @@ def test_either_side_may_know_the_persons_of_common_rows(role):
     given = {Role.ALICE: None, Role.BOB: None} | {role: persons}
     alice = table(values[:, :1], NAMES[:1], persons=given[Role.ALICE])
     bob = table(values[:, 1:], NAMES[1:], persons=given[Role.BOB])
-    parameters = parsed(BASE + SPLIT + STATED)
-    outcomes, channels = watched(parameters, alice, bob, limits=Limits(minimum_group=5))
+    study = parsed(BASE + SPLIT + STATED)
+    outcomes, channels = watched(study, alice, bob, limits=Limits(minimum_group=5))
     assert named(outcomes[0])["centres"]["size"] == [None, 30, None]
-    declared = declared_cost(parameters, alice, bob, limits=Limits(minimum_group=5))
+    declared = declared_cost(study, alice, bob, limits=Limits(minimum_group=5))
     assert channels[0].traffic.sent == declared.alice_bytes
 
 
@@ -176,12 +174,12 @@ def test_a_centre_counts_the_rows_that_it_is_the_mean_of():
     """After one iteration the second centre is one row's, though many rows are nearest to it by then."""
     values = np.array([[0] * 3] * 10 + [[340] * 3] * 9 + [[360] * 3])
     stated = 'centres = [["20", "20", "20"], ["50", "50", "50"]]\n'
-    parameters = parsed("clusters = 2\niterations = 1\n" + COLUMNS + stated)
+    study = parsed("clusters = 2\niterations = 1\n" + COLUMNS + stated)
     alice, bob = table(values[:5]), table(values[5:])
-    twin = named(plain(parameters, alice, bob)[0])["centres"]
+    twin = named(plain(study, alice, bob)[0])["centres"]
     assert twin["size"] == [10, 10]
     assert twin["x"][1] == pytest.approx(36, abs=0.1)
-    found = named(joint(parameters, alice, bob, limits=Limits(minimum_group=5))[0])["centres"]
+    found = named(joint(study, alice, bob, limits=Limits(minimum_group=5))[0])["centres"]
     assert found["size"] == [None, None]
 
 
@@ -203,19 +201,19 @@ def test_nothing_at_all_is_shown_of_too_few_persons():
 @pytest.mark.parametrize("text", [HORIZONTAL, BASE + COLUMNS + 'start = "kmeans++"\n'])
 def test_messages_depend_on_public_values_alone(text):
     """Two pairs of tables of one shape, one of them of equal rows: the same kinds, sizes and order."""
-    parameters = parsed(text)
+    study = parsed(text)
     limits = Limits(minimum_group=3)
-    mixed = watched(parameters, table(blobs(20)), table(blobs(30)), limits=limits)[1]
+    mixed = watched(study, table(blobs(20)), table(blobs(30)), limits=limits)[1]
     equal = np.full((50, 3), -500)
-    same = watched(parameters, table(equal[:20]), table(equal[20:]), limits=limits)[1]
+    same = watched(study, table(equal[:20]), table(equal[20:]), limits=limits)[1]
     for one, other in zip(mixed, same, strict=True):
         assert one.sent == other.sent
 
 
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE}), frozenset({Role.BOB})])
 def test_what_is_opened_is_what_is_declared(recipients):
-    parameters = parsed(HORIZONTAL)
-    _, channels = watched(parameters, table(blobs(20)), table(blobs(30)), recipients)
+    study = parsed(HORIZONTAL)
+    _, channels = watched(study, table(blobs(20)), table(blobs(30)), recipients)
     for role, channel in zip(Role, channels, strict=True):
         opened = [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
         labels = {Role.ALICE: 8, Role.BOB: 12}[role.other]  # 20 and 30 rows of 3 bits
@@ -226,18 +224,18 @@ def test_what_is_opened_is_what_is_declared(recipients):
 
 
 def test_only_the_bit_to_stop_is_opened_on_the_way():
-    parameters = parsed(HORIZONTAL + 'tolerance = "0"\n')
+    study = parsed(HORIZONTAL + 'tolerance = "0"\n')
     values = np.stack([np.arange(-500, 500, 25)] * 3, axis=1)
-    _, channels = watched(parameters, table(values[::2]), table(values[1::2]), frozenset({Role.ALICE}))
+    _, channels = watched(study, table(values[::2]), table(values[1::2]), frozenset({Role.ALICE}))
     for channel, ends in zip(channels, ([], [24, 72, 8, 8]), strict=True):
         assert [size for kind, size in channel.sent if kind in openings.OPENINGS] == [1, 1, 1, *ends]
 
 
 def test_corrections_of_equal_rows_are_uniform():
     """Chi-square over the bytes of all masked words at a false-alarm rate of 1e-6: 255 degrees of freedom."""
-    parameters = parsed(HORIZONTAL)
+    study = parsed(HORIZONTAL)
     equal = np.full((120, 3), -500)
-    _, channels = watched(parameters, table(equal[:60]), table(equal[60:]))
+    _, channels = watched(study, table(equal[:60]), table(equal[60:]))
     for channel in channels:
         octets = np.concatenate(
             [m.words.values.reshape(-1) for m in channel.messages if isinstance(m, MaskedWords)]

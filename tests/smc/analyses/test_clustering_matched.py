@@ -64,27 +64,25 @@ def tables(alice=40, bob=60, common=25, persons=None):
     )
 
 
-def sent(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def sent(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """Kinds and sizes of what both sides sent."""
-    return [channel.sent for channel in watched(parameters, alice, bob, recipients, limits)[1]]
+    return [channel.sent for channel in watched(study, alice, bob, recipients, limits)[1]]
 
 
-def declared(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def declared(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     schemas = [{name: column.schema for name, column in data.items()} for data in (alice, bob)]
-    grid = grid_of(parameters.parameters, check_sides(parameters.parameters, *schemas))
-    shape = Shape.of(parameters.parameters, grid, len(alice["id"]), len(bob["id"]))
-    total = cost_agree(parameters.parameters) + matched.cost(parameters.parameters, shape, limits)
-    return total + cost(
-        parameters.parameters, shape, recipients, limits, privacy.plan(parameters.parameters, grid)
-    )
+    grid = grid_of(study.parameters, check_sides(study.parameters, *schemas))
+    shape = Shape.of(study.parameters, grid, len(alice["id"]), len(bob["id"]))
+    total = cost_agree(study.parameters) + matched.cost(study.parameters, shape, limits)
+    return total + cost(study.parameters, shape, recipients, limits, privacy.plan(study.parameters, grid))
 
 
-def check(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def check(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """Demand that the joint run agrees with its twin and costs what is declared; both outcomes."""
-    outcomes, channels = watched(parameters, alice, bob, recipients, limits)
-    for found, expected in zip(outcomes, plain(parameters, alice, bob, recipients), strict=True):
+    outcomes, channels = watched(study, alice, bob, recipients, limits)
+    for found, expected in zip(outcomes, plain(study, alice, bob, recipients), strict=True):
         assert found.tables == expected.tables
-    total: Cost = declared(parameters, alice, bob, recipients, limits)
+    total: Cost = declared(study, alice, bob, recipients, limits)
     assert tuple(channel.traffic.sent for channel in channels) == (total.alice_bytes, total.bob_bytes)
     assert max(channel.traffic.rounds for channel in channels) == total.rounds
     return outcomes

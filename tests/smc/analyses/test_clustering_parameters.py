@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.clustering.parameters import Layout, Start
-from smc.analyses.records.fixed_point import Declared, Scaling, grid
+from smc.analyses.records.fixed_point import DeclaredRange, Scaling, fixed_point_columns
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.clustering_runs import BASE, COLUMNS, HORIZONTAL, SPLIT, STATED, parsed
@@ -19,16 +19,16 @@ BOTH = frozenset(Role)
 
 
 def test_defaults():
-    parameters = parsed('clusters = 2\ncolumns = ["x"]')
-    assert parameters.parameters.layout is Layout.HORIZONTAL
-    assert parameters.parameters.scaling is Scaling.RANGE
-    assert parameters.parameters.start is Start.PLUS_PLUS
+    study = parsed('clusters = 2\ncolumns = ["x"]')
+    assert study.parameters.layout is Layout.HORIZONTAL
+    assert study.parameters.scaling is Scaling.RANGE
+    assert study.parameters.start is Start.PLUS_PLUS
     assert (
-        parameters.parameters.iterations,
-        parameters.parameters.precision,
-        parameters.parameters.labels,
+        study.parameters.iterations,
+        study.parameters.precision,
+        study.parameters.labels,
     ) == (20, 12, True)
-    assert parameters.parameters.tolerance is None
+    assert study.parameters.tolerance is None
     assert parsed('clusters = 2\ncolumns = ["x"]\nepsilon = "1"').parameters.start is Start.UNIFORM
     assert parsed(HORIZONTAL).parameters.start is Start.GIVEN
     assert parsed(HORIZONTAL).parameters.centres[0] == (Fraction(-30),) * 3
@@ -100,24 +100,24 @@ def test_leakage_says_what_is_opened():
 
 
 def axes(columns, scaling=Scaling.RANGE, precision=12):
-    return grid(columns, precision, scaling)
+    return fixed_point_columns(columns, precision, scaling)
 
 
 def test_scaling_by_range_weighs_columns_alike():
-    found = axes({"x": Declared(0, 0, 10), "y": Declared(2, -1_000_000, 1_000_000)})
+    found = axes({"x": DeclaredRange(0, 0, 10), "y": DeclaredRange(2, -1_000_000, 1_000_000)})
     assert found.largest.tolist() == [4095, 4095]
     assert found.unit == 4095
-    assert found.axes[0].whole(np.array([0, 5, 10])).tolist() == [0, 2048, 4095]
-    assert found.axes[1].whole(np.array([-1_000_000, 0])).tolist() == [0, 2048]
+    assert found.columns[0].whole(np.array([0, 5, 10])).tolist() == [0, 2048, 4095]
+    assert found.columns[1].whole(np.array([-1_000_000, 0])).tolist() == [0, 2048]
 
 
 def test_without_scaling_columns_keep_their_units():
-    found = axes({"x": Declared(0, 0, 10), "y": Declared(1, -100, 100)}, Scaling.NONE)
-    assert [axis.factor for axis in found.axes] == [200, 20]
+    found = axes({"x": DeclaredRange(0, 0, 10), "y": DeclaredRange(1, -100, 100)}, Scaling.NONE)
+    assert [axis.factor for axis in found.columns] == [200, 20]
     assert found.unit == 200
     assert found.largest.tolist() == [2000, 4000]
-    coarse = axes({"x": Declared(0, 0, 1 << 13), "y": Declared(0, 0, 1 << 12)}, Scaling.NONE)
-    assert coarse.axes[0].factor == coarse.axes[1].factor == Fraction(4095, 1 << 13)
+    coarse = axes({"x": DeclaredRange(0, 0, 1 << 13), "y": DeclaredRange(0, 0, 1 << 12)}, Scaling.NONE)
+    assert coarse.columns[0].factor == coarse.columns[1].factor == Fraction(4095, 1 << 13)
     assert coarse.largest.tolist() == [4095, 2048]
 
 
@@ -129,8 +129,8 @@ def test_without_scaling_columns_keep_their_units():
     st.lists(st.floats(0, 1), min_size=1, max_size=5),
 )
 def test_values_come_back_as_precise_as_promised(scale, lower, width, scaling, places):
-    found = axes({"x": Declared(scale, lower, lower + width)}, scaling)
-    (axis,) = found.axes
+    found = axes({"x": DeclaredRange(scale, lower, lower + width)}, scaling)
+    (axis,) = found.columns
     held = np.array([lower + round(place * width) for place in places], dtype=np.int64)
     whole = axis.whole(held)
     assert whole.max() <= axis.largest <= 4095
@@ -142,7 +142,7 @@ def test_values_come_back_as_precise_as_promised(scale, lower, width, scaling, p
 
 @given(st.integers(1, 40), st.integers(4, 20))
 def test_words_hold_all_differences(columns, precision):
-    names = {f"c{i}": Declared(0, 0, 1 << 20) for i in range(columns)}
+    names = {f"c{i}": DeclaredRange(0, 0, 1 << 20) for i in range(columns)}
     found = axes(names, precision=precision)
     extremes = np.array([[0] * columns, found.largest.tolist()], dtype=np.int64)
     centres = extremes << found.fraction

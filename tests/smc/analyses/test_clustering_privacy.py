@@ -40,9 +40,9 @@ def noisy(epsilon, extra=""):
     return parsed(HORIZONTAL + f'epsilon = "{epsilon}"\n' + extra)
 
 
-def planned(parameters, rows=40):
+def planned(study, rows=40):
     data = table(blobs(rows))
-    found = privacy.plan(parameters.parameters, shape_of(parameters, data, data).grid)
+    found = privacy.plan(study.parameters, shape_of(study, data, data).grid)
     assert found is not None
     return found
 
@@ -68,15 +68,15 @@ def test_a_row_moves_twice_a_centred_sum_by_at_most_the_range(value, other):
 
 
 def test_counts_differ_by_the_stated_noise():
-    parameters = changed(noisy("0.3"), iterations=1)
+    study = changed(noisy("0.3"), iterations=1)
     values = blobs(300)
     alice, bob = table(values[:100]), table(values[100:])
     distribution = DiscreteLaplace.of(Fraction(3, 10) / 8)
-    first, second = joint(parameters, alice, bob)
+    first, second = joint(study, alice, bob)
     assert named(first)["centres"] == named(second)["centres"]
-    grid = shape_of(parameters, alice, bob).grid
+    grid = shape_of(study, alice, bob).grid
     whole = np.concatenate([grid.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
-    labels = twin.assigned(grid, whole, grid.stated(parameters.parameters.centres))
+    labels = twin.assigned(grid, whole, grid.stated(study.parameters.centres))
     exact = np.bincount(labels, minlength=3)
     width = distribution.half_width(MISS / 3)
     differences = np.array(named(first)["centres"]["size"]) - exact
@@ -97,8 +97,8 @@ def test_with_little_noise_the_centres_are_those_of_the_twin():
     values = np.repeat(np.array([[-300], [0], [300]]), [2000, 3000, 1000], axis=0)
     values = np.repeat(values, 3, axis=1)
     alice, bob = table(values[:2500]), table(values[2500:])
-    parameters = noisy(100)
-    found, expected = (named(run(parameters, alice, bob)[0]) for run in (joint, plain))
+    study = noisy(100)
+    found, expected = (named(run(study, alice, bob)[0]) for run in (joint, plain))
     assert set(found) == {"centres", "labels"}
     assert found["labels"] == expected["labels"]
     for name in ("x", "y", "z"):
@@ -115,16 +115,16 @@ def test_centres_stay_within_the_bounds_whatever_the_noise():
 
 @pytest.mark.parametrize("layout", [COLUMNS, SPLIT, COLUMNS + 'layout = "arbitrary"\n'])
 def test_cost_is_as_declared(layout):
-    parameters = parsed(BASE + layout + 'start = "uniform"\nepsilon = "1"\nlabels = false\n')
+    study = parsed(BASE + layout + 'start = "uniform"\nepsilon = "1"\nlabels = false\n')
     values = blobs(40)
     if layout == SPLIT:
         data = table(values[:, :1], ("x",)), table(values[:, 1:], ("y", "z"))
     else:
         data = table(values), table(values // 2)
     recipients = frozenset({Role.BOB})
-    outcomes, channels = watched(parameters, *data, recipients)
+    outcomes, channels = watched(study, *data, recipients)
     assert not outcomes[0].tables
-    declared = declared_cost(parameters, *data, recipients)
+    declared = declared_cost(study, *data, recipients)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
     opened = [kind for c in channels for kind, _ in c.sent if kind in openings.OPENINGS]

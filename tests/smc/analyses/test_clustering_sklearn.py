@@ -50,14 +50,14 @@ def prepared(name, clusters, extra):
     start = held[places]
     centres = [[f"{value / 10**SCALE:.{SCALE}f}" for value in row] for row in start.tolist()]
     text = f"clusters = {clusters}\ncolumns = {names}\ncentres = {centres}\niterations = 60\n"
-    parameters = parsed(text.replace("'", '"') + 'tolerance = "0"\nprecision = 16\n' + extra)
+    study = parsed(text.replace("'", '"') + 'tolerance = "0"\nprecision = 16\n' + extra)
     cut = len(held) // 3
     tables = [
         {n: Column(part[:, i].copy(), schemas[i]) for i, n in enumerate(names)}
         for part in (held[:cut], held[cut:])
     ]
     ranges = np.array([s.upper - s.lower for s in schemas])
-    return parameters, tables, held, ranges, start
+    return study, tables, held, ranges, start
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def prepared(name, clusters, extra):
     ],
 )
 def test_clusters_are_those_of_scikit_learn(name, clusters, scaling):
-    parameters, tables, held, ranges, start = prepared(name, clusters, f'scaling = "{scaling}"\n')
+    study, tables, held, ranges, start = prepared(name, clusters, f'scaling = "{scaling}"\n')
     unit = ranges if scaling == "range" else 10**SCALE
     other = cluster.KMeans(clusters, init=start / unit, n_init=1, max_iter=300, tol=0)
     expected = other.fit(held / unit)
-    first, second = parameters.reference(*tables, BOTH)
+    first, second = study.reference(*tables, BOTH)
     labels = np.array(named(first)["labels"]["cluster"] + named(second)["labels"]["cluster"])
     squares = ((held[:, None] / unit - expected.cluster_centers_[None]) ** 2).sum(axis=2)
     nearest = np.sort(squares, axis=1)
@@ -91,7 +91,7 @@ def test_clusters_are_those_of_scikit_learn(name, clusters, scaling):
 
 
 def test_a_joint_run_on_real_data_agrees_with_the_twin():
-    parameters, tables, *_ = prepared("wine", 3, "")
-    outcomes = joint(parameters, *tables)
-    expected = parameters.reference(*tables, BOTH)
+    study, tables, *_ = prepared("wine", 3, "")
+    outcomes = joint(study, *tables)
+    expected = study.reference(*tables, BOTH)
     assert [outcome.tables for outcome in outcomes] == [outcome.tables for outcome in expected]

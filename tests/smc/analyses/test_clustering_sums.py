@@ -128,8 +128,8 @@ def test_a_centre_does_not_tell_of_the_few_who_differ(name, column, few):
     """All but one of 51 have the same value: 51 times the centre, less 50 times that, is the value of one."""
     values = two_clusters(FEW[few], column)
     size = len(FEW[few])
-    parameters = JOBS[name]
-    centres = named(plain(parameters, *sides(name, values))[0])["centres"]
+    study = JOBS[name]
+    centres = named(plain(study, *sides(name, values))[0])["centres"]
     assert centres["size"][0] == size
     apart = {int(value) for value in FEW[few] if value != FEW[few][0]}
     if len(apart) == 1:
@@ -238,13 +238,13 @@ def test_a_person_dominates_with_all_rows_together(name):
 def test_the_largest_part_that_is_allowed():
     """One adds 80 of 100 to the cluster, which is allowed; 81 of 101 are more than four fifths."""
     text = 'clusters = 2\niterations = 1\nprecision = 12\nscaling = "none"\ncolumns = ["x"]\n'
-    parameters = parsed(text + 'centres = [["0"], ["4000"]]\nlabels = false\n')
+    study = parsed(text + 'centres = [["0"], ["4000"]]\nlabels = false\n')
     whole = Schema("integer", lower=0, upper=4095)
 
     def sizes(values):
         alice = {"x": Column(np.array(values), whole)}
         bob = {"x": Column(np.array([4000] * 5), whole)}
-        return named(joint(parameters, alice, bob, limits=WEIGHED)[0])["centres"]["size"]
+        return named(joint(study, alice, bob, limits=WEIGHED)[0])["centres"]["size"]
 
     assert sizes([80, 10, 6, 4]) == [4, 5]
     assert sizes([81, 10, 6, 4]) == [None, 5]
@@ -259,20 +259,20 @@ def test_an_empty_cluster_keeps_a_centre_that_is_not_shown():
     assert named(joint(parsed(text), alice, bob, limits=WEIGHED)[0])["centres"]["size"][1] is None
 
 
-def expected(name, parameters, alice, bob, limits):
+def expected(name, study, alice, bob, limits):
     """Which clusters the rules withhold, from the rows in the clear; one row a person."""
-    shape = shape_of(parameters, alice, bob)
-    grid, k = shape.grid, parameters.parameters.clusters
+    shape = shape_of(study, alice, bob)
+    grid, k = shape.grid, study.parameters.clusters
     blocks = {
-        role: grid.whole(data, parameters.parameters.values(role)).astype(np.int64)
+        role: grid.whole(data, study.parameters.values(role)).astype(np.int64)
         for role, data in zip(Role, (alice, bob), strict=True)
     }
     rows = np.zeros((shape.count, grid.dimensions), dtype=np.int64)
     for role, block in blocks.items():
         rows[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
-    centres = twin.first_centres(parameters.parameters, grid, rows, seeded())
+    centres = twin.first_centres(study.parameters, grid, rows, seeded())
     bits = []
-    for _ in range(parameters.parameters.iterations):
+    for _ in range(study.parameters.iterations):
         bits = [(twin.assigned(grid, rows, centres)[:, None] == np.arange(k))]
         sums, sizes = bits[0].T.astype(np.int64) @ rows, bits[0].sum(axis=0)
         filled = np.maximum(sizes, 1)[:, None]
@@ -282,7 +282,7 @@ def expected(name, parameters, alice, bob, limits):
     sides, ways = [], []
     for role in Role:
         inside = bits[0][shape.rows_of(role)]
-        axes = [grid.axes[place] for place in shape.columns_of(role)]
+        axes = [grid.columns[place] for place in shape.columns_of(role)]
         marks = [
             mark
             for axis, column in zip(axes, blocks[role].T, strict=True)
@@ -312,7 +312,7 @@ def test_withheld_are_those_of_the_rules_in_the_clear(name, limits):
     layout = {"horizontal": COLUMNS, "vertical": SPLIT, "arbitrary": COLUMNS + 'layout = "arbitrary"\n'}[name]
     if name == "arbitrary":
         spread = 'centres = [["-100", "-100", "-100"], ["-70", "-70", "-70"], ["30", "30", "30"]]\n'
-    parameters = parsed("clusters = 3\niterations = 2\n" + layout + spread)
+    study = parsed("clusters = 3\niterations = 2\n" + layout + spread)
     found = set()
     for moved in (0, 1, 4, 12):
         pool = np.array([-500, -500, -500, -500, -250, -250, 300, 320])
@@ -322,8 +322,8 @@ def test_withheld_are_those_of_the_rules_in_the_clear(name, limits):
         alice, bob = sides(name, values)
         alice.pop(PERSONS, None)
         bob.pop(PERSONS, None)
-        hidden = expected(name, parameters, alice, bob, limits)
-        sizes = named(joint(parameters, alice, bob, limits=limits)[0])["centres"]["size"]
+        hidden = expected(name, study, alice, bob, limits)
+        sizes = named(joint(study, alice, bob, limits=limits)[0])["centres"]["size"]
         assert [size is None for size in sizes] == hidden.tolist()
         found |= set(hidden.tolist())
     assert found == {True, False}
@@ -335,12 +335,12 @@ def test_withheld_are_those_of_the_rules_in_the_clear(name, limits):
 )
 def test_what_the_limits_cost(name, limits):
     alice, bob = sides(name, two_clusters(list(range(-480, -420)), 0))
-    parameters = JOBS[name]
+    study = JOBS[name]
     if name.startswith("matched"):
-        matched.check(parameters, alice, bob, limits=limits)
+        matched.check(study, alice, bob, limits=limits)
         return
-    _, channels = watched(parameters, alice, bob, limits=limits)
-    declared = declared_cost(parameters, alice, bob, BOTH, limits)
+    _, channels = watched(study, alice, bob, limits=limits)
+    declared = declared_cost(study, alice, bob, BOTH, limits)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
 
@@ -365,12 +365,12 @@ def test_sums_that_could_not_be_weighed_are_refused_by_their_bounds():
 
 @pytest.mark.parametrize("limits", [NO_LIMITS, GROUPS, STRICT])
 def test_messages_depend_on_public_values_alone(limits):
-    parameters = parsed(BASE + COLUMNS + STATED)
+    study = parsed(BASE + COLUMNS + STATED)
     mixed = [table(integers(-500, 500, (count, 3))) for count in (20, 30)]
     equal = [table(np.full((count, 3), LOWER), persons=[0] * count) for count in (20, 30)]
     for one, other in zip(
-        watched(parameters, *mixed, limits=limits)[1],
-        watched(parameters, *equal, limits=limits)[1],
+        watched(study, *mixed, limits=limits)[1],
+        watched(study, *equal, limits=limits)[1],
         strict=True,
     ):
         assert one.sent == other.sent

@@ -61,10 +61,10 @@ def check(study, alice, bob, limits, recipients=BOTH):
 
 @pytest.mark.parametrize(("limits", "recipients"), crossed([NO_LIMITS, *LIMITED], [ALICE, BOB, BOTH]))
 def test_keys(limits, recipients):
-    parameters = MATCHING.parse({"method": "exact", "keys": ["id"]})
+    study = MATCHING.parse({"method": "exact", "keys": ["id"]})
     sides = aggregates_runs.side(range(60)), aggregates_runs.side(range(30, 90))
     sides = [{"id": data["id"]} for data in sides]
-    check(parameters, *sides, limits, recipients)
+    check(study, *sides, limits, recipients)
 
 
 OUTPUTS = {name: getattr(aggregates_runs, name) for name in ("SIZE", "STATISTICS", "SHARES", "NOISY")} | {
@@ -101,14 +101,14 @@ def test_vectors_near_each_other(text, recipients):
 )
 def test_clusters(extra, split):
     layout = clustering_runs.SPLIT if split else clustering_runs.COLUMNS
-    parameters = clustering_runs.parsed(clustering_runs.BASE + layout + clustering_runs.STATED + extra)
+    study = clustering_runs.parsed(clustering_runs.BASE + layout + clustering_runs.STATED + extra)
     values = np.repeat([-300, 0, 300], 24)[:, None] + np.zeros((1, 3), dtype=np.int64)
     names = clustering_runs.NAMES
     if split:
         alice, bob = (clustering_runs.table(values[:, part], names[part]) for part in (slice(1), slice(1, 3)))
     else:
         alice = bob = clustering_runs.table(values)
-    check(parameters, alice, bob, ALL_LIMITS)
+    check(study, alice, bob, ALL_LIMITS)
 
 
 def test_clusters_of_matched_rows():
@@ -128,16 +128,16 @@ def test_exact_tables(name):
 @pytest.mark.parametrize("limits", [Limits(minimum_group=3), ALL_LIMITS])
 def test_noisy_statistics(limits):
     data = statistics_runs.table(60)
-    parameters = statistics_runs.parsed()
-    check(parameters, data, data, limits)
+    study = statistics_runs.parsed()
+    check(study, data, data, limits)
 
 
 @pytest.mark.parametrize("limits", [Limits(minimum_intersection=4), ALL_LIMITS])
 def test_statistics_of_matched_rows(limits, monkeypatch):
     pattern = Opener.pattern  # the noisy size could miss the limit
     monkeypatch.setattr(Opener, "pattern", lambda self, bits: np.ones_like(pattern(self, bits)))
-    parameters = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
-    check(parameters, *vertical_runs.tables(50, 50, 30), limits)
+    study = vertical_runs.job(*(vertical_runs.KINDS[name] for name in ("correlation", "sum by")))
+    check(study, *vertical_runs.tables(50, 50, 30), limits)
 
 
 def test_what_is_not_tested_costs_nothing():

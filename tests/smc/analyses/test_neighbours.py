@@ -20,7 +20,7 @@ from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.statistics.horizontal.noisy import local
 from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.forms import Role
 from tests.smc.analyses.clustering_runs import COLUMNS, NAMES, STATED, TENTHS, parsed, table
 from tests.smc.analyses.statistics_runs import SCHEMAS as STATISTICS_SCHEMAS
@@ -71,29 +71,29 @@ def sides(layout, whole, split):
     return table(split), table(whole - split)
 
 
-def noisy_numbers(parameters, data, centres=None):
+def noisy_numbers(study, data, centres=None):
     """Counts and twice the sums about the middle as an iteration adds noise to them; their distributions."""
     both = {**dict.fromkeys(NAMES, TENTHS), "id": KEY}
-    grid = grid_of(parameters.parameters, check_sides(parameters.parameters, both, both))
-    rows, _ = _plain_table(parameters.parameters, grid, dict(zip(Role, data, strict=True)))
-    noisy = privacy.plan(parameters.parameters, grid)
-    stated = grid.stated(parameters.parameters.centres) if centres is None else centres
+    grid = grid_of(study.parameters, check_sides(study.parameters, both, both))
+    rows, _ = _plain_table(study.parameters, grid, dict(zip(Role, data, strict=True)))
+    noisy = privacy.plan(study.parameters, grid)
+    stated = grid.stated(study.parameters.centres) if centres is None else centres
     labels = twin.assigned(grid, rows, stated)
-    hot = (labels[:, None] == np.arange(parameters.parameters.clusters)).astype(np.int64)
+    hot = (labels[:, None] == np.arange(study.parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)
     deviations = 2 * (hot.T @ rows) - counts[:, None] * grid.largest
     return np.concatenate([counts, deviations.reshape(-1)]), noisy.distributions
 
 
-def loss_between(parameters, one, other):
+def loss_between(study, one, other):
     """The exact worst-case loss of all iterations, if each distinguishes as the first one does."""
-    first, distributions = noisy_numbers(parameters, one)
-    second, _ = noisy_numbers(parameters, other)
+    first, distributions = noisy_numbers(study, one)
+    second, _ = noisy_numbers(study, other)
     each = sum(
         float(distribution.rate) * abs(int(a) - int(b))
         for a, b, distribution in zip(first, second, distributions, strict=True)
     )
-    return parameters.parameters.iterations * each
+    return study.parameters.iterations * each
 
 
 def corners(count, random):
@@ -105,15 +105,13 @@ def corners(count, random):
 @pytest.mark.parametrize("change", ["added", "removed", "replaced"])
 def test_horizontal_k_means_covers_each_notion(change):
     drawn, found = np.random.default_rng(5), []
-    parameters = clusters("horizontal", 3)
+    study = clusters("horizontal", 3)
     for _ in range(100):
         rows = corners(4, drawn)
         near = {"added": np.vstack([corners(1, drawn), rows]), "removed": rows[1:]}
         other = near.get(change, np.vstack([corners(1, drawn), rows[1:]]))
         split = 1 + len(other) - len(rows)
-        found.append(
-            loss_between(parameters, sides("horizontal", rows, 1), sides("horizontal", other, split))
-        )
+        found.append(loss_between(study, sides("horizontal", rows, 1), sides("horizontal", other, split)))
     assert max(found) <= EPSILON + 1e-9
     assert max(found) > (0.95 if change == "replaced" else 0.45) * EPSILON
 
@@ -123,7 +121,7 @@ def test_horizontal_k_means_covers_each_notion(change):
 def test_k_means_over_common_rows_covers_other_values_of_one_side(layout, party):
     """The row stays; one party's cells of it differ, so that it leaves a cluster and enters another."""
     drawn, found = np.random.default_rng(6), []
-    parameters = clusters(layout, 2)
+    study = clusters(layout, 2)
     for _ in range(100):
         rows, split = corners(3, drawn), 0
         if layout == "arbitrary":
@@ -138,7 +136,7 @@ def test_k_means_over_common_rows_covers_other_values_of_one_side(layout, party)
             part = (split if party is Role.ALICE else rows - split).copy()
             part[0] = corners(1, drawn)[0] // 2
             changed = (table(part), one[1]) if party is Role.ALICE else (one[0], table(part))
-        found.append(loss_between(parameters, one, changed))
+        found.append(loss_between(study, one, changed))
     assert max(found) <= EPSILON + 1e-9
     assert max(found) > 0.5 * EPSILON
 
@@ -146,7 +144,7 @@ def test_k_means_over_common_rows_covers_other_values_of_one_side(layout, party)
 @pytest.mark.parametrize("party", Role)
 def test_k_means_over_matched_rows_covers_a_row_with_another_key_and_other_values(party):
     drawn, found = np.random.default_rng(8), []
-    parameters = clusters("matched", 2)
+    study = clusters("matched", 2)
     for _ in range(100):
         rows = corners(6, drawn)
         keys = [np.arange(4), np.array([0, 1, 8, 9])]
@@ -154,7 +152,7 @@ def test_k_means_over_matched_rows_covers_a_row_with_another_key_and_other_value
         other[party is Role.BOB][0] = 8 if party is Role.ALICE else 2
         found.append(
             loss_between(
-                parameters,
+                study,
                 *(
                     [
                         {**data, "id": Column(own, KEY)}
@@ -169,9 +167,9 @@ def test_k_means_over_matched_rows_covers_a_row_with_another_key_and_other_value
 
 def audited(layout, one, other, weaken=1):
     """The loss that runs of one iteration show between two tables, by the likelihood ratio."""
-    parameters = clusters(layout)
-    first, distributions = noisy_numbers(parameters, one)
-    second, _ = noisy_numbers(parameters, other)
+    study = clusters(layout)
+    first, distributions = noisy_numbers(study, one)
+    second, _ = noisy_numbers(study, other)
     moved = np.flatnonzero(first != second)
     shifts = weaken * (first - second)[moved]
     chosen = [distributions[place] for place in moved]
@@ -196,12 +194,12 @@ def test_horizontal_statistics_cover_added_rows_and_twice_that_replaced_ones():
         '[[queries]]\nname = "h"\nkind = "histogram"\ncolumn = "age"\nedges = [0, 50, 100, 150]\n'
         '[[queries]]\nname = "m"\nkind = "variance"\ncolumn = "age"\n'
     )
-    parameters = statistics(text)
-    plans = plan(parameters.parameters, STATISTICS_SCHEMAS)
+    study = statistics(text)
+    plans = plan(study.parameters, STATISTICS_SCHEMAS)
 
     def entries(ages):
         data = columns(age=list(ages)) if len(ages) else columns(age=[])
-        rows = Rows.of(parameters.parameters, {name: data[name] for name in parameters.columns[Role.ALICE]})
+        rows = LocalRows.of(study.parameters, {name: data[name] for name in study.columns[Role.ALICE]})
         return [local(each, rows).reshape(-1) for each in plans]
 
     def loss(one, other):

@@ -61,10 +61,10 @@ def test_histograms_against_numpy():
 
 
 def test_the_joint_run_agrees_with_its_twin_up_to_the_noise():
-    parameters, alice, bob = parsed(), table(200), table(300)
-    first, second = joint(parameters, alice, bob)
+    study, alice, bob = parsed(), table(200), table(300)
+    first, second = joint(study, alice, bob)
     assert first == second
-    exact = parameters.reference(alice, bob, BOTH)[0]
+    exact = study.reference(alice, bob, BOTH)[0]
     assert [t.name for t in first.tables] == [t.name for t in exact.tables]
     assert [list(t.columns) for t in first.tables] == [list(t.columns) for t in exact.tables]
     miss = Fraction(1, 10**7)
@@ -187,18 +187,18 @@ def test_empty_sides():
 def test_extremes_do_not_wrap():
     bound, rows = 1 << 50, 1000
     schema = Schema("integer", lower=-bound, upper=bound)
-    parameters = parsed('epsilon = "1"\nmaximum_rows = 1000\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    study = parsed('epsilon = "1"\nmaximum_rows = 1000\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     for sign in (-1, 1):
         data = {"x": Column([sign * bound] * rows, schema)}
-        value = results(joint(parameters, data, data)[0])["sum of x"]["value"]
+        value = results(joint(study, data, data)[0])["sum of x"]["value"]
         assert abs(value - 2 * rows * sign * bound) < 40 * bound
 
 
 def test_counts_can_be_negative_and_say_so():
     labels = tuple(str(index) for index in range(200))
     schema = Schema("category", categories=labels)
-    parameters = parsed('epsilon = "0.5"\n[[queries]]\nkind = "histogram"\ncolumn = "x"')
-    outcome, _ = joint(parameters, {"x": Column([], schema)}, {"x": Column([], schema)})
+    study = parsed('epsilon = "0.5"\n[[queries]]\nkind = "histogram"\ncolumn = "x"')
+    outcome, _ = joint(study, {"x": Column([], schema)}, {"x": Column([], schema)})
     assert min(outcome.tables[1].columns["count"]) < 0
     assert any("negative" in note for note in outcome.notes)
 

@@ -24,10 +24,10 @@ BINS = 6000
 def neighbours():
     """Counts of 6000 bins, for epsilon 1: empty, and each with the row that the neighbouring table has."""
     schema = Schema("category", categories=tuple(str(index) for index in range(BINS)))
-    parameters = parsed('epsilon = "1"\n[[queries]]\nkind = "histogram"\ncolumn = "x"')
+    study = parsed('epsilon = "1"\n[[queries]]\nkind = "histogram"\ncolumn = "x"')
     none, full = Column([], schema), Column(range(BINS), schema)
     return [
-        np.array(joint(parameters, {"x": none}, {"x": column})[0].tables[1].columns["count"])
+        np.array(joint(study, {"x": none}, {"x": column})[0].tables[1].columns["count"])
         for column in (none, full)
     ]
 

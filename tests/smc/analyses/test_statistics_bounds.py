@@ -43,11 +43,11 @@ def costs(values, schema=COST, group=None, persons=None):
     return data
 
 
-def shown(parameters, alice, bob, limits=POLICY):
+def shown(study, alice, bob, limits=POLICY):
     """The values that Alice is shown."""
     outcome, _ = run_pair(
-        lambda s: run_study(parameters, s, alice, ALICE, limits),
-        lambda s: run_study(parameters, s, bob, ALICE, limits),
+        lambda s: run_study(study, s, alice, ALICE, limits),
+        lambda s: run_study(study, s, bob, ALICE, limits),
     )
     return list(outcome.tables[0].columns["value"])
 
@@ -56,14 +56,14 @@ def shown(parameters, alice, bob, limits=POLICY):
 @pytest.mark.parametrize("kind", ["sum", "mean"])
 def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
     """The sum between 50000 and 50001 would count the patients above 50000."""
-    parameters = job(kind, lower=lower, upper=upper)
+    study = job(kind, lower=lower, upper=upper)
     schemas = {"cost": COST}
     with pytest.raises(UsageError, match="narrower"):
-        parameters.check(schemas, schemas)
+        study.check(schemas, schemas)
 
     def side(session):
         with pytest.raises(UsageError, match="narrower"):
-            run_study(parameters, session, costs([0] * 20), ALICE, POLICY)
+            run_study(study, session, costs([0] * 20), ALICE, POLICY)
         assert session.channel.traffic.messages == 0
 
     run_pair(side, side)
@@ -72,10 +72,10 @@ def test_a_job_must_not_narrow_the_declared_bounds(kind, lower, upper):
 def test_the_bounds_of_both_sides_hold():
     """One side declares narrower bounds than the other: a job between them is refused by the other."""
     wide, narrow = {"cost": COST}, {"cost": Schema("integer", lower=50_000, upper=50_001, unit="euro")}
-    parameters = job(lower=50_000, upper=50_001)
+    study = job(lower=50_000, upper=50_001)
     for alice, bob in ((wide, narrow), (narrow, wide)):
         with pytest.raises(UsageError, match="narrower"):
-            parameters.check(alice, bob)
+            study.check(alice, bob)
 
 
 def test_wider_bounds_and_noise_are_free():

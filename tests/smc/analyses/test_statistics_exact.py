@@ -15,7 +15,7 @@ from smc.analyses.loss import Loss
 from smc.analyses.runner import run_study
 from smc.analyses.statistics.horizontal.exact import MARGIN, Tables
 from smc.analyses.statistics.horizontal.study import run_cost
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -55,10 +55,10 @@ def column(outcome, name):
 
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.BOB})])
 def test_without_limits_the_joint_run_is_its_twin(recipients):
-    parameters = job(*QUERIES)
+    study = job(*QUERIES)
     alice, bob = table(60), table(50)
-    runs = joint(parameters, alice, bob, recipients)
-    assert runs == parameters.reference(alice, bob, recipients)
+    runs = joint(study, alice, bob, recipients)
+    assert runs == study.reference(alice, bob, recipients)
     assert (runs[0].tables == ()) == (Role.ALICE not in recipients)
     weights = np.array([*alice["weight"].values, *bob["weight"].values])
     rows = results(runs[1])
@@ -80,11 +80,11 @@ def test_under_limits_what_is_opened_is_what_the_plain_rules_open(rows, cut, nam
     ages, weights, groups = ([row[place] for row in rows] for place in range(3))
     alice = columns(age=ages[:cut], weight=weights[:cut], group=groups[:cut])
     bob = columns(age=ages[cut:], weight=weights[cut:], group=groups[cut:])
-    parameters, limits = job(name), Limits(minimum_group=group, dominance=dominance)
-    tables = Tables.of(parameters.parameters.queries[0], parameters.parameters, SCHEMAS)
-    parts = [tables.local(Rows.of(parameters.parameters, data)) for data in (alice, bob)]
+    study, limits = job(name), Limits(minimum_group=group, dominance=dominance)
+    tables = Tables.of(study.parameters.queries[0], study.parameters, SCHEMAS)
+    parts = [tables.local(LocalRows.of(study.parameters, data)) for data in (alice, bob)]
     expected = tables.results(tables.plain(parts, limits))
-    outcome, _ = joint(parameters, alice, bob, limits=limits)
+    outcome, _ = joint(study, alice, bob, limits=limits)
     assert column(outcome, "value") == [result.value for _, result in expected]
     shown = [one.columns["count"] for one in outcome.tables[1:]]
     assert shown == [result.table["count"] for _, result in expected if result.table is not None]
@@ -127,10 +127,10 @@ def test_several_queries_under_a_limit_are_refused_before_anything_is_sent():
 
 
 def test_it_says_that_it_is_exact():
-    parameters = job("count")
-    assert parameters.facts(BOTH).exact
-    assert parameters.facts(BOTH).loss == Loss()
-    leakage = parameters.leakage(frozenset({Role.ALICE}))
+    study = job("count")
+    assert study.facts(BOTH).exact
+    assert study.facts(BOTH).loss == Loss()
+    leakage = study.leakage(frozenset({Role.ALICE}))
     assert any("exact" in line for line in leakage.alice)
     assert not any("exact results" in line for line in leakage.bob)
     assert any("withheld" in line for line in leakage.bob)
@@ -138,10 +138,10 @@ def test_it_says_that_it_is_exact():
 
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({Role.ALICE})])
 def test_cost_without_limits_is_as_declared(recipients):
-    parameters = job(*QUERIES)
-    declared = run_cost(parameters.parameters, SCHEMAS, recipients)
+    study = job(*QUERIES)
+    declared = run_cost(study.parameters, SCHEMAS, recipients)
     for data in (table(30), table(0)):
-        sent = traffic(parameters, data, table(3), recipients)
+        sent = traffic(study, data, table(3), recipients)
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
 
 
@@ -168,6 +168,6 @@ def test_other_kinds_are_not_released_without_noise(kind):
 
 def test_what_could_wrap_is_refused():
     wide = {"x": Schema("integer", lower=-(1 << 52), upper=1 << 52)}
-    parameters = parsed('noise = "none"\nmaximum_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    study = parsed('noise = "none"\nmaximum_rows = 1024\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     with pytest.raises(UsageError, match="63 bits"):
-        parameters.check(wide, wide)
+        study.check(wide, wide)

@@ -121,9 +121,9 @@ def test_only_the_first_rows_of_a_person_are_used(monkeypatch):
     alice = with_persons(columns(age=[1, 2, 4, 8, 16, 32]), [5, 0, 5, 7, 5, 0])
     bob = columns(age=[64] * 3)  # no numbers: each row a person
     for rows, total in ((1, 1 + 2 + 8), (2, 1 + 2 + 4 + 8 + 32), (3, 63)):
-        parameters = parsed(text % rows)
-        assert results(joint(parameters, alice, bob)[0])["sum of age"]["value"] == total + 192
-        twin = parameters.reference(alice, bob, BOTH)[0]
+        study = parsed(text % rows)
+        assert results(joint(study, alice, bob)[0])["sum of age"]["value"] == total + 192
+        twin = study.reference(alice, bob, BOTH)[0]
         assert results(twin)["sum of age"]["value"] == total + 192
 
 
@@ -196,10 +196,10 @@ def test_persons_of_many_rows_need_larger_groups(monkeypatch):
 )
 def test_cost_is_as_declared_and_the_same_for_all_data(recipients, least, budget):
     """What is sent tells nothing of the rows: not their number, nor their values, nor what is withheld."""
-    parameters = parsed(BY.replace('epsilon = "2"', budget))
-    declared = run_cost(parameters.parameters, SCHEMAS, recipients, Limits(minimum_group=least))
+    study = parsed(BY.replace('epsilon = "2"', budget))
+    declared = run_cost(study.parameters, SCHEMAS, recipients, Limits(minimum_group=least))
     for alice, bob in ((table(50), table(1)), (table(0), table(0))):
-        sent = traffic(parameters, alice, bob, recipients, Limits(minimum_group=least))
+        sent = traffic(study, alice, bob, recipients, Limits(minimum_group=least))
         assert (sent[0].sent, sent[1].sent) == (declared.alice_bytes, declared.bob_bytes)
         assert max(sent[0].rounds, sent[1].rounds) == declared.rounds
 

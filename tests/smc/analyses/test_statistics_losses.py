@@ -21,7 +21,7 @@ from smc.analyses.columns import Column
 from smc.analyses.statistics.horizontal.noisy import local
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
@@ -112,12 +112,12 @@ def planned(query, budget):
 def audited(query, budget, delta=0.0):
     """The audited loss of an additive statistic, for a row whose values are all as large as can be."""
     one = planned(query, budget)
-    parameters = parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}")
+    study = parsed(f"{budget}\nmaximum_rows = 10\n[[queries]]\n{query}")
     largest = {
         name: Column(np.array([SCHEMAS[name].upper or 3]), SCHEMAS[name])
-        for name in parameters.columns[Role.ALICE]
+        for name in study.columns[Role.ALICE]
     }
-    shifts = local(one, Rows.of(parameters.parameters, largest)).reshape(-1)
+    shifts = local(one, LocalRows.of(study.parameters, largest)).reshape(-1)
     assert shifts.any()
     moved = [place for place in range(len(shifts)) if shifts[place]]
     distributions = [one.distributions[place] for place in moved]
@@ -238,7 +238,9 @@ def test_joint_draws_keep_their_epsilon(kind, batches):
     ).reshape(10_000 * batches, -1)
     shifts = local(
         one,
-        Rows.of(parsed(f'epsilon = "1"\n[[queries]]\n{query}').parameters, columns(age=[150], weight=[2500])),
+        LocalRows.of(
+            parsed(f'epsilon = "1"\n[[queries]]\n{query}').parameters, columns(age=[150], weight=[2500])
+        ),
     )[0]
     ratios = (log_ratio(values + shift, shifts, one.distributions) for shift in (shifts, 0 * shifts))
     assert 0.4 < loss_at_least(*ratios) <= 1

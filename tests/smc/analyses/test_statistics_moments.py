@@ -95,9 +95,9 @@ def test_intervals_cover(text):
         for run in range(runs)
     )
     alice, bob = table(600), table(400)
-    parameters = parsed(job)
-    exact = results(parameters.reference(alice, bob, BOTH)[0])
-    noisy = results(joint(parameters, alice, bob)[0])
+    study = parsed(job)
+    exact = results(study.reference(alice, bob, BOTH)[0])
+    noisy = results(joint(study, alice, bob)[0])
     for place in range(len(kinds)):
         rows = [noisy[f"{place}-{run}"] for run in range(runs)]
         truth = exact[f"{place}-0"]["value"]

@@ -28,20 +28,18 @@ def one(query, top='epsilon = "1.0"\nmaximum_rows = 1000'):
 
 
 def checked(query, **changes):
-    parameters = one(query)
-    parameters.check(SCHEMAS, SCHEMAS | changes)
-    return parameters
+    study = one(query)
+    study.check(SCHEMAS, SCHEMAS | changes)
+    return study
 
 
 def test_defaults():
-    parameters = parsed(
-        'epsilon = "1"\n[[queries]]\nkind = "count"\n[[queries]]\nkind = "sum"\ncolumn = "age"'
-    )
-    assert parameters.parameters.maximum_rows == 10_000_000
-    assert [query.loss.epsilon for query in parameters.parameters.queries] == [Fraction(1, 2)] * 2
-    assert [query.name for query in parameters.parameters.queries] == ["count", "sum of age"]
-    assert parameters.facts(frozenset(Role)).loss.epsilon == 1
-    assert parameters.columns[Role.ALICE] == parameters.columns[Role.BOB] == ("age",)
+    study = parsed('epsilon = "1"\n[[queries]]\nkind = "count"\n[[queries]]\nkind = "sum"\ncolumn = "age"')
+    assert study.parameters.maximum_rows == 10_000_000
+    assert [query.loss.epsilon for query in study.parameters.queries] == [Fraction(1, 2)] * 2
+    assert [query.name for query in study.parameters.queries] == ["count", "sum of age"]
+    assert study.facts(frozenset(Role)).loss.epsilon == 1
+    assert study.columns[Role.ALICE] == study.columns[Role.BOB] == ("age",)
 
 
 @pytest.mark.parametrize(
@@ -247,12 +245,12 @@ def test_missing_bounds_are_named():
 )
 def test_what_could_wrap_is_refused(bound, rows, fits):
     schema = {"x": Schema("integer", lower=-bound, upper=bound)}
-    parameters = parsed(f'epsilon = "1"\nmaximum_rows = {rows}\n[[queries]]\nkind = "sum"\ncolumn = "x"')
+    study = parsed(f'epsilon = "1"\nmaximum_rows = {rows}\n[[queries]]\nkind = "sum"\ncolumn = "x"')
     if fits:
-        parameters.check(schema, schema)
+        study.check(schema, schema)
     else:
         with pytest.raises(UsageError, match=r"63 bits|64-bit"):
-            parameters.check(schema, schema)
+            study.check(schema, schema)
 
 
 def test_noise_that_could_wrap_is_refused():
@@ -269,9 +267,9 @@ def test_an_epsilon_whose_delta_is_large_is_refused():
 
 @pytest.mark.parametrize("recipients", [{Role.ALICE}, {Role.BOB}, set(Role)])
 def test_any_recipients(recipients):
-    parameters = one('kind = "count"\ncolumn = "age"')
-    parameters.check_recipients(frozenset(recipients))
-    leakage = parameters.leakage(frozenset(recipients))
+    study = one('kind = "count"\ncolumn = "age"')
+    study.check_recipients(frozenset(recipients))
+    leakage = study.leakage(frozenset(recipients))
     assert bool(leakage.alice) == (Role.ALICE in recipients)
     assert bool(leakage.bob) == (Role.BOB in recipients)
 

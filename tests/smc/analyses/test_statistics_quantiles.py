@@ -35,12 +35,12 @@ def quantile_of(values, level):
     step=st.sampled_from([1, 7, 50]),
 )
 def test_without_noise_it_is_the_quantile_of_the_rounded_values(values, cut, level, step):
-    parameters = job(f'name = "q"\nkind = "quantile"\ncolumn = "age"\nlevel = "{level}"\nstep = {step}')
+    study = job(f'name = "q"\nkind = "quantile"\ncolumn = "age"\nlevel = "{level}"\nstep = {step}')
     alice, bob = columns(age=values[:cut]), columns(age=values[cut:])
     with pytest.MonkeyPatch.context() as patch:
         silence(patch)
-        noiseless = [results(outcome)["q"] for outcome in joint(parameters, alice, bob)]
-    twin = results(parameters.reference(alice, bob, BOTH)[0])["q"]
+        noiseless = [results(outcome)["q"] for outcome in joint(study, alice, bob)]
+    twin = results(study.reference(alice, bob, BOTH)[0])["q"]
     expected = quantile_of([value // step * step for value in values], Fraction(level)) if values else None
     assert twin["value"] == noiseless[0]["value"] == noiseless[1]["value"] == expected
     if values:
@@ -51,14 +51,14 @@ def test_without_noise_it_is_the_quantile_of_the_rounded_values(values, cut, lev
 def test_a_median_of_decimals(monkeypatch):
     silence(monkeypatch)
     alice, bob = columns(weight=[0, 801, 1007]), columns(weight=[803, 2500])
-    parameters = job('kind = "median"\ncolumn = "weight"\nlower = "40.1"\nupper = "120"\nstep = "0.5"')
-    assert results(joint(parameters, alice, bob)[0])["median of weight"]["value"] == "80.1"
+    study = job('kind = "median"\ncolumn = "weight"\nlower = "40.1"\nupper = "120"\nstep = "0.5"')
+    assert results(joint(study, alice, bob)[0])["median of weight"]["value"] == "80.1"
 
 
 @pytest.mark.parametrize("budget", ['epsilon = "100"', 'noise = "gaussian"\nrho = "1"'])
 def test_intervals_cover_and_values_are_near(budget):
     runs = 40
-    parameters = parsed(
+    study = parsed(
         f"{budget}\nmaximum_rows = 1000\n"
         + "".join(
             f'[[queries]]\nname = "{run}"\nkind = "quantile"\nlevel = "0.25"\ncolumn = "age"\n'
@@ -69,7 +69,7 @@ def test_intervals_cover_and_values_are_near(budget):
     ages = np.arange(1000) * 7919 % 101
     alice, bob = columns(age=ages[:700]), columns(age=ages[700:])
     truth = quantile_of(ages.tolist(), Fraction(1, 4))
-    rows = list(results(joint(parameters, alice, bob)[0]).values())
+    rows = list(results(joint(study, alice, bob)[0]).values())
     hits = sum(row["lower_95"] <= truth <= row["upper_95"] for row in rows)
     assert hits >= runs * 0.95 - Z * sqrt(runs * 0.05 * 0.95)
     assert max(row["upper_95"] - row["lower_95"] for row in rows) < 60
@@ -77,8 +77,8 @@ def test_intervals_cover_and_values_are_near(budget):
 
 
 def test_without_rows_there_is_no_interval_to_speak_of():
-    parameters = job('kind = "median"\ncolumn = "age"', 'epsilon = "1/100"\nmaximum_rows = 1000')
-    row = results(joint(parameters, columns(age=[]), columns(age=[7]))[0])["median of age"]
+    study = job('kind = "median"\ncolumn = "age"', 'epsilon = "1/100"\nmaximum_rows = 1000')
+    row = results(joint(study, columns(age=[]), columns(age=[7]))[0])["median of age"]
     assert row["upper_95"] - row["lower_95"] >= 0
 
 
@@ -92,8 +92,8 @@ def test_without_rows_there_is_no_interval_to_speak_of():
 )
 def test_choices_cost_what_is_stated(budget, epsilon):
     """The tail falls by e**(part of epsilon) over 2 sensitivity rows per person; rho is epsilon**2 / 2."""
-    parameters = job('kind = "quantile"\nlevel = "0.9"\ncolumn = "age"', budget)
-    (planned,) = plan(parameters.parameters, SCHEMAS)
+    study = job('kind = "quantile"\nlevel = "0.9"\ncolumn = "age"', budget)
+    (planned,) = plan(study.parameters, SCHEMAS)
     found = [float(2 * 9 * distribution.rate) for distribution in planned.statistic.choice_distributions]
     if epsilon is None:
         assert sum(value**2 / 2 for value in found) == pytest.approx(1 / 50)

@@ -127,11 +127,11 @@ def test_both_recipients_get_the_same_p_value(monkeypatch, budget):
 
 def test_without_a_test_no_seed_is_tossed():
     tested, counted = (parsed(text) for text in (JOB, JOB.replace("test = true", "")))
-    costs = [run_cost(parameters.parameters, SCHEMAS, BOTH) for parameters in (tested, counted)]
+    costs = [run_cost(study.parameters, SCHEMAS, BOTH) for study in (tested, counted)]
     assert costs[0].alice_bytes - costs[1].alice_bytes == TOSS_COST.alice_bytes
     data = columns(group=[0, 3], age=[20, 80])
-    for parameters, cost in zip((tested, counted), costs, strict=True):
-        sent = traffic(parameters, data, data)
+    for study, cost in zip((tested, counted), costs, strict=True):
+        sent = traffic(study, data, data)
         assert (sent[0].sent, sent[1].sent) == (cost.alice_bytes, cost.bob_bytes)
         assert max(each.rounds for each in sent) == cost.rounds
 

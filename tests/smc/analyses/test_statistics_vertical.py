@@ -14,7 +14,7 @@ from smc.analyses.disclosure.opener import Opener
 from smc.analyses.runner import run_study
 from smc.analyses.statistics.horizontal import noisy
 from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.contract import run_cost
 from smc.analyses.statistics.vertical.run import Brought, planned
@@ -56,26 +56,24 @@ def joined(parameters, alice, bob):
         for name, column in data.items()
         if name in parameters.columns
     }
-    return Rows(columns, np.arange(len(common)), len(common))
+    return LocalRows(columns, np.arange(len(common)), len(common))
 
 
 @pytest.mark.parametrize("counts", [(60, 90), (90, 60), (5, 5)])
 def test_sums_of_all_kinds_are_those_of_the_join(counts):
-    parameters = job(*KINDS.values())
+    study = job(*KINDS.values())
     data = tables(*counts, common=min(counts) // 2 + 2)
-    plans = plan(parameters.parameters, SCHEMAS, counted=True)
-    wanted = [pair for each in plans for pair in pairs(each, parameters.parameters.vertical.alice)]
+    plans = plan(study.parameters, SCHEMAS, counted=True)
+    wanted = [pair for each in plans for pair in pairs(each, study.parameters.vertical.alice)]
 
     def one(session):
-        own = Brought.of(
-            parameters.parameters, parameters.parameters.vertical, data[session.role is BOB], session.role
-        )
-        keys = np.array([[hash(text) % 2**64, 1] for text in own.settled.texts[0]], dtype=np.uint64)
+        own = Brought.of(study.parameters, study.parameters.vertical, data[session.role is BOB], session.role)
+        keys = np.array([[hash(text) % 2**64, 1] for text in own.keyed.texts[0]], dtype=np.uint64)
         peer = counts[session.role is ALICE]
         return vertical_sums.sums(session, wanted, own.columns, keys, peer)
 
     shares = run_pair(one, one)
-    rows = joined(parameters.parameters, *data)
+    rows = joined(study.parameters, *data)
     expected = np.concatenate([noisy.local(each, rows).reshape(-1) for each in plans])
     assert (shares[0] + shares[1]).view(np.int64).tolist() == expected.tolist()
     assert expected.any()
@@ -84,10 +82,10 @@ def test_sums_of_all_kinds_are_those_of_the_join(counts):
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({ALICE}), frozenset({BOB})])
 def test_joint_runs_agree_with_the_plain_twin(monkeypatch, recipients):
     silence(monkeypatch)
-    parameters = job(*(query for kind, query in KINDS.items() if kind not in SIMULATED))
+    study = job(*(query for kind, query in KINDS.items() if kind not in SIMULATED))
     alice, bob = tables()
-    plain = parameters.reference(alice, bob, recipients)
-    for role, run, twin in zip(Role, joint(parameters, alice, bob, recipients), plain, strict=True):
+    plain = study.reference(alice, bob, recipients)
+    for role, run, twin in zip(Role, joint(study, alice, bob, recipients), plain, strict=True):
         assert len(run.tables) == len(twin.tables)
         assert bool(run.tables) is (role in recipients)
         for mine, other in zip(run.tables, twin.tables, strict=True):
@@ -96,10 +94,10 @@ def test_joint_runs_agree_with_the_plain_twin(monkeypatch, recipients):
 
 
 def test_the_plain_twin_against_a_join_by_hand():
-    parameters = job(KINDS["sum by"], KINDS["crosstab"], KINDS["correlation"])
+    study = job(KINDS["sum by"], KINDS["crosstab"], KINDS["correlation"])
     alice, bob = tables(200, 300, 120)
-    rows = joined(parameters.parameters, alice, bob)
-    outcome = parameters.reference(alice, bob, BOTH)[0]
+    rows = joined(study.parameters, alice, bob)
+    outcome = study.reference(alice, bob, BOTH)[0]
     ages, states = rows.columns["age"], rows.columns["state"]
     assert outcome.tables[0].columns["value"][:3] == [int(ages[states == code].sum()) for code in range(3)]
     cells = np.zeros((2, 3), dtype=np.int64)
@@ -110,10 +108,10 @@ def test_the_plain_twin_against_a_join_by_hand():
 
 
 def test_noise_stays_within_its_distribution():
-    parameters = job('kind = "count"', epsilon="1/2")
+    study = job('kind = "count"', epsilon="1/2")
     alice, bob = tables()
-    (distribution,) = plan(parameters.parameters, SCHEMAS)[0].distributions
-    found = [joint(parameters, alice, bob)[0].tables[0].columns["value"][0] for _ in range(5)]
+    (distribution,) = plan(study.parameters, SCHEMAS)[0].distributions
+    found = [joint(study, alice, bob)[0].tables[0].columns["value"][0] for _ in range(5)]
     assert all(abs(value - 25) <= distribution.half_width(Fraction(1, 5_000_000)) for value in found)
     assert len(set(found)) > 1
 
@@ -122,13 +120,13 @@ def test_noise_stays_within_its_distribution():
 @pytest.mark.parametrize("duplicates", ["error", "distinct"])
 def test_one_row_changes_no_more_than_the_noise_is_for(duplicates, change):
     """Of a replaced row key and values are those of a row that nobody else has, or of a match."""
-    parameters = job(*KINDS.values(), duplicates=duplicates)
-    plans = plan(parameters.parameters, SCHEMAS)
+    study = job(*KINDS.values(), duplicates=duplicates)
+    plans = plan(study.parameters, SCHEMAS)
     alice, bob = tables(40, 30, 20)
     if duplicates == "distinct":
         alice = side(0, np.concatenate([np.arange(40), np.arange(40)]), 5)
     others = side(0, np.arange(25, 70), 9)
-    changes = parameters.parameters.neighbours.changes
+    changes = study.parameters.neighbours.changes
     touched = 0
     for place in range(0, len(alice["id"]), 3):
         other = {
@@ -145,7 +143,7 @@ def test_one_row_changes_no_more_than_the_noise_is_for(duplicates, change):
         if duplicates == "error" and len(set(other["id"].values)) < len(other["id"]):
             continue
         for each in plans:
-            first, second = (noisy.local(each, brought_join(parameters, one, bob)) for one in (alice, other))
+            first, second = (noisy.local(each, brought_join(study, one, bob)) for one in (alice, other))
             moved = np.abs(first - second)
             touched += bool(moved.any())
             if each.query.kind in ("quantile", "median"):
@@ -158,17 +156,17 @@ def test_one_row_changes_no_more_than_the_noise_is_for(duplicates, change):
     assert touched
 
 
-def brought_join(parameters, alice, bob):
+def brought_join(study, alice, bob):
     first, second = (
-        Brought.of(parameters.parameters, parameters.parameters.vertical, data, role)
+        Brought.of(study.parameters, study.parameters.vertical, data, role)
         for data, role in ((alice, ALICE), (bob, BOB))
     )
-    places = {key: place for place, key in enumerate(second.settled.plain())}
-    common = [(i, places[key]) for i, key in enumerate(first.settled.plain()) if key in places]
+    places = {key: place for place, key in enumerate(second.keyed.plain())}
+    common = [(i, places[key]) for i, key in enumerate(first.keyed.plain()) if key in places]
     rows = np.array(common, dtype=np.int64).reshape(-1, 2)
     columns = {name: column[rows[:, 0]] for name, column in first.columns.items()}
     columns |= {name: column[rows[:, 1]] for name, column in second.columns.items()}
-    return Rows(columns, np.arange(len(rows)), len(rows))
+    return LocalRows(columns, np.arange(len(rows)), len(rows))
 
 
 LIMITED = Limits(minimum_group=3, minimum_intersection=2)
@@ -176,23 +174,23 @@ LIMITED = Limits(minimum_group=3, minimum_intersection=2)
 
 def test_both_recipients_get_the_same_simulated_figures(monkeypatch):
     silence(monkeypatch)
-    parameters = job(KINDS["t-test"], KINDS["crosstab"])
+    study = job(KINDS["t-test"], KINDS["crosstab"])
     for limits in (NO_LIMITS, Limits(minimum_intersection=5)):
-        first, second = joint(parameters, *tables(200, 300, 150), limits=limits)
+        first, second = joint(study, *tables(200, 300, 150), limits=limits)
         assert None not in first.tables[0].columns["value"]
         assert (first.tables, first.notes) == (second.tables, second.notes)
 
 
 def test_only_what_says_so_simulates():
-    parameters = job(*KINDS.values(), epsilon="8")
-    rows = joined(parameters.parameters, *tables(200, 300, 150))
+    study = job(*KINDS.values(), epsilon="8")
+    rows = joined(study.parameters, *tables(200, 300, 150))
     asked = []
 
     def counted(count):
         asked.append(count)
         return RANDOM.bytes(count)
 
-    for each in plan(parameters.parameters, SCHEMAS):
+    for each in plan(study.parameters, SCHEMAS):
         del asked[:]
         for entries in noisy.exact(each, [rows]).tolist():
             each.statistic.result(entries, each.statistic.distributions, Randomness(counted))
@@ -204,11 +202,9 @@ def test_only_what_says_so_simulates():
 @pytest.mark.parametrize(("counts", "recipients"), [((30, 50), BOTH), ((50, 30), frozenset({BOB}))])
 def test_traffic_is_as_declared(monkeypatch, limits, counts, recipients):
     pass_all_tests(monkeypatch)
-    parameters = job(KINDS["correlation"], KINDS["median"], KINDS["crosstab"], KINDS["sum by"])
-    found = traffic(parameters, *tables(*counts, 20), recipients, limits)
-    cost = run_cost(
-        parameters.parameters, parameters.parameters.vertical, SCHEMAS, recipients, counts, limits
-    )
+    study = job(KINDS["correlation"], KINDS["median"], KINDS["crosstab"], KINDS["sum by"])
+    found = traffic(study, *tables(*counts, 20), recipients, limits)
+    cost = run_cost(study.parameters, study.parameters.vertical, SCHEMAS, recipients, counts, limits)
     assert (found[0].sent, found[1].sent) == (cost.alice_bytes, cost.bob_bytes)
     assert max(each.rounds for each in found) == cost.rounds
 
@@ -220,35 +216,35 @@ def pass_all_tests(monkeypatch):
 
 
 def test_sizes_depend_on_row_counts_only():
-    parameters = job(KINDS["regression"], KINDS["size"], KINDS["t-test"])
-    sent = [traffic(parameters, *tables(40, 50, common, seed=common + 3)) for common in (0, 20, 40)]
+    study = job(KINDS["regression"], KINDS["size"], KINDS["t-test"])
+    sent = [traffic(study, *tables(40, 50, common, seed=common + 3)) for common in (0, 20, 40)]
     shapes = [[(each.sent, each.received, each.messages, each.rounds) for each in run] for run in sent]
     assert shapes[0] == shapes[1] == shapes[2]
 
 
 def test_estimates_are_exact_with_all_declarations_and_work_without():
-    parameters = job(*KINDS.values())
-    exact = run_cost(parameters.parameters, parameters.parameters.vertical, SCHEMAS, BOTH, (50, 50))
-    given = parameters.cost(SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
+    study = job(*KINDS.values())
+    exact = run_cost(study.parameters, study.parameters.vertical, SCHEMAS, BOTH, (50, 50))
+    given = study.cost(SCHEMAS, BOTH, 50, 2048, NO_LIMITS)
     assert (given.rounds, given.alice_bytes) == (exact.rounds, exact.alice_bytes)
     for schemas in SIDES:
-        guess = parameters.cost(schemas, BOTH, 50, 2048, NO_LIMITS)
+        guess = study.cost(schemas, BOTH, 50, 2048, NO_LIMITS)
         assert 0.2 < guess.alice_bytes / exact.alice_bytes < 5
         assert guess.rounds >= exact.rounds // 2
 
 
 def test_a_small_intersection_is_refused_at_both_sides(monkeypatch):
     silence(monkeypatch)
-    parameters = job(KINDS["mean"])
+    study = job(KINDS["mean"])
     with pytest.raises(DisclosureRefused, match="fewer matches or persons"):
-        joint(parameters, *tables(common=9), limits=Limits(minimum_intersection=10))
-    outcome = joint(parameters, *tables(common=10), limits=Limits(minimum_intersection=10))[1]
+        joint(study, *tables(common=9), limits=Limits(minimum_intersection=10))
+    outcome = joint(study, *tables(common=10), limits=Limits(minimum_intersection=10))[1]
     assert outcome.tables[0].columns["query"] == ["0"]
 
 
 def test_the_noisy_size_takes_a_tenth_of_the_loss():
-    parameters = job(KINDS["mean"], KINDS["sum"])
-    plans = planned(parameters.parameters, SCHEMAS, counts_matches=True, counts_groups=False)
+    study = job(KINDS["mean"], KINDS["sum"])
+    plans = planned(study.parameters, SCHEMAS, counts_matches=True, counts_groups=False)
     spent = [each.query.loss.epsilon for each in plans]
     assert spent == [Fraction(4, 10), Fraction(18, 10), Fraction(18, 10)]
     assert [each.query.kind for each in plans] == ["count", "mean", "sum"]
@@ -256,14 +252,14 @@ def test_the_noisy_size_takes_a_tenth_of_the_loss():
 
 def test_small_groups_are_withheld(monkeypatch):
     silence(monkeypatch)
-    parameters = job(KINDS["sum by"], KINDS["crosstab"])
+    study = job(KINDS["sum by"], KINDS["crosstab"])
     alice, bob = tables()
-    plain = parameters.reference(alice, bob, BOTH)[0].tables[1].columns["count"]
-    found = joint(parameters, alice, bob, limits=Limits(minimum_group=4))[0]
+    plain = study.reference(alice, bob, BOTH)[0].tables[1].columns["count"]
+    found = joint(study, alice, bob, limits=Limits(minimum_group=4))[0]
     assert found.tables[1].columns["count"] == [count if count >= 4 else None for count in plain]
     assert None in found.tables[1].columns["count"]
     assert None not in found.tables[0].columns["value"][:3]
-    hidden = joint(parameters, alice, bob, limits=Limits(minimum_group=9))[0]
+    hidden = joint(study, alice, bob, limits=Limits(minimum_group=9))[0]
     assert hidden.tables[0].columns["value"][:3].count(None) == 2
 
 
@@ -273,17 +269,17 @@ def test_small_sets_are_refused_before_anything_else():
 
 
 def test_columns_and_recipients_are_as_the_job_says():
-    parameters = job(KINDS["covariance"], KINDS["size"])
-    assert parameters.columns[ALICE] == ("id", "age", "dose")
-    assert parameters.columns[BOB] == ("id", "costs", "state")
-    parameters.check(*SIDES)
-    assert parameters.facts(BOTH).loss.epsilon == 4
-    assert not parameters.facts(BOTH).exact
-    leakage = parameters.leakage(frozenset({ALICE}))
+    study = job(KINDS["covariance"], KINDS["size"])
+    assert study.columns[ALICE] == ("id", "age", "dose")
+    assert study.columns[BOB] == ("id", "costs", "state")
+    study.check(*SIDES)
+    assert study.facts(BOTH).loss.epsilon == 4
+    assert not study.facts(BOTH).exact
+    leakage = study.leakage(frozenset({ALICE}))
     assert len(leakage.alice) == 2
     assert len(leakage.bob) == 1
     assert "number of rows" in leakage.public[0]
-    results_of = results(parameters.reference(*tables(), BOTH)[0])
+    results_of = results(study.reference(*tables(), BOTH)[0])
     assert set(results_of) == {"0", "1"}
 
 
@@ -311,22 +307,22 @@ def test_missing_columns_and_too_many_products_are_refused():
 
 
 def test_data_that_do_not_fit_are_refused():
-    parameters = job(KINDS["covariance"])
+    study = job(KINDS["covariance"])
     alice, bob = tables()
     with pytest.raises(DomainError, match="different lengths"):
-        joint(parameters, {**alice, "dose": Column([1], DOSE)}, bob)
+        joint(study, {**alice, "dose": Column([1], DOSE)}, bob)
     with pytest.raises(DomainError, match="repeat a key"):
-        joint(parameters, side(0, [1, 2, 2], 3), bob)
+        joint(study, side(0, [1, 2, 2], 3), bob)
     with pytest.raises(DomainError, match="about one person"):
-        joint(parameters, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)
+        joint(study, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)
     with pytest.raises(DomainError, match="maximum_rows"):
-        joint(changed(parameters, maximum_rows=59), alice, bob)
+        joint(changed(study, maximum_rows=59), alice, bob)
 
 
 def test_rows_that_repeat_a_key_count_once_where_asked():
-    parameters = job('kind = "count"', KINDS["mean"], duplicates="distinct")
+    study = job('kind = "count"', KINDS["mean"], duplicates="distinct")
     alice, bob = side(0, [1, 2, 2, 3], 3), side(1, [2, 3, 3, 4], 4)
-    table = parameters.reference(alice, bob, BOTH)[0].tables[0].columns
+    table = study.reference(alice, bob, BOTH)[0].tables[0].columns
     assert table["value"][0] == 2
     assert table["value"][1] == np.mean([alice["age"].array[1], alice["age"].array[3]])
     noise = [plan(job('kind = "count"', duplicates=how).parameters, SCHEMAS)[0].statistic.noise_scale
@@ -341,21 +337,21 @@ def test_too_many_numbers_for_a_run_are_refused(monkeypatch):
 
 
 def test_a_peer_with_other_declarations_is_found_out():
-    parameters = job(KINDS["covariance"])
+    study = job(KINDS["covariance"])
     alice, bob = tables()
     lying = {**bob, "costs": Column(bob["costs"].values, Schema("decimal", 40, 0, 100_000))}
     with pytest.raises(ProtocolViolation, match="impossible"):
-        joint(parameters, alice, lying)
+        joint(study, alice, lying)
 
 
 def test_a_peer_with_more_rows_than_the_job_allows_is_stopped_at_its_word():
-    parameters = job(KINDS["sum"])
+    study = job(KINDS["sum"])
 
     def liar(session):
-        session.channel.send(Counts(Residues([parameters.parameters.maximum_rows + 1, 40], 1 << 32)))
+        session.channel.send(Counts(Residues([study.parameters.maximum_rows + 1, 40], 1 << 32)))
 
     def honest(session):
-        run_study(parameters, session, side(0, range(5), 1), BOTH, NO_LIMITS)
+        run_study(study, session, side(0, range(5), 1), BOTH, NO_LIMITS)
 
     with pytest.raises(ProtocolViolation, match="5001 rows; this run has room for 5000"):
         run_pair(honest, liar)

@@ -18,7 +18,7 @@ from smc.analyses.statistics.horizontal.study import STATISTICS, run_cost
 from smc.analyses.statistics.kinds.draws import chi_squares, noise_like, normals
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical, two_sided
 from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair
@@ -60,14 +60,14 @@ def found(outcome):
     return row, dict(zip(test["quantity"], test["value"], strict=True))
 
 
-def plain(parameters, alice, bob):
-    return parameters.reference(alice, bob, BOTH)[0]
+def plain(study, alice, bob):
+    return study.reference(alice, bob, BOTH)[0]
 
 
-def joint(parameters, alice, bob, recipients=BOTH):
+def joint(study, alice, bob, recipients=BOTH):
     return run_pair(
-        lambda s: run_study(parameters, s, alice, recipients, NO_LIMITS),
-        lambda s: run_study(parameters, s, bob, recipients, NO_LIMITS),
+        lambda s: run_study(study, s, alice, recipients, NO_LIMITS),
+        lambda s: run_study(study, s, bob, recipients, NO_LIMITS),
     )
 
 
@@ -111,10 +111,10 @@ def test_the_plain_twin_is_welchs_test_of_both_tables():
 
 def test_a_joint_run_comes_near_the_plain_twin():
     alice, bob = drawn(6000, means=(900, 0, 1100)), drawn(3000, means=(900, 0, 1100))
-    parameters = parsed()
-    for outcome in joint(parameters, alice, bob):
+    study = parsed()
+    for outcome in joint(study, alice, bob):
         row, test = found(outcome)
-        exact, exact_test = found(plain(parameters, alice, bob))
+        exact, exact_test = found(plain(study, alice, bob))
         assert row["value"] == pytest.approx(exact["value"], abs=2)
         assert test["p_value"] == 1 / 10_000
         assert exact_test["p_value"] < 1e-9
@@ -127,8 +127,8 @@ def test_a_joint_run_comes_near_the_plain_twin():
 
 def test_gaussian_noise_and_one_recipient():
     alice, bob = drawn(3000), drawn(3000)
-    parameters = STATISTICS.parse({"noise": "gaussian", "rho": "1/10", "queries": [QUERY]})
-    first, second = joint(parameters, alice, bob, frozenset({Role.BOB}))
+    study = STATISTICS.parse({"noise": "gaussian", "rho": "1/10", "queries": [QUERY]})
+    first, second = joint(study, alice, bob, frozenset({Role.BOB}))
     assert first.tables == ()
     assert found(second)[1]["rows of a"] > 0
 
@@ -136,17 +136,17 @@ def test_gaussian_noise_and_one_recipient():
 @pytest.mark.parametrize("budget", [{"epsilon": "4"}, {"noise": "gaussian", "rho": "1/10"}])
 def test_both_recipients_get_the_same_figures(budget):
     """The interval's ends are quantiles of what is simulated, which two simulations never have in common."""
-    parameters = STATISTICS.parse({"queries": [QUERY], **budget})
-    first, second = joint(parameters, drawn(1000), drawn(1000))
+    study = STATISTICS.parse({"queries": [QUERY], **budget})
+    first, second = joint(study, drawn(1000), drawn(1000))
     assert found(first)[0]["lower_95"] < found(first)[0]["upper_95"]
     assert (first.tables, first.notes) == (second.tables, second.notes)
 
 
 def test_each_query_and_each_run_has_draws_of_its_own(monkeypatch):
     silence(monkeypatch)
-    parameters = parsed(queries=[QUERY | {"name": name} for name in ("one", "two")])
+    study = parsed(queries=[QUERY | {"name": name} for name in ("one", "two")])
     alice, bob = drawn(500), drawn(500)
-    ends = [joint(parameters, alice, bob)[0].tables[0].columns["lower_95"] for _ in range(2)]
+    ends = [joint(study, alice, bob)[0].tables[0].columns["lower_95"] for _ in range(2)]
     assert len({end for run in ends for end in run}) == 4
 
 
@@ -194,7 +194,7 @@ def simulated(query, rows, means, spread, tests):
     labels = np.repeat([0, 2], rows)
     for _ in range(tests):
         values = np.repeat(means, rows) + np.rint(spread * normals(sum(rows), RANDOM)).astype(np.int64)
-        exact = statistic.local(Rows({"x": values, "g": labels}, np.arange(len(labels)), len(labels)))
+        exact = statistic.local(LocalRows({"x": values, "g": labels}, np.arange(len(labels)), len(labels)))
         noise = [noise_like(distribution, 1, RANDOM)[0] for distribution in statistic.distributions]
         entries = [int(entry + drawn) for entry, drawn in zip(exact, noise, strict=True)]
         result = statistic.result(entries, statistic.distributions, RANDOM)

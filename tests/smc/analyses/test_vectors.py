@@ -62,11 +62,11 @@ def pair_of_tables(alice, bob):
     return table(first), table(second)
 
 
-def watched(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
+def watched(study, alice, bob, recipients=BOTH, limits=NO_LIMITS, gate=open_gate):
     def side(data):
         def run(session):
             session.channel = Watched(session.channel)
-            return run_study(parameters, session, data, recipients, limits, gate), session.channel
+            return run_study(study, session, data, recipients, limits, gate), session.channel
 
         return run
 
@@ -87,20 +87,20 @@ def pairs(first, second):
     return sorted(zip(mine["row"], theirs["row"], ranks, strict=True))
 
 
-def declared_cost(parameters, alice, bob, recipients=BOTH):
-    measure = Measure.of(parameters.parameters, SCHEMAS)
-    bits = alice * bob * max(1, parameters.parameters.nearest)
+def declared_cost(study, alice, bob, recipients=BOTH):
+    measure = Measure.of(study.parameters, SCHEMAS)
+    bits = alice * bob * max(1, study.parameters.nearest)
     total = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
     return total + opening.cost_bits(bits, recipients)
 
 
 @pytest.mark.parametrize("text", EVERY)
 def test_every_rule_agrees_with_its_twin(text):
-    parameters = parsed(text)
+    study = parsed(text)
     alice, bob = pair_of_tables(13, 18)
-    outcomes, channels = watched(parameters, alice, bob)
-    assert pairs(*outcomes) == pairs(*parameters.reference(alice, bob, BOTH))
-    declared = declared_cost(parameters, 13, 18)
+    outcomes, channels = watched(study, alice, bob)
+    assert pairs(*outcomes) == pairs(*study.reference(alice, bob, BOTH))
+    declared = declared_cost(study, 13, 18)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert max(c.traffic.rounds for c in channels) == declared.rounds
 
@@ -108,35 +108,35 @@ def test_every_rule_agrees_with_its_twin(text):
 @pytest.mark.parametrize(("alice", "bob"), [(1, 1), (1, 6), (7, 1), (2, 9)])
 @pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 1\n"])
 def test_few_rows(text, alice, bob):
-    parameters = parsed(text)
+    study = parsed(text)
     data = pair_of_tables(alice, bob)
-    assert pairs(*joint(parameters, *data)) == pairs(*parameters.reference(*data, BOTH))
+    assert pairs(*joint(study, *data)) == pairs(*study.reference(*data, BOTH))
 
 
 @pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 2\n"])
 def test_many_tiles(text, monkeypatch):
     monkeypatch.setattr(vector_scores, "TILE_ROWS", 4)
     monkeypatch.setattr(vector_pairs, "TILE_ROWS", 4)
-    parameters = parsed(text)
+    study = parsed(text)
     alice, bob = pair_of_tables(9, 11)
-    outcomes, channels = watched(parameters, alice, bob)
-    assert pairs(*outcomes) == pairs(*parameters.reference(alice, bob, BOTH))
-    assert channels[0].traffic.sent == declared_cost(parameters, 9, 11).alice_bytes
+    outcomes, channels = watched(study, alice, bob)
+    assert pairs(*outcomes) == pairs(*study.reference(alice, bob, BOTH))
+    assert channels[0].traffic.sent == declared_cost(study, 9, 11).alice_bytes
 
 
 def test_distances_are_in_real_units():
     """Points 3, 4 and 12 apart along the axes have the distance 13."""
     alice, bob = table([[0, 0, 0]]), table([[30, 40, 120], [0, 0, 0], [30, 40, 130]])
     for threshold, expected in (("12.9", [2]), ("13.1", [1, 2])):
-        parameters = parsed(COLUMNS + f'threshold = "{threshold}"\nprecision = 16\n')
-        first, second = parameters.reference(alice, bob, BOTH)
+        study = parsed(COLUMNS + f'threshold = "{threshold}"\nprecision = 16\n')
+        first, second = study.reference(alice, bob, BOTH)
         assert [row for _, row, _ in pairs(first, second)] == expected
 
 
 def test_cosines_are_off_by_the_rounding_only():
     first, second = integers(-900, 900, (60, 3)), integers(-900, 900, (60, 3))
-    parameters = parsed(COSINE + 'threshold = "0"\nprecision = 12\n')
-    measure = Measure.of(parameters.parameters, SCHEMAS)
+    study = parsed(COSINE + 'threshold = "0"\nprecision = 12\n')
+    measure = Measure.of(study.parameters, SCHEMAS)
     found = -measure.plain(measure.whole(table(first)), measure.whole(table(second))) / 2047**2
     lengths = np.sqrt((first**2).sum(axis=1))[:, None] * np.sqrt((second**2).sum(axis=1))[None]
     # either vector is off by at most half a unit of 2**-11 in each of three coordinates
@@ -144,32 +144,32 @@ def test_cosines_are_off_by_the_rounding_only():
 
 
 def test_a_row_of_zeros_points_nowhere():
-    parameters = parsed(COSINE + 'threshold = "0.1"\n')
-    outcomes = joint(parameters, table([[0, 0, 0], [100, 0, 0]]), table([[100, 0, 0], [0, 0, 0]]))
+    study = parsed(COSINE + 'threshold = "0.1"\n')
+    outcomes = joint(study, table([[0, 0, 0], [100, 0, 0]]), table([[100, 0, 0], [0, 0, 0]]))
     assert pairs(*outcomes) == [(2, 1, 1)]
 
 
 def test_the_extremes_fit_their_words():
     corners = [[-1000] * 3, [1000] * 3, [-1000, 1000, -1000]]
     for text in (NEAR, COLUMNS + "nearest = 3\n", COSINE + "nearest = 3\n", COSINE + 'threshold = "-1"\n'):
-        parameters = parsed(text)
+        study = parsed(text)
         data = table(corners), table(corners)
-        assert pairs(*joint(parameters, *data)) == pairs(*parameters.reference(*data, BOTH))
+        assert pairs(*joint(study, *data)) == pairs(*study.reference(*data, BOTH))
 
 
 @pytest.mark.parametrize("recipients", [ALICE, BOB])
 def test_only_recipients_get_pairs(recipients):
-    parameters = parsed()
+    study = parsed()
     alice, bob = pair_of_tables(8, 8)
-    outcomes, channels = watched(parameters, alice, bob, recipients)
-    expected = parameters.reference(alice, bob, recipients)
+    outcomes, channels = watched(study, alice, bob, recipients)
+    expected = study.reference(alice, bob, recipients)
     for role, outcome, twin, channel in zip(Role, outcomes, expected, channels, strict=True):
         opened = [entry for entry in channel.sent if entry[0] in openings.OPENINGS]
         assert bool(outcome.tables) is bool(twin.tables) is (role in recipients)
         assert opened == ([] if role in recipients else [(openings.BITS, 8)])
         if role in recipients:
             assert sorted(outcome.tables[0].columns["row"]) == sorted(twin.tables[0].columns["row"])
-    declared = declared_cost(parameters, 8, 8, recipients)
+    declared = declared_cost(study, 8, 8, recipients)
     assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
 
 
@@ -183,9 +183,9 @@ def test_numbers_of_partners_are_drawn_anew():
 
 def test_the_estimate_is_exact():
     for text in (NEAR, COSINE + "nearest = 2\n"):
-        parameters = parsed(text)
-        estimate = parameters.cost(SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
-        declared = declared_cost(parameters, 10, 10)
+        study = parsed(text)
+        estimate = study.cost(SCHEMAS, BOTH, 10, 3072, NO_LIMITS)
+        declared = declared_cost(study, 10, 10)
         assert (estimate.alice_bytes, estimate.bob_bytes) == (declared.alice_bytes, declared.bob_bytes)
         assert estimate.rounds == declared.rounds
 

@@ -31,7 +31,7 @@ from smc.analyses.matching.exact.parameters import ExactParameters, parse_exact
 from smc.analyses.memory import MEBI, Memory
 from smc.analyses.outcome import Outcome, Table
 from smc.analyses.records.key_parameters import check_keys
-from smc.analyses.records.keys import DISTINCT, MULTISET, Settled, hashed, settle
+from smc.analyses.records.keys import DISTINCT, MULTISET, KeyedRows, hashed, keyed_rows
 from smc.analyses.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
@@ -125,10 +125,10 @@ class ExactStudy:
 
         def look() -> None:
             check_keys(parameters.match, {name: column.schema for name, column in data.items()}, role)
-            settled = settle(data, parameters.match.recipes, parameters.match.duplicates, role.value)
-            limits.check_sets(len(settled), len(settled))
+            keyed = keyed_rows(data, parameters.match.recipes, parameters.match.duplicates, role.value)
+            limits.check_sets(len(keyed), len(keyed))
             if parameters.aggregates is not None:
-                check_own(parameters.aggregates, settled.numbers, data, role, limits, peer)
+                check_own(parameters.aggregates, keyed.numbers, data, role, limits, peer)
 
         return Preview.of(look)
 
@@ -182,29 +182,29 @@ class ExactStudy:
         parameters = self.parameters
         self.check_recipients(recipients)
         session.report("keys", 0, 1)
-        settled = settle(data, parameters.match.recipes, parameters.match.duplicates, session.role.value)
-        peer_count = exchange_counts(session, [len(settled)])[0]
-        release.sets(len(settled), peer_count)
-        keys = hashed(settled, toss(session))
+        keyed = keyed_rows(data, parameters.match.recipes, parameters.match.duplicates, session.role.value)
+        peer_count = exchange_counts(session, [len(keyed)])[0]
+        release.sets(len(keyed), peer_count)
+        keys = hashed(keyed, toss(session))
         session.report("keys", 1, 1)
         if parameters.aggregates is not None:
-            rows = Brought(keys, settled.numbers, data)
+            rows = Brought(keys, keyed.numbers, data)
             return run_aggregates(session, parameters.aggregates, rows, peer_count, recipients, release)
         release.intersection(lambda: (_size(session, keys, peer_count),))
         tell = len(recipients) == len(Role)
         found: NDArray[np.bool_] | None
-        if session.role is receiver_of(recipients, *_by_role(session.role, len(settled), peer_count)):
+        if session.role is receiver_of(recipients, *_by_role(session.role, len(keyed), peer_count)):
             found = release.protocol(Rows(), exact.receive, session, keys, peer_count, tell=tell)
         else:
             found = release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
-        return _outcome(parameters, data, settled, found)
+        return _outcome(parameters, data, keyed, found)
 
     def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
         """The reference: the intersection of the normal forms."""
         parameters = self.parameters
         self.check_recipients(recipients)
         sides = [
-            settle(data, parameters.match.recipes, parameters.match.duplicates, role.value)
+            keyed_rows(data, parameters.match.recipes, parameters.match.duplicates, role.value)
             for role, data in ((Role.ALICE, alice), (Role.BOB, bob))
         ]
         first, second = (side.plain() for side in sides)
@@ -285,13 +285,13 @@ def _by_role(role: Role, own: int, peer: int) -> tuple[int, int]:
 
 
 def _outcome(
-    parameters: ExactParameters, data: Data, settled: Settled, found: NDArray[np.bool_] | None
+    parameters: ExactParameters, data: Data, keyed: KeyedRows, found: NDArray[np.bool_] | None
 ) -> Outcome:
     """The local rows that match by number, from 1, with their keys as they stand in the local data."""
     details = {"route": _ROUTE, "duplicates": parameters.match.duplicates}
     if found is None:
         return Outcome((), ("The results went to the other party only.",), details)
-    rows = settled.numbers[found].tolist()
+    rows = keyed.numbers[found].tolist()
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows]}
     for name, _ in parameters.match.recipes:
         columns[name] = _cells(data, name, rows)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.columns import Data, Schema
 from smc.analyses.matching.vectors.parameters import EUCLIDEAN, VectorParameters
-from smc.analyses.records.fixed_point import Declared, Grid, grid
+from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, fixed_point_columns
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -58,7 +58,7 @@ class Measure:
     offset: int
     scores: Bounds
     limit: int | None
-    columns: Grid | None = field(default=None, repr=False)
+    columns: FixedPointColumns | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, parameters: VectorParameters, schemas: Mapping[str, Schema]) -> Measure:
@@ -68,11 +68,11 @@ class Measure:
             UsageError: a column is no bounded number, or constant.
             DomainError: its bounds are too wide or too narrow.
         """
-        declared = {name: Declared.of(name, schemas[name]) for name in parameters.columns}
+        declared = {name: DeclaredRange.of(name, schemas[name]) for name in parameters.columns}
         dimensions, threshold = len(declared), parameters.threshold
         if parameters.similarity == EUCLIDEAN:
-            columns = grid(declared, parameters.precision, parameters.scaling)
-            bits = tuple(axis.largest.bit_length() for axis in columns.axes)
+            columns = fixed_point_columns(declared, parameters.precision, parameters.scaling)
+            bits = tuple(axis.largest.bit_length() for axis in columns.columns)
             limit = None if threshold is None else floor((threshold * columns.unit) ** 2)
             return cls(parameters, bits, 0, Bounds(0, columns.diagonal), limit, columns)
         length = _length(parameters)

@@ -31,7 +31,7 @@ from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import groups, resolve
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -100,7 +100,7 @@ class Tables:
         """Of a sum or mean."""
         return self.statistic.clamps[0] if isinstance(self.statistic, Clamped) else None
 
-    def local(self, rows: Rows) -> list[Tabulated]:
+    def local(self, rows: LocalRows) -> list[Tabulated]:
         """The local parts: of a count, sum or mean one table of its groups, else one table for each group."""
         group = rows.columns[self.query.by] if self.query.by else np.zeros(rows.count, dtype=np.int64)
         if isinstance(self.statistic, Cells):

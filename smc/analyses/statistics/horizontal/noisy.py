@@ -13,7 +13,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Word
 from smc.analyses.statistics.plan import Planned
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.coins import TOSS_COST, toss
@@ -27,7 +27,7 @@ from smc.secret.ints import SecretInts
 WITHHELD = "Some results were withheld: their noisy counts are below the policies' minimum_group."
 
 
-def local(planned: Planned, rows: Rows) -> Ints:
+def local(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
     groups = [rows]
     if planned.query.by:
@@ -117,7 +117,7 @@ def opened(
     ]
 
 
-def exact(planned: Planned, sides: Sequence[Rows]) -> Ints:
+def exact(planned: Planned, sides: Sequence[LocalRows]) -> Ints:
     """What would be opened without noise, from the rows of both sides."""
     return planned.statistic.exact(np.sum([local(planned, rows) for rows in sides], axis=0))
 

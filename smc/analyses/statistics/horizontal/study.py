@@ -35,7 +35,7 @@ from smc.analyses.statistics.outcome import (
 )
 from smc.analyses.statistics.parameters import StatisticsParameters, parse
 from smc.analyses.statistics.plan import check_alike, plan
-from smc.analyses.statistics.rows import Rows
+from smc.analyses.statistics.rows import LocalRows
 from smc.analyses.statistics.vertical import contract as vertical_contract
 from smc.analyses.statistics.vertical import run as vertical
 from smc.analyses.study import Estimate, Facts, Leakage, Preview
@@ -136,8 +136,8 @@ class StatisticsStudy:
             schemas = {name: column.schema for name, column in data.items()}
             if parameters.vertical is not None:
                 vertical_contract.check_side(parameters, parameters.vertical, schemas, role)
-                settled = vertical.Brought.of(parameters, parameters.vertical, data, role).settled
-                limits.check_sets(len(settled), len(settled))
+                keyed = vertical.Brought.of(parameters, parameters.vertical, data, role).keyed
+                limits.check_sets(len(keyed), len(keyed))
                 return
             if not parameters.is_exact:
                 plan(parameters, schemas, counted=limits.counts_groups)
@@ -145,7 +145,7 @@ class StatisticsStudy:
                 _tables(parameters, schemas)
                 if len(parameters.queries) > 1:
                     limits.check_single_table()
-            Rows.of(parameters, data)
+            LocalRows.of(parameters, data)
 
         return Preview.of(look)
 
@@ -203,7 +203,7 @@ class StatisticsStudy:
             return _run_exact(session, parameters, data, recipients, release)
         plans = plan(parameters, schemas, counted=release.counts_groups)
         details = noisy_details(parameters, plans)
-        rows = Rows.of(parameters, data)
+        rows = LocalRows.of(parameters, data)
         words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
         seed = noisy.simulation_seed(session, plans)
         opened = noisy.opened(
@@ -225,7 +225,7 @@ class StatisticsStudy:
         if parameters.vertical is not None:
             return vertical.reference(parameters, parameters.vertical, alice, bob, recipients)
         schemas = {name: column.schema for name, column in alice.items()}
-        sides = [Rows.of(parameters, data) for data in (alice, bob)]
+        sides = [LocalRows.of(parameters, data) for data in (alice, bob)]
         reported: list[Reported] = []
         if parameters.is_exact:
             for tables in _tables(parameters, schemas):
@@ -304,7 +304,7 @@ def _run_exact(
     if len(parameters.queries) > 1:
         release.single_table()
     asked = _tables(parameters, {name: column.schema for name, column in data.items()})
-    rows = Rows.of(parameters, data)
+    rows = LocalRows.of(parameters, data)
     reported: list[Reported] = []
     for tables in asked:
         opened = tables.opened(session, release, tables.local(rows), parameters.maximum_rows, recipients)

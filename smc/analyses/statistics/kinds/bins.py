@@ -42,7 +42,7 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class EqualSteps:
     """Equal steps between bounds; values outside count as the nearer bound.
 
     Attributes:

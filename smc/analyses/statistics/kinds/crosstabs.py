@@ -13,7 +13,7 @@ import numpy as np
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.chi_square import exact_test, noisy_test
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
 
@@ -43,7 +43,7 @@ class Cells(Statistic):
         """Rows."""
         return "rows"
 
-    def places(self, rows: Rows) -> Ints:
+    def places(self, rows: LocalRows) -> Ints:
         """The cell of each row, -1 for those in none."""
         found = np.zeros(rows.count, dtype=np.int64)
         outside = np.zeros(rows.count, dtype=np.bool_)
@@ -53,7 +53,7 @@ class Cells(Statistic):
             found = found * len(bins.labels) + places
         return np.where(outside, -1, found)
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local counts; rows outside all bins are in none."""
         return np.bincount(self.places(rows) + 1, minlength=self.parts[0].size + 1)[1:].astype(np.int64)
 

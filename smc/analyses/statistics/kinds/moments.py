@@ -20,7 +20,7 @@ from smc.analyses.columns import Schema
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.intervals import Interval
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
 
@@ -48,7 +48,7 @@ class Count(Statistic):
         """Rows."""
         return "rows"
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local row count."""
         return np.array([rows.count])
 
@@ -102,7 +102,7 @@ class Clamped(Statistic):
     clamps: tuple[Clamp, ...]
 
 
-class Sum(Clamped):
+class ClampedSum(Clamped):
     """The sum of a column, every value clamped to [lower, upper]."""
 
     __slots__ = ()
@@ -117,7 +117,7 @@ class Sum(Clamped):
         """Of the column."""
         return self.clamps[0].unit
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local clamped sum."""
         clamp = self.clamps[0]
         return np.array([np.clip(rows.columns[self.query.columns[0]], clamp.lower, clamp.upper).sum()])
@@ -133,7 +133,7 @@ class Sum(Clamped):
         return Result(value, lower, upper)
 
 
-class Products(Clamped):
+class ClampedProducts(Clamped):
     """A statistic that follows from sums of products of clamped columns about their centres.
 
     Each sum has an equal part of the loss.
@@ -164,7 +164,7 @@ class Products(Clamped):
         """Of the first product."""
         return prod(self.clamps[place].unit for place in self.products[0])
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local sums."""
         centred = [
             np.clip(rows.columns[name], clamp.lower, clamp.upper) - clamp.centre
@@ -173,7 +173,7 @@ class Products(Clamped):
         return np.array([_sum_of_products(centred, monomial, rows.count) for monomial in self.products])
 
 
-class Moments(Products):
+class Moments(ClampedProducts):
     """A statistic whose interval follows from those of its sums, whose products `monomials` names."""
 
     __slots__ = ()

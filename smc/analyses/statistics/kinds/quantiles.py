@@ -36,9 +36,9 @@ from typing import Final
 import numpy as np
 
 from smc.analyses.records.numbers import real
-from smc.analyses.statistics.kinds.bins import Grid
+from smc.analyses.statistics.kinds.bins import EqualSteps
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic, Word, delta_of, pure
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
@@ -69,9 +69,9 @@ class Quantile(Statistic):
     maximum_rows: int
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> EqualSteps:
         """The candidates between the bounds."""
-        return Grid(self.lower, self.upper, self.step)
+        return EqualSteps(self.lower, self.upper, self.step)
 
     @property
     def points(self) -> int:
@@ -141,7 +141,7 @@ class Quantile(Statistic):
             + max(distribution.bound for distribution in self.choice_distributions)
         )
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local rows at each candidate between the bounds."""
         places = self.grid.places(rows.columns[self.query.columns[0]])
         return np.bincount(places, minlength=self.points).astype(np.int64)

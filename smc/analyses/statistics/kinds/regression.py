@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.statistics.kinds.moments import Monomial, Products
+from smc.analyses.statistics.kinds.moments import ClampedProducts, Monomial
 from smc.analyses.statistics.kinds.statistic import Result
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
@@ -33,7 +33,7 @@ _SINGULAR: Final = 1e-9
 _TWO_SIDED_95: Final = 1.959963984540054
 
 
-class Regression(Products):
+class Regression(ClampedProducts):
     """The least-squares fit of the last column to a constant and the others."""
 
     __slots__ = ()

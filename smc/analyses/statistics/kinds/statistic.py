@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from smc.analyses.columns import Schema
 from smc.analyses.loss import Loss
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -94,7 +94,7 @@ class Statistic(ABC):
         """The entries in their order; the first part is the one that the stated noise scale is about."""
 
     @abstractmethod
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local entries over one group's rows."""
 
     @abstractmethod

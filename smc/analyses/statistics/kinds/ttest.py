@@ -37,7 +37,7 @@ from smc.analyses.statistics.kinds.moments import Clamped
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
@@ -78,7 +78,7 @@ class TTest(Clamped):
         """Of the column."""
         return self.clamps[0].unit
 
-    def local(self, rows: Rows) -> Ints:
+    def local(self, rows: LocalRows) -> Ints:
         """The local sums: of A, of B, squares of A, of B, rows of A, of B."""
         value, group = self.query.columns
         clamp = self.clamps[0]

@@ -172,7 +172,7 @@ def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Map
     """How many features of the party that does not own the table of keys are aligned."""
     plans = planned(parameters, schemas, counts_matches=False, counts_groups=False)
     wanted = [pair for each in plans for pair in pairs(each, vertical.alice)]
-    return max(len(vertical_sums.Layout.of(wanted, owner).other) for owner in Role)
+    return max(len(vertical_sums.FeatureLayout.of(wanted, owner).other) for owner in Role)
 
 
 def _assumed(name: str, queries: Iterable[Query]) -> Schema:

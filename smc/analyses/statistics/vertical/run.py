@@ -25,14 +25,14 @@ from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.outcome import Outcome
-from smc.analyses.records.keys import Settled, hashed, settle
+from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
 from smc.analyses.statistics.horizontal import noisy
 from smc.analyses.statistics.kinds.statistic import Word
 from smc.analyses.statistics.outcome import EXACT_DETAILS, Reported, kept_from, noisy_details, told
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import Planned, plan
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, Rows
+from smc.analyses.statistics.rows import Ints, LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.schemas import read, written
@@ -55,11 +55,11 @@ class Brought:
     """What a side brings.
 
     Attributes:
-        settled: its keys, and which rows have them.
+        keyed: its keys, and which rows have them.
         columns: held values of these rows by name, shape (n,) each.
     """
 
-    settled: Settled
+    keyed: KeyedRows
     columns: Mapping[str, Ints] = field(repr=False)
 
     @classmethod
@@ -78,15 +78,15 @@ class Brought:
                 "This side has more rows than parameters.maximum_rows allows.",
                 "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
             )
-        settled = settle(data, vertical.match.recipes, vertical.match.duplicates, role.value)
-        persons = data[PERSONS].array[settled.numbers] if PERSONS in data else None
+        keyed = keyed_rows(data, vertical.match.recipes, vertical.match.duplicates, role.value)
+        persons = data[PERSONS].array[keyed.numbers] if PERSONS in data else None
         if persons is not None and len(np.unique(persons)) < len(persons):
             raise DomainError(
                 "Several rows of this side are about one person, and the guarantee is for one row of each.",
                 "Bring one row per person, for instance by summing up a person's rows first.",
             )
-        columns = {name: data[name].array[settled.numbers] for name in vertical.values(role)}
-        return cls(settled, columns)
+        columns = {name: data[name].array[keyed.numbers] for name in vertical.values(role)}
+        return cls(keyed, columns)
 
 
 def planned(
@@ -140,9 +140,9 @@ def run(
     schemas = _schemas(data, vertical.values(role))
     declared = written(schemas.values())
     peer_count, length = exchange_counts(
-        session, [len(brought.settled), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
+        session, [len(brought.keyed), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
     )
-    release.sets(len(brought.settled), peer_count)
+    release.sets(len(brought.keyed), peer_count)
     theirs = read(exchange_texts(session, declared, length), vertical.values(role.other))
     plans = planned(
         parameters,
@@ -151,7 +151,7 @@ def run(
         counts_groups=release.counts_groups,
     )
     wanted = [pairs(each, vertical.alice) for each in plans]
-    keys = hashed(brought.settled, toss(session))
+    keys = hashed(brought.keyed, toss(session))
     flat = [pair for each in wanted for pair in each]
     found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
@@ -174,15 +174,15 @@ def reference(
     first, second = (
         Brought.of(parameters, vertical, data, role) for role, data in zip(Role, (alice, bob), strict=True)
     )
-    places = {key: place for place, key in enumerate(second.settled.plain())}
-    common = [(i, places[key]) for i, key in enumerate(first.settled.plain()) if key in places]
+    places = {key: place for place, key in enumerate(second.keyed.plain())}
+    common = [(i, places[key]) for i, key in enumerate(first.keyed.plain()) if key in places]
     joined = np.array(common, dtype=np.int64).reshape(-1, 2)
     columns = {
         name: column[joined[:, side]]
         for side, brought in enumerate((first, second))
         for name, column in brought.columns.items()
     }
-    rows = Rows(columns, np.arange(len(joined)), len(joined))
+    rows = LocalRows(columns, np.arange(len(joined)), len(joined))
     plans = plan(parameters, {**_schemas(alice, vertical.alice), **_schemas(bob, vertical.bob)})
     entries = [noisy.exact(each, [rows]) for each in plans]
     reported = _reported(plans, entries, b"", is_noisy=False, limited=False)

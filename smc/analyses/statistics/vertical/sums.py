@@ -56,7 +56,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FeatureLayout:
     """Which products are needed, from the place of the owner of the table.
 
     Attributes:
@@ -70,7 +70,7 @@ class Layout:
     blocks: tuple[Block, ...]
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], owner: Role) -> Layout:
+    def of(cls, pairs: Sequence[Pair], owner: Role) -> FeatureLayout:
         """Arrange products so that each is formed once, and all of the same factors together."""
         turned = [pair if owner is Role.ALICE else pair[::-1] for pair in pairs]
         places: dict[Feature, int] = {(): 0}
@@ -117,7 +117,7 @@ def sums(
     """
     counts = {session.role: len(keys), session.role.other: peer_count}
     owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
-    layout = Layout.of(wanted, owner)
+    layout = FeatureLayout.of(wanted, owner)
     _check_room(layout, counts[owner], counts[owner.other])
     bounds: dict[Role, list[Bounds]] = {owner: [], owner.other: layout.other_bounds}
     features = () if session.role is owner else layout.other
@@ -146,7 +146,7 @@ def sums(
     return np.array([totals[pair] for pair in layout.pairs], dtype=np.uint64)
 
 
-def _check_room(layout: Layout, owner_count: int, other_count: int) -> None:
+def _check_room(layout: FeatureLayout, owner_count: int, other_count: int) -> None:
     rows = max(cuckoo.bins_for(owner_count), other_count)
     widest = max([len(layout.other) + 1, *(len(block.owner) for block in layout.blocks)])
     if rows * widest > MAX_NUMBERS:
@@ -193,7 +193,7 @@ def cost(wanted: Sequence[Pair], alice_count: int, bob_count: int) -> Cost:
         bob_count: rows of Bob.
     """
     owner = table_owner(alice_count, bob_count)
-    layout = Layout.of(wanted, owner)
+    layout = FeatureLayout.of(wanted, owner)
     slots = cuckoo.bins_for(min(alice_count, bob_count))
     columns = {owner: 0, owner.other: len(layout.other)}
     total = circuit_psi.cost(alice_count, bob_count, columns[Role.ALICE], columns[Role.BOB], fresh=True)

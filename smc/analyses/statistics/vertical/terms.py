@@ -14,9 +14,9 @@ from operator import mul
 
 import numpy as np
 
-from smc.analyses.statistics.kinds.bins import Bins, Grid
+from smc.analyses.statistics.kinds.bins import Bins, EqualSteps
 from smc.analyses.statistics.kinds.crosstabs import Cells
-from smc.analyses.statistics.kinds.moments import Clamp, Count, Products, Sum
+from smc.analyses.statistics.kinds.moments import Clamp, ClampedProducts, ClampedSum, Count
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.statistic import Statistic
 from smc.analyses.statistics.kinds.ttest import TTest
@@ -62,7 +62,7 @@ class Inside:
     """
 
     column: str
-    bins: Bins | Grid
+    bins: Bins | EqualSteps
     place: int
 
     @property
@@ -138,12 +138,12 @@ def _count(statistic: Count) -> tuple[Feature, ...]:
 
 
 @terms.register
-def _sum(statistic: Sum) -> tuple[Feature, ...]:
+def _sum(statistic: ClampedSum) -> tuple[Feature, ...]:
     return ((Value(statistic.query.columns[0], statistic.clamps[0], 0),),)
 
 
 @terms.register
-def _products(statistic: Products) -> tuple[Feature, ...]:
+def _products(statistic: ClampedProducts) -> tuple[Feature, ...]:
     centred = [
         Value(name, clamp, clamp.centre)
         for name, clamp in zip(statistic.query.columns, statistic.clamps, strict=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.analyses.columns import DAYS, Column, Schema
-from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, Settled, hashed, settle
+from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hashed, keyed_rows
 from smc.analyses.records.normalization import STEPS, normalized, parse_steps
 from smc.errors import DomainError, UsageError
 
@@ -151,24 +151,24 @@ def test_forms_are_composed_and_the_same_for_equivalent_texts(values, steps):
     assert all(unicodedata.is_normalized("NFC", text) for text in found)
 
 
-def settled(values, duplicates=ERROR):
+def keyed_by_id(values, duplicates=ERROR):
     """One column of texts."""
-    return settle({"id": Column(list(values), TEXT)}, [("id", ())], duplicates, "alice")
+    return keyed_rows({"id": Column(list(values), TEXT)}, [("id", ())], duplicates, "alice")
 
 
 def test_copies_are_numbered_or_left_out():
     values = ["x", "y", "x", "x", "y"]
-    assert settled(values, MULTISET).plain() == [("x", 0), ("y", 0), ("x", 1), ("x", 2), ("y", 1)]
-    distinct = settled(values, DISTINCT)
+    assert keyed_by_id(values, MULTISET).plain() == [("x", 0), ("y", 0), ("x", 1), ("x", 2), ("y", 1)]
+    distinct = keyed_by_id(values, DISTINCT)
     assert distinct.plain() == [("x",), ("y",)]
     assert distinct.numbers.tolist() == [0, 1]
 
 
 def test_rows_without_a_key_and_ragged_columns_are_refused():
     with pytest.raises(DomainError, match="2 rows of alice have nothing"):
-        settled(["", "a", ""], MULTISET)
+        keyed_by_id(["", "a", ""], MULTISET)
     with pytest.raises(DomainError, match="different lengths"):
-        settle(
+        keyed_rows(
             {"id": Column(["a"], TEXT), "no": Column(["a", "b"], TEXT)},
             [("id", ()), ("no", ())],
             ERROR,
@@ -178,9 +178,9 @@ def test_rows_without_a_key_and_ragged_columns_are_refused():
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=12, unique=True))
 def test_hashes_are_the_same_on_both_sides_and_differ_where_keys_do(values):
-    texts = Settled((values,), np.arange(len(values)))
+    texts = KeyedRows((values,), np.arange(len(values)))
     keys = hashed(texts, b"salt")
-    back = hashed(Settled((values[::-1],), np.arange(len(values))), b"salt")
+    back = hashed(KeyedRows((values[::-1],), np.arange(len(values))), b"salt")
     assert (keys == back[::-1]).all()
     assert len({tuple(key) for key in keys.tolist()}) == len(values)
     assert not len(values) or (keys != hashed(texts, b"other")).any(axis=1).all()
@@ -196,16 +196,16 @@ def test_hashes_keep_columns_lengths_and_copies_apart():
         ("a" * 16 + "\0" * 16, "c"),
     ]
     columns = tuple(list(column) for column in zip(*rows, strict=True))
-    plain = hashed(Settled(columns, np.arange(6)), b"salt")
-    copies = [hashed(Settled(columns, np.arange(6), np.full(6, copy)), b"salt") for copy in (0, 1)]
-    alone = hashed(Settled(columns[:1], np.arange(6)), b"salt")
+    plain = hashed(KeyedRows(columns, np.arange(6)), b"salt")
+    copies = [hashed(KeyedRows(columns, np.arange(6), np.full(6, copy)), b"salt") for copy in (0, 1)]
+    alone = hashed(KeyedRows(columns[:1], np.arange(6)), b"salt")
     every = np.concatenate([plain, *copies, np.unique(alone, axis=0)])
     assert len(np.unique(every, axis=0)) == len(every)
 
 
 def test_hashes_of_many_rows_in_blocks_are_those_of_few():
     values = [f"{number:07d}" for number in range(70_000)]
-    many = hashed(Settled((values,), np.arange(70_000)), b"salt")
-    few = hashed(Settled((values[-3:],), np.arange(3)), b"salt")
+    many = hashed(KeyedRows((values,), np.arange(70_000)), b"salt")
+    few = hashed(KeyedRows((values[-3:],), np.arange(3)), b"salt")
     assert (many[-3:] == few).all()
     assert len(np.unique(many[:, 0])) == 70_000
