@@ -133,7 +133,7 @@ class Study:
 
         Nothing for an epsilon that jobs refuse: there the noise is not drawn exactly enough.
         """
-        parameters = STATISTICS.parse(
+        study = STATISTICS.parse(
             {"epsilon": str(epsilon), "queries": [{"kind": "t-test", "column": "x", "by": "group"}]}
         )
         schemas = {
@@ -141,7 +141,7 @@ class Study:
             "group": Schema("category", lower=0, upper=1, categories=("a", "b")),
         }
         try:
-            statistic = plan(parameters, schemas)[0].statistic
+            statistic = plan(study.parameters, schemas)[0].statistic
         except UsageError:
             return None, None
         rejected = without = 0
