@@ -119,10 +119,10 @@ def collect(x: int, y: int, count: int) -> list[list[int]]:
     """What Alice decrypts in `count` runs on the same input."""
 
     def alice(session: Session) -> list[list[int]]:
-        seat = with_key(session).dgk
-        seat.channel.send(dgk.DgkBits(seat.own.encrypt(bits_of(x) * count)))
-        received = seat.channel.recv(dgk.Blinded, seat.own.expected(SPREAD * count))
-        assert len({powmod(value, PLAINTEXTS, seat.own.public.n) for value in received.values}) == len(
+        context = with_key(session).dgk
+        context.channel.send(dgk.DgkBits(context.own.encrypt(bits_of(x) * count)))
+        received = context.channel.recv(dgk.Blinded, context.own.expected(SPREAD * count))
+        assert len({powmod(value, PLAINTEXTS, context.own.public.n) for value in received.values}) == len(
             received
         )
         opened = plaintexts(KEYS[Role.ALICE], received)
@@ -204,9 +204,9 @@ def test_the_widest_numbers() -> None:
 
 def test_two_zeros_are_a_violation() -> None:
     def bob(session: Session) -> None:
-        seat = with_key(session).dgk
-        seat.channel.recv(dgk.DgkBits, seat.peer.expected(WIDTH))
-        seat.channel.send(dgk.Blinded(seat.peer.encrypt([0] * SPREAD)))
+        context = with_key(session).dgk
+        context.channel.recv(dgk.DgkBits, context.peer.expected(WIDTH))
+        context.channel.send(dgk.Blinded(context.peer.encrypt([0] * SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
     with pytest.raises(ProtocolViolation, match="first difference"):
@@ -217,13 +217,13 @@ def test_a_session_makes_a_key_if_it_has_none_and_exchanges_keys_once() -> None:
     def party(session: Session) -> tuple[str, str]:
         if session.role is Role.BOB:
             with_key(session)
-        seat = session.dgk
+        context = session.dgk
         traffic = session.channel.traffic
-        assert session.dgk is seat
+        assert session.dgk is context
         assert session.channel.traffic == traffic
         assert (traffic.sent, traffic.received, traffic.rounds) == (KEY_BYTES, KEY_BYTES, 1)
         assert session.dgk_key is not None
-        return seat.own.public.fingerprint, seat.peer.public.fingerprint
+        return context.own.public.fingerprint, context.peer.public.fingerprint
 
     (own_a, peer_a), (own_b, peer_b) = run_pair(party, party)
     assert (own_a, own_b) == (peer_b, peer_a)
@@ -258,9 +258,9 @@ def test_numbers_that_are_no_ciphertexts_are_refused_on_both_sides(number: int |
         with_key(session).dgk.channel.send(dgk.DgkBits(batch(Role.ALICE, WIDTH)))
 
     def as_bob(session: Session) -> None:
-        seat = with_key(session).dgk
-        seat.channel.recv(dgk.DgkBits, seat.peer.expected(WIDTH))
-        seat.channel.send(dgk.Blinded(batch(Role.ALICE, SPREAD)))
+        context = with_key(session).dgk
+        context.channel.recv(dgk.DgkBits, context.peer.expected(WIDTH))
+        context.channel.send(dgk.Blinded(batch(Role.ALICE, SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
     with pytest.raises(ProtocolViolation, match="not a DGK ciphertext"):

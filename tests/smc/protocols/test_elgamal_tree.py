@@ -32,8 +32,8 @@ BITS = 4
 CipherContext = KeyedCipherContext[OwnElGamal, ElGamal]
 
 
-def secret_of(seat: CipherContext) -> int:
-    return seat.own._secret.scalar
+def secret_of(context: CipherContext) -> int:
+    return context.own._secret.scalar
 
 
 def labels(x: int) -> list[int]:
@@ -64,12 +64,14 @@ def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
     for y in range(1, 1 << BITS):
 
         def alice(session: Session, y: int = y) -> None:
-            seat = session.elgamal
-            secret, points = secret_of(seat), labels(x)
+            context = session.elgamal
+            secret, points = secret_of(context), labels(x)
             scalars = [1 + k for k in seeded().below(ORDER - 1, BITS)]
             sent = [(generate(k), generate(m + k * secret)) for m, k in zip(points, scalars, strict=True)]
-            seat.channel.send(membership.TreePoints(FreshElGamalCiphertexts.declare(seat.own.public, sent)))
-            received = seat.channel.recv(membership.TreeTests, seat.own.expected(BITS))
+            context.channel.send(
+                membership.TreePoints(FreshElGamalCiphertexts.declare(context.own.public, sent))
+            )
+            received = context.channel.recv(membership.TreeTests, context.own.expected(BITS))
             found[y] = attack(received, points, scalars, secret)
 
         def bob(session: Session, y: int = y) -> None:
@@ -80,12 +82,12 @@ def spy(x: int, answer: Callable[[CipherContext], None]) -> dict[int, set[int]]:
     return found
 
 
-def forget_to_refresh(seat: CipherContext) -> None:
-    seat.peer.refresh = lambda batch: FreshElGamalCiphertexts.declare(batch.key, batch.values)  # type: ignore[method-assign]
+def forget_to_refresh(context: CipherContext) -> None:
+    context.peer.refresh = lambda batch: FreshElGamalCiphertexts.declare(batch.key, batch.values)  # type: ignore[method-assign]
 
 
 def test_the_attack_of_erratum_3_learns_nothing() -> None:
-    assert all(not learned for learned in spy(0, lambda seat: None).values())
+    assert all(not learned for learned in spy(0, lambda context: None).values())
 
 
 def test_the_attack_of_erratum_3_breaks_the_variant_without_rerandomisation() -> None:
@@ -100,15 +102,15 @@ def collect(x: int, y: int, count: int) -> list[list[Point]]:
     sizes = [piece.stop - piece.start for piece in membership._pieces(count, BITS)]
 
     def alice(session: Session) -> list[list[Point]]:
-        seat = session.elgamal
+        context = session.elgamal
         for size in sizes:
-            seat.channel.send(membership.TreePoints(seat.own.encrypt(labels(x) * size)))
-        due = [seat.own.expected(BITS * size) for size in sizes]
+            context.channel.send(membership.TreePoints(context.own.encrypt(labels(x) * size)))
+        due = [context.own.expected(BITS * size) for size in sizes]
         received = [
-            pair for expected in due for pair in seat.channel.recv(membership.TreeTests, expected).values
+            pair for expected in due for pair in context.channel.recv(membership.TreeTests, expected).values
         ]
         assert len({pair[0].format() for pair in received if pair[0]}) == BITS * count
-        opened = [open_difference(pair, secret_of(seat)) for pair in received]
+        opened = [open_difference(pair, secret_of(context)) for pair in received]
         return [opened[i : i + BITS] for i in range(0, len(opened), BITS)]
 
     def bob(session: Session) -> None:
@@ -142,9 +144,9 @@ def test_what_alice_sees_does_not_depend_on_the_inputs(x: int, y: int) -> None:
 
 def test_two_hits_are_a_violation() -> None:
     def bob(session: Session) -> None:
-        seat = session.elgamal
-        seat.channel.recv(membership.TreePoints, seat.peer.expected(BITS))
-        seat.channel.send(membership.TreeTests(seat.peer.encrypt([0] * BITS)))
+        context = session.elgamal
+        context.channel.recv(membership.TreePoints, context.peer.expected(BITS))
+        context.channel.send(membership.TreeTests(context.peer.encrypt([0] * BITS)))
 
     with pytest.raises(ProtocolViolation, match="more than one node"):
         run_pair(lambda session: membership.find_points(session.elgamal, [3], BITS), bob)
@@ -198,12 +200,12 @@ def test_a_batch_of_several_messages() -> None:
 
 def test_keys_are_exchanged_once_and_differ_between_sessions() -> None:
     def party(session: Session) -> tuple[bytes, bytes]:
-        seat = session.elgamal
+        context = session.elgamal
         traffic = session.channel.traffic
-        assert session.elgamal is seat
+        assert session.elgamal is context
         assert session.channel.traffic == traffic
         assert (traffic.sent, traffic.received) == (POINT_BYTES, POINT_BYTES)
-        return seat.own.public.data, seat.peer.public.data
+        return context.own.public.data, context.peer.public.data
 
     keys = set()
     for _ in range(2):
@@ -232,8 +234,8 @@ class Forged(FreshElGamalCiphertexts):
         return self.data
 
 
-def forged(seat: CipherContext, data: bytes) -> Forged:
-    made = Forged.declare(seat.own.public, [])
+def forged(context: CipherContext, data: bytes) -> Forged:
+    made = Forged.declare(context.own.public, [])
     made.data = data
     return made
 
@@ -244,9 +246,9 @@ def test_forged_ciphertexts_are_refused_on_both_sides(data: bytes) -> None:
         session.elgamal.channel.send(membership.TreePoints(forged(session.elgamal, data)))
 
     def as_bob(session: Session) -> None:
-        seat = session.elgamal
-        seat.channel.recv(membership.TreePoints, seat.peer.expected(BITS))
-        seat.channel.send(membership.TreeTests(forged(seat, data)))
+        context = session.elgamal
+        context.channel.recv(membership.TreePoints, context.peer.expected(BITS))
+        context.channel.send(membership.TreeTests(forged(context, data)))
 
     given = Parameters(1, BITS, 0, 0)
     with pytest.raises(ProtocolViolation):
