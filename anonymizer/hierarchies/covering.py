@@ -133,6 +133,7 @@ class Cover:
         sizes = self.sizes
         some = sizes > 0
         shares = weights[some] / sizes[some]
+        # each range as a step up at its start and one down after its end, to be summed up
         steps = np.bincount(self.low[some], shares, minlength=len(self.order) + 1)
         steps -= np.bincount(self.high[some] + 1, shares, minlength=len(self.order) + 1)
         found = np.zeros(len(self.order))
@@ -148,6 +149,7 @@ class Cover:
         Returns:
             Shape (w, f).
         """
+        # sums over ranges as differences of running sums
         sums = np.vstack((np.zeros(features.shape[1]), np.cumsum(features[self.order], axis=0)))
         sizes = self.sizes
         total = sums[np.maximum(self.high + 1, self.low)] - sums[self.low]

@@ -193,6 +193,7 @@ def simulate_attack(
     for confidence in range(2):
         packed = [one.packed(high=not confidence) for one in matched]
         for block in _blocks(len(profiles), len(release)):
+            # a bit for each released row; the row stays a candidate while it is one in every column
             hits = packed[0][profiles[block, 0]]
             for place in range(1, len(columns)):
                 hits = hits & packed[place][profiles[block, place]]
@@ -283,6 +284,7 @@ class _Matched:
 
 def _pack(member: Bool) -> Packed:
     rows, columns = member.shape
+    # whole words: the bits beyond the last row are 0, and so count nowhere
     padded = np.zeros((rows, -(-columns // _WORD) * _WORD), dtype=np.bool_)
     padded[:, :columns] = member
     return np.packbits(padded, axis=1).view(np.uint64)

@@ -95,9 +95,12 @@ def partitioned(values: Int, gamma: int, random: Randomness) -> Decoys:
     """
     count = len(values) // gamma
     ranks = random.permutation(int(values.max()) + 1)
+    # sorted by bucket, place i goes to group i modulo count: the rows of a value stand side by side and are
+    # at most count, so that no group gets two
     dealt = values[np.argsort(ranks[values], kind="stable")].astype(np.uint64).reshape(gamma, count).T.copy()
     for _ in range(_TRADES):
         _trade(dealt, random)
+    # the slots of each value in order, to be filled with the rows of that value
     slots = np.argsort(dealt.ravel().astype(np.int32), kind="stable")
     # rows of a value in random order: a sorted table would otherwise put neighbours into neighbouring groups
     rows = np.lexsort((random.words(len(values)), values))

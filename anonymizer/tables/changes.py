@@ -75,6 +75,7 @@ def origin_in(table: Table, released: Table) -> Int | None:
     """
     if released.source is not table.source:
         return None
+    # origins are those of the first table of all, of which this one may have only some, in any order
     order = np.argsort(table.origin)
     ranked = table.origin[order]
     found = np.minimum(np.searchsorted(ranked, released.origin), max(0, len(ranked) - 1))

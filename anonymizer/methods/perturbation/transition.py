@@ -194,6 +194,7 @@ def _at_least_as_likely(matrix: Float) -> Float:
     order = np.argsort(-matrix, axis=1, kind="stable")
     falling = np.take_along_axis(matrix, order, axis=1)
     reached = np.cumsum(falling, axis=1)
+    # outcomes that are as likely as each other have one sum: that of the last of them
     for place in range(matrix.shape[1] - 2, -1, -1):
         tied = falling[:, place] - falling[:, place + 1] <= _ROUNDING
         reached[tied, place] = reached[tied, place + 1]

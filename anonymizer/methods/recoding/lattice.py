@@ -70,17 +70,19 @@ class Frequencies:
         ]
 
     def _rolled(self, profiles: Int, counts: Int, node: Node) -> tuple[Int, Int]:
+        # the labels of a class as the digits of one number, whose base differs from column to column
         keys = np.zeros(len(profiles), dtype=np.int64)
         kinds = 1
         for one, codes, level in zip(self._attributes, self._codes, node, strict=True):
             width = len(one.levels[level].labels)
             if width == 1:
                 continue
-            if kinds * width >= 1 << 62:
+            if kinds * width >= 1 << 62:  # another digit would not fit: number the classes anew
                 keys, kinds = grouped([keys])
             keys *= width
             keys += one.levels[level].groups[codes[profiles]]
             kinds *= width
+        # the arrays below have an entry for each key, so that keys must not be much more than classes
         if kinds > max(_DENSE, 4 * len(profiles)):
             keys, kinds = grouped([keys])
         some = np.full(kinds, -1)

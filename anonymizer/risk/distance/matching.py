@@ -158,6 +158,7 @@ def _nearest_pairs(points: Float, others: Float, most_exact: int, candidates: in
     with threadpool_limits(limits=1):
         near = NearestNeighbors(n_neighbors=candidates, algorithm="brute").fit(others)
         distances, places = near.kneighbors(points)
+    # column m + i is row i's own partner of last resort, as far away as its farthest candidate
     nobody = m + np.arange(n)
     columns = np.concatenate([places, nobody[:, None]], axis=1)
     weights = np.concatenate([distances, distances[:, -1:]], axis=1)
@@ -168,6 +169,7 @@ def _nearest_pairs(points: Float, others: Float, most_exact: int, candidates: in
     partners = np.full(n, -1, dtype=np.int64)
     partners[rows] = found
     least = float(np.asarray(graph[rows, found]).sum()) - n
+    # rows that found nobody are matched exactly with those left over, stretch by stretch
     alone = np.flatnonzero(partners >= m)
     free = np.setdiff1d(np.arange(m), partners)
     for start in range(0, len(alone), most_exact):
