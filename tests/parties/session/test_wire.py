@@ -92,11 +92,12 @@ def test_a_changed_wire_does_not_go_unnoticed(script, baseline, change, monkeypa
 
 def test_names_of_classes_are_not_on_the_wire(script, baseline, monkeypatch):
     monkeypatch.setattr(Counts, "__module__", "smc.protocols.exchange")
+    name = Counts.__name__
     Counts.__name__ = Counts.__qualname__ = "RowCounts"
     try:
         assert script.described(KEYS_OF_ONE_SIDE) == baseline["runs"][KEYS_OF_ONE_SIDE]
     finally:
-        Counts.__name__ = Counts.__qualname__ = "Counts"
+        Counts.__name__ = Counts.__qualname__ = name
 
 
 def test_what_a_party_says_to_its_own_users_is_not_the_peers_concern(script, baseline):

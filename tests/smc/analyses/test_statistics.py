@@ -18,6 +18,7 @@ from smc.analyses.statistics.horizontal.study import run_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.oblivious.transfers import TransferColumns, TransferCorrections
 from smc.pair import run_pair
 from smc.secret.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import (
@@ -251,7 +252,7 @@ def test_a_gate_that_raises_keeps_everything_closed(refusing, monkeypatch):
 
     with pytest.raises(DuettoError, match="ledger"):
         run_pair(side, side)
-    assert {name for _, name in sent} >= {"TransferColumns", "TransferCorrections"}
+    assert {name for _, name in sent} >= {TransferColumns.__name__, TransferCorrections.__name__}
     assert not [name for _, name in sent if name == openings.SHARES]
 
 

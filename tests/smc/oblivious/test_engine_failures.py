@@ -13,9 +13,11 @@ from smc.channel.message import Frame
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
-from smc.oblivious.circuits import Openings
+from smc.oblivious.base_ot import BaseChoices, BaseOffer
+from smc.oblivious.circuits import DigitOffers, Openings
 from smc.oblivious.engine import ObliviousEngine
-from smc.oblivious.transfers import TransferColumns
+from smc.oblivious.setup import LevelSums
+from smc.oblivious.transfers import TransferChoiceColumns, TransferColumns
 from smc.pair import run_pair
 from tests.support.seeds import seeded
 
@@ -39,13 +41,13 @@ def spoil(monkeypatch, kind, change):
 @pytest.mark.parametrize(
     "kind",
     [
-        "BaseOffer",
-        "BaseChoices",
-        "LevelSums",
-        "TransferChoiceColumns",
-        "TransferColumns",
-        "DigitOffers",
-        "Openings",
+        BaseOffer.__name__,
+        BaseChoices.__name__,
+        LevelSums.__name__,
+        TransferChoiceColumns.__name__,
+        TransferColumns.__name__,
+        DigitOffers.__name__,
+        Openings.__name__,
     ],
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):

@@ -13,6 +13,7 @@ from smc.channel.channel import Channel
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.oblivious import gf16, oprf
+from smc.oblivious.oprf import PrfMatrix, PrfSums
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.workspace import Workspace
 from smc.pair import run_pair
@@ -158,7 +159,7 @@ def test_values_at_other_points_are_uniform_to_the_receiver():
     assert chi_square(others ^ values)
 
 
-@pytest.mark.parametrize("kind", ["PrfSums", "PrfMatrix"])
+@pytest.mark.parametrize("kind", [PrfSums.__name__, PrfMatrix.__name__])
 def test_truncated_messages_are_refused(monkeypatch, kind):
     spoiled(monkeypatch, kind)
     with pytest.raises(ProtocolViolation):

@@ -11,9 +11,10 @@ from smc.channel.channel import Channel
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Form
 from smc.oblivious import silent_circuits
+from smc.oblivious.circuits import DigitShifts, Openings
 from smc.oblivious.lpn import PRODUCTION, LpnSet
-from smc.oblivious.silent_circuits import SilentDigits, SilentTransfers
-from smc.oblivious.transfers import Transfers
+from smc.oblivious.silent_circuits import PairOffers, Refill, SilentDigits, SilentTransfers
+from smc.oblivious.transfers import TransferColumns, Transfers
 from smc.pair import run_pair
 from smc.planning.cost import Network
 from smc.planning.route import plan_comparison
@@ -139,7 +140,7 @@ def test_sizes_do_not_depend_on_values():
 
 @pytest.mark.parametrize("value", [0, (1 << 16) - 1])
 def test_messages_about_digits_look_uniform(monkeypatch, value):
-    sent = {"DigitShifts": [], "PairOffers": [], "Openings": []}
+    sent = {DigitShifts.__name__: [], PairOffers.__name__: [], Openings.__name__: []}
     honest = Channel.send
 
     def send(self, message):
@@ -190,7 +191,9 @@ def test_triples_and_one_of_four_transfers():
     assert len({plane.tobytes() for pad in offered for plane in pad}) == 8
 
 
-@pytest.mark.parametrize("kind", ["TransferColumns", "Refill", "DigitShifts", "PairOffers"])
+@pytest.mark.parametrize(
+    "kind", [TransferColumns.__name__, Refill.__name__, DigitShifts.__name__, PairOffers.__name__]
+)
 def test_truncated_messages_are_refused(monkeypatch, kind):
     class Short:
         def __init__(self, message):

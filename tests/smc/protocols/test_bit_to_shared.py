@@ -15,6 +15,7 @@ from smc.oblivious import cost as oblivious_cost
 from smc.pair import run_pair
 from smc.protocols import correlated
 from smc.protocols.conversion.bit_to_shared import SPEC
+from smc.protocols.correlated import CorrelatedCorrections, SeededCorrections
 from smc.protocols.session import Session
 from smc.protocols.spec import Parameters
 from smc.values import Share, of_array
@@ -109,10 +110,10 @@ def test_what_bob_receives_is_noise(modulus: int, bit: int, monkeypatch: pytest.
     assert byte_statistic(lower.tobytes()) < 377.3
 
 
-@pytest.mark.parametrize("kind", ["CorrelatedCorrections", "SeededCorrections"])
+@pytest.mark.parametrize("kind", [CorrelatedCorrections.__name__, SeededCorrections.__name__])
 def test_a_message_that_is_too_short_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     channels = truncated(monkeypatch, kind)
-    given = Parameters(9, 1, 512, 512, 2, 1 << 64 if kind == "CorrelatedCorrections" else N)
+    given = Parameters(9, 1, 512, 512, 2, 1 << 64 if kind == CorrelatedCorrections.__name__ else N)
 
     def alice(session: Session) -> Share:
         channels.append(session.channel)

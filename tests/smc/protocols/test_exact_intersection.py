@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, ProtocolViolation, UsageError
 from smc.numeric.random import Randomness
-from smc.oblivious.oprf import PrfMatrix
+from smc.oblivious.oprf import PrfMatrix, PrfSums
 from smc.pair import run_pair
+from smc.protocols.coins import Coins
 from smc.protocols.intersection import cuckoo, exact
+from smc.protocols.intersection.exact import IntersectionMasks, IntersectionMatches
 from smc.protocols.intersection.mask_rows import STATISTICAL_BITS, locate, mask_bytes
 from tests.smc.oblivious.prf_runs import chi_square, spoiled
 from tests.support.seeds import seeded
@@ -131,7 +133,7 @@ def test_what_the_sender_sees_is_uniform(monkeypatch):
 def test_masks_of_other_keys_are_uniform(monkeypatch):
     tap = Tap(monkeypatch)
     matched(*two_sets(10, 10_000, 0))
-    assert chi_square(np.frombuffer(b"".join(tap.sent["IntersectionMasks"]), dtype=np.uint8))
+    assert chi_square(np.frombuffer(b"".join(tap.sent[IntersectionMasks.__name__]), dtype=np.uint8))
 
 
 def test_rows_of_masks_are_in_no_order(monkeypatch):
@@ -155,7 +157,14 @@ def test_rows_of_masks_are_in_no_order(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kind", ["IntersectionMasks", "IntersectionMatches", "Coins", "PrfMatrix", "PrfSums"]
+    "kind",
+    [
+        IntersectionMasks.__name__,
+        IntersectionMatches.__name__,
+        Coins.__name__,
+        PrfMatrix.__name__,
+        PrfSums.__name__,
+    ],
 )
 def test_truncated_messages_are_refused(monkeypatch, kind):
     spoiled(monkeypatch, kind)

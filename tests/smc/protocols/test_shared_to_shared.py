@@ -13,6 +13,7 @@ from smc.forms import ComparisonType, Role
 from smc.pair import run_pair
 from smc.planning.route import plan_comparison
 from smc.protocols.conversion.shared_to_shared import SPEC
+from smc.protocols.correlated import CorrelatedCorrections
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters
 from smc.values import Share
@@ -100,7 +101,7 @@ def test_what_bob_receives_is_noise(share: int, monkeypatch: pytest.MonkeyPatch)
         return convert(session, [(3, share)] * 4000, 8, 1 << 64, 1 << 40, False)
 
     _, seen = transcripts(monkeypatch, party)
-    body = next(data for kind, data in seen[Role.BOB] if kind == "CorrelatedCorrections")
+    body = next(data for kind, data in seen[Role.BOB] if kind == CorrelatedCorrections.__name__)
     assert len(body) == 5 * 4000
     assert byte_statistic(body) < 377.3
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.oblivious.transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret import common_ones
+from smc.secret.common_ones import OverlapCorrections
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
 
@@ -71,7 +73,7 @@ def test_what_a_party_sees_is_noise_of_one_size(monkeypatch, value):
     shape = (8, 16, 64)
     fixed = np.full(shape, value, dtype=np.uint8)
     results, seen = transcripts(monkeypatch, side(fixed, fixed))
-    for role, kind in ((Role.ALICE, "OverlapCorrections"), (Role.BOB, "TransferColumns")):
+    for role, kind in ((Role.ALICE, OverlapCorrections.__name__), (Role.BOB, TransferColumns.__name__)):
         data = b"".join(body for name, body in seen[role] if name == kind)
         assert len(data) > 20_000
         assert byte_statistic(data) < BYTES_BOUND
@@ -82,7 +84,7 @@ def test_what_a_party_sees_is_noise_of_one_size(monkeypatch, value):
 
 
 @pytest.mark.parametrize(
-    ("kind", "cheat"), [("TransferColumns", Role.ALICE), ("OverlapCorrections", Role.BOB)]
+    ("kind", "cheat"), [(TransferColumns.__name__, Role.ALICE), (OverlapCorrections.__name__, Role.BOB)]
 )
 def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat):
     channels = truncated(monkeypatch, kind)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from smc.forms import Role
+from smc.oblivious.circuits import Openings
+from smc.oblivious.transfers import TransferColumns, TransferCorrections
 from smc.pair import run_pair
 from smc.secret import pairing
 from tests.support.seeds import seeded
@@ -111,7 +113,7 @@ def test_messages_say_nothing(monkeypatch, value):
     run = program(eligible, distinct(80, 8), 64)
     _, seen = transcripts(monkeypatch, run)
     for rows in seen.values():
-        for kind in ("TransferCorrections", "Openings", "TransferColumns"):
+        for kind in (TransferCorrections.__name__, Openings.__name__, TransferColumns.__name__):
             data = b"".join(body for name, body in rows if name == kind)
             assert len(data) > 5_000
             assert byte_statistic(data) < BYTES_BOUND

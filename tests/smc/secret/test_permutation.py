@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.oblivious.transfers import TransferColumns
 from smc.pair import run_pair
 from smc.secret import permutation
 from smc.secret.benes import apply, columns_for, switches, wires_for
+from smc.secret.permutation import SwitchCorrections
 from smc.secret.row_state import Register
 from tests.support.seeds import seeded
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
@@ -77,8 +79,8 @@ def test_the_order_does_not_show(monkeypatch, turned):
     values, order = np.zeros(256, dtype=np.uint64), np.arange(256)
     run = side(values, order[::-1] if turned else order, Role.ALICE)
     results, seen = transcripts(monkeypatch, run)
-    sent = b"".join(data for kind, data in seen[Role.BOB] if kind == "TransferColumns")
-    answered = b"".join(data for kind, data in seen[Role.ALICE] if kind == "SwitchCorrections")
+    sent = b"".join(data for kind, data in seen[Role.BOB] if kind == TransferColumns.__name__)
+    answered = b"".join(data for kind, data in seen[Role.ALICE] if kind == SwitchCorrections.__name__)
     assert byte_statistic(sent) < BYTES_BOUND
     assert byte_statistic(answered) < BYTES_BOUND
     for shares, _ in results:
@@ -107,7 +109,7 @@ def test_wrong_orders_are_refused(order, match):
 
 
 @pytest.mark.parametrize(
-    ("kind", "cheat"), [("TransferColumns", Role.ALICE), ("SwitchCorrections", Role.BOB)]
+    ("kind", "cheat"), [(TransferColumns.__name__, Role.ALICE), (SwitchCorrections.__name__, Role.BOB)]
 )
 def test_messages_of_another_size_are_refused(monkeypatch, kind, cheat):
     channels = truncated(monkeypatch, kind)

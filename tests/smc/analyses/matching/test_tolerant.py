@@ -19,7 +19,13 @@ from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
+from smc.oblivious.base_ot import BaseChoices, BaseOffer
+from smc.oblivious.circuits import Openings
+from smc.oblivious.transfers import TransferColumns, TransferCorrections
 from smc.pair import run_pair
+from smc.protocols.exchange.row_counts import Counts
+from smc.secret.common_ones import OverlapCorrections
+from smc.secret.permutation import SwitchCorrections
 from tests.support import openings
 from tests.support.grids import crossed
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
@@ -193,7 +199,7 @@ def test_estimates_are_exact(changes, recipients):
     check_estimate(parameters(**changes), alice, bob, recipients)
 
 
-OPEN = {openings.SHARES, openings.BITS, "Counts", "BaseOffer", "BaseChoices"}
+OPEN = {openings.SHARES, openings.BITS, Counts.__name__, BaseOffer.__name__, BaseChoices.__name__}
 
 
 @pytest.mark.parametrize("mode", ["none", "greedy"])
@@ -208,7 +214,7 @@ def test_messages_do_not_depend_on_the_data(monkeypatch, mode):
     for seen in (crowded, sparse):
         for rows in seen.values():
             kinds = {kind for kind, _ in rows} - OPEN
-            assert {"TransferColumns", "TransferCorrections", "Openings"} <= kinds
+            assert {TransferColumns.__name__, TransferCorrections.__name__, Openings.__name__} <= kinds
             for kind in kinds:
                 data = b"".join(body for name, body in rows if name == kind)
                 if len(data) > 3000:
@@ -256,7 +262,7 @@ def test_sets_are_checked_before_anything_else_is_sent(monkeypatch):
                 side(parameters(), alice, bob, limits=limits)(session)
 
         _, seen = transcripts(monkeypatch, run)
-        assert all([kind for kind, _ in rows] == ["Counts"] for rows in seen.values())
+        assert all([kind for kind, _ in rows] == [Counts.__name__] for rows in seen.values())
 
 
 class ClosedError(Exception):
@@ -378,7 +384,14 @@ def test_impossible_words_are_refused(monkeypatch, mode, cheat):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Counts", "TransferColumns", openings.SHARES, "OverlapCorrections", "SwitchCorrections"]
+    "kind",
+    [
+        Counts.__name__,
+        TransferColumns.__name__,
+        openings.SHARES,
+        OverlapCorrections.__name__,
+        SwitchCorrections.__name__,
+    ],
 )
 def test_messages_of_another_size_are_refused(monkeypatch, kind):
     alice, bob, _ = tables(12, 8)
