@@ -119,6 +119,7 @@ class Config:
         catalog: the file of the catalog.
         peers: the paired parties.
         keep_results_days: how long results of jobs are kept after they finished; 0 is for ever.
+        plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
     """
 
     path: Path
@@ -131,6 +132,7 @@ class Config:
     keepalive: Keepalive = field(default_factory=Keepalive)
     peers: tuple[Peer, ...] = ()
     keep_results_days: int = 0
+    plugins: tuple[str, ...] = ()
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -196,6 +198,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     party = top.table("party")
     listen = top.table("listen")
     jobs = top.table("jobs", required=False)
+    plugins = top.table("plugins", required=False)
     config = Config(
         path=path,
         name=_checked(party, "name", check_name),
@@ -207,8 +210,9 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
         keepalive=_keepalive(top.table("keepalive", required=False)),
         peers=_peers(top, path.parent),
         keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
+        plugins=plugins.texts("analyses", ()),
     )
-    for table in (party, listen, jobs, top):
+    for table in (party, listen, jobs, plugins, top):
         table.close()
     if any(peer.name == config.name for peer in config.peers):
         raise ConfigError(

@@ -21,6 +21,7 @@ from parties.contracts.records import Record
 from parties.ledger.entries import COUNTERSIGNED, RELEASES, RUN, Entry
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text
+from parties.plugins import Plugin
 from smc.analyses.loss import Loss
 
 FORMAT: Final = 2
@@ -48,6 +49,7 @@ def certify(
     facts: Mapping[str, Any],
     finished: str,
     salt: bytes,
+    plugins: Sequence[Plugin] = (),
 ) -> dict[str, Any]:
     """The signed certificate of a job, as plain JSON values.
 
@@ -61,6 +63,7 @@ def certify(
         facts: what the run cost.
         finished: when it ended, RFC 3339 in UTC.
         salt: `SALT_BYTES` random bytes, to be kept with the result.
+        plugins: what the daemon has loaded.
     """
     contract, role = record.contract, record.role
     spec = contract.spec
@@ -87,7 +90,7 @@ def certify(
             "seconds": str(facts["seconds"]),
             **{name: facts[name] for name in ("rounds", "sent", "received", "route")},
         },
-        "program": program(),
+        "program": program(tuple(plugins)),
     }
     return {"certificate": body, "signature": signing.sign(signed_text(body)).hex()}
 

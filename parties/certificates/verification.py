@@ -47,8 +47,11 @@ _PROGRAM: Mapping[str, type | tuple[type, ...]] = {
     "suite": (str, int),
     "python": str,
     "code": str,
+    "plugins": list,
 }
-"""Of a program; before the digest of the wire, `suite` was a number."""
+"""Of a program; before the digest of the wire, `suite` was a number, and before plug-ins none were listed."""
+
+_PLUGIN: Mapping[str, type | tuple[type, ...]] = dict.fromkeys(("name", "version", "code"), str)
 
 _FRACTION = re.compile(r"[0-9]{1,1000}(/[1-9][0-9]{0,999})?")
 _SIGNATURE = re.compile(r"[0-9a-f]{128}")
@@ -235,7 +238,10 @@ def _check_form(body: Any) -> None:
         raise CertificateError(
             f"The file is not a certificate of format {FORMAT}.", "Use the release that made it."
         )
-    if not _has(body, _FORM) or not _has(body["run"], _RUN) or not _has(body["program"], _PROGRAM):
+    made = {"plugins": [], **body["program"]} if isinstance(body.get("program"), dict) else {}
+    if not _has(body, _FORM) or not _has(body["run"], _RUN) or not _has(made, _PROGRAM):
+        raise _malformed()
+    if not all(_has(plugin, _PLUGIN) for plugin in made["plugins"]):
         raise _malformed()
     if not _has(body["result"], {"received": bool, "commitment": str}):
         raise _malformed()

@@ -157,6 +157,8 @@ def _print(out: Screen, found: Certificate, confirmed: dict[str, bool], *, resul
     say(f"cost:      {run['rounds']} rounds, {run['sent']} bytes sent, {run['received']} received")
     same = "the code that is installed here" if _same_code(found) else "other code than is installed here"
     say(f"program:   duetto {made['duetto']}, Python {made['python']}; {same} ({made['code'][:16]})")
+    for plugin in made.get("plugins", ()):
+        say(f"plug-in:   {plugin['name']} {plugin['version']} ({plugin['code'][:16]})")
     for role in (found.role, found.role.other):
         name = found.name(role)
         how = "confirmed" if confirmed[name] else "as the certificate says, not confirmed (see --pair)"

@@ -31,8 +31,8 @@ from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
+from parties.plugins import load_plugins, with_plugins
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
-from smc.analyses.registry import ANALYSES
 from smc.analyses.study import Analysis
 from smc.errors import DuettoError
 
@@ -48,7 +48,7 @@ class JobManager:
         config: the configuration.
         identity: this party's keys.
         peers: the way to the peers.
-        analyses: all analyses by name.
+        analyses: all analyses by name; None takes duetto's and those of the configuration's plug-ins.
         patience: how long to wait for the peer.
         ledger: the local ledger, if it is open already.
     """
@@ -59,18 +59,21 @@ class JobManager:
         identity: Identity,
         peers: PeerPort,
         *,
-        analyses: Mapping[str, Analysis] = ANALYSES,
+        analyses: Mapping[str, Analysis] | None = None,
         patience: Patience | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        program()
+        self._plugins = load_plugins(config.plugins)
+        program(self._plugins)
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
         self.store = JobStore(config.home)
         self._outbox = Outbox(config.home)
         self.ledger = ledger or open_ledger(config.home)
-        self._admission = open_admission(config, self.ledger, analyses)
+        self._admission = open_admission(
+            config, self.ledger, with_plugins(self._plugins) if analyses is None else analyses
+        )
         self._decisions = Decisions(self.ledger)
         self._negotiation = Negotiation(
             self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed
@@ -326,6 +329,7 @@ class JobManager:
             record,
             store=self.store,
             admission=self._admission,
+            plugins=self._plugins,
             ledger=self.ledger,
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),
@@ -360,16 +364,17 @@ class JobManager:
 
 
 def open_admission(
-    config: Config,
-    ledger: Ledger,
-    analyses: Mapping[str, Analysis] = ANALYSES,
+    config: Config, ledger: Ledger, analyses: Mapping[str, Analysis] | None = None
 ) -> Admission:
     """The local checks of a party.
 
     Args:
         config: the configuration.
         ledger: the local ledger.
-        analyses: all analyses by name.
+        analyses: as of `JobManager`.
+
+    Raises:
+        ConfigError: a plug-in cannot be loaded.
     """
     return Admission(
         name=config.name,
@@ -377,7 +382,7 @@ def open_admission(
         policy=config.policy,
         ledger=ledger,
         history=History(config.home),
-        analyses=analyses,
+        analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,
         maximum_seconds=config.limits.job_seconds,
         maximum_memory=config.limits.job_memory,
     )

@@ -23,6 +23,7 @@ from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
 from parties.ledger.tally import utc_now
 from parties.pki.identity import PeerIdentity
+from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.outcome import Outcome
@@ -47,6 +48,7 @@ class Run:
         peer: the peer's public keys.
         own_modulus: the local Paillier N.
         given_up: whether the run is to end, since the job was cancelled and the peer knows.
+        plugins: what the daemon has loaded, for the certificate.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Run:
         peer: PeerIdentity,
         own_modulus: int,
         given_up: Callable[[], bool],
+        plugins: tuple[Plugin, ...] = (),
     ) -> None:
         self._record = record
         self._store = store
@@ -70,6 +73,7 @@ class Run:
         self._key_bits = own_modulus.bit_length()
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
         self._given_up = given_up
+        self._plugins = plugins
         self._begun = False
         self._reported = 0.0
 
@@ -174,6 +178,7 @@ class Run:
             facts=facts,
             finished=utc_now(),
             salt=salt,
+            plugins=self._plugins,
         )
         return {**signed, "salt": salt.hex()}
 

@@ -162,7 +162,8 @@ def _asked(rule: Rule) -> Iterator[Risk]:
     It needs no limits of this party: the peer's hold as well.
     """
     matching = {name for name, analysis in ANALYSES.items() if analysis.always_matches}
-    if not rule.analyses & {*matching, "*"}:
+    foreign = rule.analyses - set(ANALYSES)  # "*", and those of plug-ins, which may match rows
+    if not rule.analyses & matching and not foreign:
         return
     peers = _peers(rule)
     if rule.runs_total is None:

@@ -1,4 +1,4 @@
-"""What every transport must do: order, large messages, close, timeout, and a stream that ends without END."""
+"""What every transport must do, by the checks that anybody can run; and messages in many frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from smc.channel.channel import Channel, Transport
 from smc.channel.memory import memory_pair
 from smc.channel.message import FRAME_BYTES, Frame, Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.errors import PeerAborted, PeerLost
+from smc.errors import PeerLost
+from smc.testing import ConformanceError, check_transport
+from smc.testing.transports import CHECKS
 from tests.parties.rpc import harness
 
 TIMEOUT = 1.0
@@ -92,12 +94,42 @@ def in_thread(work) -> threading.Thread:
     return thread
 
 
-def test_frames_keep_their_order(ends):
-    one, other = ends
-    frames = [Frame(n, "kind", n + 1, 2, n.to_bytes(2, "big")) for n in range(300)]
-    sender = in_thread(lambda: [one.send(frame) for frame in frames])
-    assert [other.receive() for _ in frames] == frames
-    sender.join(10)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_transports_keep_to_their_interface(check, ends):
+    check(*ends)
+
+
+def test_all_checks_in_one_call():
+    assert len(check_transport(memory)) == len(CHECKS)
+
+
+class Reversing:
+    """A transport that delivers in another order."""
+
+    def __init__(self, inner):
+        self._inner = inner
+        self._held = []
+
+    def send(self, frame):
+        self._inner.send(frame)
+
+    def receive(self):
+        if not self._held:
+            self._held = [self._inner.receive() for _ in range(2)]
+        return self._held.pop()
+
+    def close(self):
+        self._inner.close()
+
+
+def test_another_order_is_found():
+    @contextmanager
+    def reversing():
+        one, other = memory_pair(TIMEOUT)
+        yield one, Reversing(other)
+
+    with pytest.raises(ConformanceError, match="order"):
+        check_transport(reversing)
 
 
 def test_both_directions_at_once(ends):
@@ -119,57 +151,6 @@ def test_both_directions_at_once(ends):
     assert got[1] == parcel(size, 0).encode()
     assert channels[0].traffic.rounds == 1
     assert channels[0].traffic.sent == size
-
-
-def test_silence_ends_with_the_timeout(ends):
-    with pytest.raises(PeerLost):
-        ends[0].receive()
-
-
-def test_close_wakes_the_own_reader(ends):
-    failures = []
-
-    def read() -> None:
-        try:
-            ends[0].receive()
-        except PeerLost as error:
-            failures.append(error)
-
-    reader = in_thread(read)
-    ends[0].close()
-    reader.join(10)
-    assert not reader.is_alive()
-    assert failures
-
-
-def test_an_end_without_end_is_a_loss(ends):
-    one, other = ends
-    one.send(Frame(0, "kind", 1, 1, b"x"))
-    one.close()
-    channel = Channel(other)
-    assert other.receive().data == b"x"
-    with pytest.raises(PeerLost):
-        channel.finish()
-
-
-def test_close_twice(ends):
-    ends[0].close()
-    ends[0].close()
-
-
-def test_abort_carries_its_code(ends):
-    one, other = (Channel(end) for end in ends)
-    one.abort("some-code")
-    with pytest.raises(PeerAborted, match="some-code"):
-        other.recv(Parcel, ExpectedByteRows(1, 4))
-
-
-def test_end_from_both(ends):
-    channels = [Channel(end) for end in ends]
-    threads = [in_thread(channel.finish) for channel in channels]
-    for thread in threads:
-        thread.join(10)
-        assert not thread.is_alive()
 
 
 def test_a_peer_that_does_not_read_holds_the_sender_up():

@@ -1,0 +1,181 @@
+"""The analysis `products`: the sum of x * y over rows of the same position, x at Alice and y at Bob.
+
+Recipients learn the exact sum. Rows of both sides belong together by their position, so none may be left out,
+and the sum is about as many persons as there are rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from smc.analyses.columns import Data, Schema
+from smc.analyses.disclosure.costs import SumShape, cost_test
+from smc.analyses.disclosure.figures import Groups, Sum
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.parameters import reject_unknown
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.errors import DomainError, UsageError
+from smc.forms import Role
+from smc.protocols.exchange.bounds import Declared, declarations_cost, exchange_declarations
+from smc.protocols.exchange.row_counts import counts_cost, exchange_counts
+from smc.protocols.session import Session
+from smc.protocols.transfer_costs import SETUP_COST
+from smc.secret import opening, products
+from smc.secret.bounds import Bounds, Operand
+from smc.secret.ints import SecretInts
+
+NAMES: Final = {Role.ALICE: "x", Role.BOB: "y"}
+WIDEST: Final = 1 << 20
+"""The largest bound of a column: sums of a million products of such numbers fit the arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductsStudy:
+    """A job; it has no parameters."""
+
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
+        """X at Alice, y at Bob."""
+        return {role: (name,) for role, name in NAMES.items()}
+
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check that both columns are whole numbers from 0 on, with an upper bound."""
+        for role, schemas in zip(Role, (alice, bob), strict=True):
+            _bounds(schemas[NAMES[role]], NAMES[role])
+
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
+        """Somebody has to receive."""
+        if not recipients:
+            raise UsageError("Nobody receives the sum.", "Name alice, bob or both as recipients.")
+
+    def facts(self, recipients: frozenset[Role]) -> Facts:
+        """One exact figure about all rows, which are paired by their position."""
+        del recipients
+        return Facts(
+            pairs_by_position=True,
+            matches=False,
+            row_results=False,
+            comparison_type=None,
+            exact=True,
+            sorts_by=frozenset(),
+            loss=Loss(),
+        )
+
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
+        """Recipients learn the sum."""
+        gets = "the exact sum of x * y over all rows"
+        learns = [(gets,) if role in recipients else () for role in Role]
+        return Leakage(*learns, ("the number of rows", "the declared bounds of x and y"))
+
+    def preview(
+        self, data: Data, role: Role, limits: Limits, peer: Mapping[str, Schema] | None = None
+    ) -> Preview:
+        """Whether there are rows, and as many as the policies ask for."""
+        del peer
+
+        def look() -> None:
+            column = data[NAMES[role]]
+            _bounds(column.schema, NAMES[role])
+            _check_rows(len(column), len(column))
+            limits.check_persons(len(column))
+
+        return Preview.of(look)
+
+    def cost(
+        self,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+        limits: Limits,
+    ) -> Estimate:
+        """Exact rounds and bytes."""
+        del key_bits
+        known = next(iter(schemas.values()))
+        x, y = (_bounds(schemas.get(name, known), name) for name in NAMES.values())
+        total = counts_cost(1) + declarations_cost(1, 1) + SETUP_COST
+        total += products.cost_multiply(rows, Operand(x, Role.ALICE), Operand(y, Role.BOB))
+        total += cost_test((), limits, [SumShape(x * y, rows, rows)])
+        total += opening.cost(1, recipients)
+        seconds = 0.05 + 2e-8 * (total.alice_bytes + total.bob_bytes)
+        return Estimate(
+            total.rounds, total.alice_bytes, total.bob_bytes, seconds, "products by oblivious transfer", None
+        )
+
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
+        """The joint run, one side.
+
+        Raises:
+            DomainError: the sides have different numbers of rows, or none.
+            DisclosureRefused: a limit stands against the sum, at both sides.
+        """
+        self.check_recipients(recipients)
+        own = data[NAMES[session.role]]
+        bounds = _bounds(own.schema, NAMES[session.role])
+        (peer,) = exchange_counts(session, [len(own)])
+        _check_rows(len(own), peer)
+        (theirs,) = exchange_declarations(session, [Declared(bounds.lower, bounds.upper, 0)], 1)
+        sides = {session.role: bounds, session.role.other: Bounds(theirs.lower, theirs.upper)}
+        x, y = (
+            SecretInts.from_plain(
+                session, own.array if session.role is role else None, role, sides[role], (len(own),)
+            )
+            for role in Role
+        )
+        each = x * y
+        total = each.sum()
+        sums = [Sum(total, each)] if release.weighs else []
+        found = release.open(total, recipients, Groups([len(own)], sums))
+        if found is None:
+            return Outcome((), ("The sum went to the other party only.",))
+        return Outcome((Table("products", {"sum": [int(found.sum())]}),))
+
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The sum in the clear."""
+        self.check_recipients(recipients)
+        _check_rows(len(alice["x"]), len(bob["y"]))
+        total = sum(a * b for a, b in zip(alice["x"].integers, bob["y"].integers, strict=True))
+        kept = Outcome((), ("The sum went to the other party only.",))
+        gets = Outcome((Table("products", {"sum": [total]}),))
+        first, second = (gets if role in recipients else kept for role in Role)
+        return first, second
+
+
+class Products:
+    """The analysis."""
+
+    name: Final = "products"
+    always_matches: Final = False
+
+    def parse(self, parameters: Mapping[str, Any]) -> ProductsStudy:
+        """There are no parameters.
+
+        Raises:
+            UsageError: there is one.
+        """
+        reject_unknown(parameters, (), "[parameters]")
+        return ProductsStudy()
+
+
+PRODUCTS: Final = Products()
+"""What the entry point names."""
+
+
+def _bounds(schema: Schema, name: str) -> Bounds:
+    if schema.kind != "integer" or schema.lower is None or schema.upper is None:
+        raise UsageError(f"Column {name} is not a bounded integer.", "Declare type, lower and upper.")
+    if schema.lower < 0 or schema.upper > WIDEST:
+        raise UsageError(f"Column {name} goes beyond 0 to {WIDEST}.", "Declare bounds within.")
+    return Bounds(schema.lower, schema.upper)
+
+
+def _check_rows(alice: int, bob: int) -> None:
+    if alice != bob or not alice:
+        raise DomainError(
+            f"Alice has {alice} rows and Bob has {bob}.", "Bring the same rows in the same order."
+        )

@@ -1,0 +1,174 @@
+"""Analyses of other programs: loaded only where the configuration names them, and in every certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parties.certificates.program import code_digest
+from parties.errors import ConfigError, JobError
+from parties.plugins import load_plugins, with_plugins
+from smc.analyses.columns import PERSONS
+from smc.analyses.registry import ANALYSES
+from smc.errors import DuettoError
+from smc.testing import Case, check_analysis
+from tests.parties.jobs.institutions import Institutions, job
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "analysis_plugin"
+NAME = "duetto-products"
+NUMBER = {"type": "integer", "lower": 0, "upper": 100}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The example, installed as anybody would, without a network."""
+    folder = tmp_path_factory.mktemp("plugin")
+    shutil.copytree(EXAMPLE, folder / "source")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps"]
+    target = folder / "installed"
+    done = subprocess.run(
+        [*command, "--no-index", "--target", str(target), str(folder / "source")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture
+def reached(installed, monkeypatch):
+    """The example in reach of this process for one test."""
+    monkeypatch.syspath_prepend(str(installed))
+    importlib.invalidate_caches()
+    yield installed
+    sys.modules.pop("duetto_products", None)
+
+
+@pytest.fixture
+def plugged(reached, tmp_path, monkeypatch):
+    """Two parties whose configurations name the plug-in."""
+    config = Institutions.config
+    monkeypatch.setattr(
+        Institutions, "config", lambda self, name: replace(config(self, name), plugins=(NAME,))
+    )
+    made = Institutions(tmp_path)
+    yield made
+    made.close()
+
+
+def hold(parties, x, y, **changed):
+    declared = {**NUMBER, **changed}
+    parties.hold("north", {"x": x}, {"x": declared})
+    parties.hold("south", {"y": y}, {"y": declared})
+    for name in ("north", "south"):
+        parties.allow(name, exact_aggregates=True, analyses=["products"])
+
+
+def products(**more):
+    return job("products", {}, {"alice": ["x"], "bob": ["y"]}, **more)
+
+
+def test_a_job_of_a_plugin_runs_and_its_certificate_says_so(plugged, reached):
+    hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
+    run = plugged.run(products())
+    assert run.tables("north") == {"products": {"sum": [10 + 40 + 90 + 160]}} == run.plain_tables("south")
+    certificate = plugged.network.managers["north"].certificate(run.job_id)["certificate"]
+    (stated,) = certificate["program"]["plugins"]
+    content = hashlib.sha256((reached / "duetto_products.py").read_bytes()).hexdigest()
+    lines = f"{content}  duetto_products.py\n"
+    assert stated == {"name": NAME, "version": "1.0", "code": hashlib.sha256(lines.encode()).hexdigest()}
+    assert certificate["program"]["code"] == code_digest(load_plugins([NAME])) != code_digest()
+
+
+def test_rows_that_would_no_longer_be_paired_are_refused(plugged):
+    """The proof of a review: with rows left out on either side the sum would be 230, and right is 170."""
+    hold(plugged, [1, "", 3, 4], [10, 20, "", 40], missing="drop")
+    manager = plugged.network.managers["north"]
+    with pytest.raises(DuettoError, match="pairs the rows of both sides by their position"):
+        manager.submit(plugged.file(products()).read_text())
+
+
+def test_limits_hold_for_plugins(plugged):
+    hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
+    plugged.allow("south", exact_aggregates=True, analyses=["products"], minimum_group=5)
+    with pytest.raises(DuettoError) as caught:
+        plugged.submit(products())
+    assert caught.value.stable_code == "disclosure"
+
+
+def test_the_case_of_the_checks_is_that_of_the_job(plugged):
+    hold(plugged, [1, 2, 3, 4], [10, 20, 30, 40])
+    sides = [
+        {name: column for name, column in plugged.data(party, products()).items() if name != PERSONS}
+        for party in ("north", "south")
+    ]
+    assert check_analysis(with_plugins(load_plugins([NAME]))["products"], Case({}, *sides))
+
+
+def test_what_is_installed_is_not_loaded_by_itself(reached, institutions):
+    assert "duetto_products" not in sys.modules
+    hold(institutions, [1, 2], [3, 4])
+    with pytest.raises(JobError, match="no analysis 'products'"):
+        institutions.submit(products())
+    assert "duetto_products" not in sys.modules
+    assert set(with_plugins(())) == set(ANALYSES)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("duetto-no-such", "not installed"), ("numpy", "offers no analyses"), ("", "not installed")],
+)
+def test_what_cannot_be_a_plugin_is_named(name, said):
+    with pytest.raises(ConfigError, match=said) as caught:
+        load_plugins([name])
+    assert "[plugins]" in caught.value.hint
+
+
+def strange(folder: Path, code: str, entry: str) -> None:
+    """An installed distribution, without pip."""
+    (folder / "strange.py").write_text(code)
+    notes = folder / "strange-2.dist-info"
+    notes.mkdir()
+    (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 2\n")
+    (notes / "entry_points.txt").write_text(f"[duetto.analyses]\n{entry}\n")
+    (notes / "RECORD").write_text("strange.py,,\nstrange-2.dist-info/METADATA,,\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "entry", "said"),
+    [
+        ("1 / 0", "odd = strange:ODD", "cannot be loaded: ZeroDivisionError"),
+        ("ODD = 3", "odd = strange:ODD", "is not an analysis"),
+        ("ODD = 3", "odd = strange:EVEN", "cannot be loaded: AttributeError"),
+        (
+            "class Odd:\n    name = 'even'\n    always_matches = False\n"
+            "    def parse(self, parameters): ...\nODD = Odd()",
+            "odd = strange:ODD",
+            "is named 'even'",
+        ),
+    ],
+)
+def test_what_a_plugin_does_wrong_is_named(tmp_path, monkeypatch, code, entry, said):
+    strange(tmp_path, code, entry)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    try:
+        with pytest.raises(ConfigError, match=said):
+            load_plugins(["strange"])
+    finally:
+        sys.modules.pop("strange", None)
+
+
+def test_a_name_that_duetto_has_is_refused(reached):
+    (plugin,) = load_plugins([NAME])
+    with pytest.raises(ConfigError, match="cannot be used together"):
+        with_plugins([plugin, plugin])
