@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.clustering import matched
+from smc.analyses.clustering.checks import check_shape
+from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
+from smc.analyses.clustering.sides import check_sides
+from smc.analyses.clustering.table import Shape
+from smc.analyses.columns import Data
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.outcome import Outcome
 from smc.analyses.records.fixed_point import FixedPointColumns
+from smc.forms import Role
 from smc.numeric.random import Randomness
 
 Whole = NDArray[np.int64]
@@ -124,3 +135,50 @@ def first_centres(
         row = rows[found] if len(found) else np.zeros((1, rows.shape[1]), dtype=np.int64)
         chosen = np.concatenate([chosen, row])
     return chosen << grid.fraction
+
+
+def reference(
+    parameters: ClusteringParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+) -> tuple[Outcome, Outcome]:
+    """What both would get from a trusted third party, without noise and limits; random starts are new."""
+    sides = dict(zip(Role, (alice, bob), strict=True))
+    schemas = {
+        role: {name: data[name].schema for name in parameters.columns(role)} for role, data in sides.items()
+    }
+    columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
+    joined, shape = plain_table(parameters, columns, sides)
+    check_shape(parameters, shape, NO_LIMITS)
+    found = clustered(parameters, columns, joined)
+    first, second = (
+        _plain_outcome(parameters, shape, found, role) if role in recipients else Outcome() for role in Role
+    )
+    return first, second
+
+
+def plain_table(
+    parameters: ClusteringParameters, columns: FixedPointColumns, sides: Mapping[Role, Data]
+) -> tuple[NDArray[np.int64], Shape]:
+    """The whole numbers of all rows in the clear, and what would be public of them."""
+    if parameters.match is not None:
+        joined, counts = matched.joined(parameters, parameters.match, columns, sides)
+        return joined, Shape.of(parameters, columns, *counts)
+    blocks = {
+        role: columns.whole(data, parameters.values(role)).astype(np.int64) for role, data in sides.items()
+    }
+    shape = Shape.of(parameters, columns, *(len(blocks[role]) for role in Role))
+    joined = np.zeros((shape.count, columns.dimensions), dtype=np.int64)
+    for role, block in blocks.items():
+        joined[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
+    return joined, shape
+
+
+def _plain_outcome(
+    parameters: ClusteringParameters, shape: Shape, found: FoundClusters, role: Role
+) -> Outcome:
+    columns: FixedPointColumns = shape.grid
+    tables = [centres_table(columns, found.centres, found.sizes.tolist())]
+    if parameters.labels:
+        tables.append(labels_table(found.labels[shape.rows_of(role)]))
+    if parameters.epsilon is None:
+        tables.append(fit_table(columns, found.inertia, found.iterations))
+    return Outcome(tuple(tables))

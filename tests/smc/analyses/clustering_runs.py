@@ -7,8 +7,8 @@ import tomllib
 import numpy as np
 
 from smc.analyses.clustering import privacy
+from smc.analyses.clustering.cost import run_cost
 from smc.analyses.clustering.grid import grid_of
-from smc.analyses.clustering.run import cost
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import Shape
@@ -119,5 +119,5 @@ def declared_cost(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The exact cost of a run with all iterations."""
     shape = shape_of(study, alice, bob)
     noisy = privacy.plan(study.parameters, shape.grid)
-    steps = cost(study.parameters, shape, recipients, limits, noisy)
+    steps = run_cost(study.parameters, shape, recipients, limits, noisy)
     return SETUP_COST + cost_agree(study.parameters) + steps

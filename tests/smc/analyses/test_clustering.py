@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smc.analyses.clustering.grid import grid_of
-from smc.analyses.clustering.run import Program
+from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import SecretTable

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from smc.analyses.clustering import matched, privacy
+from smc.analyses.clustering.cost import run_cost
 from smc.analyses.clustering.grid import grid_of
-from smc.analyses.clustering.run import cost
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
 from smc.analyses.columns import PERSONS, Column, Schema
@@ -74,7 +74,7 @@ def declared(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     grid = grid_of(study.parameters, check_sides(study.parameters, *schemas))
     shape = Shape.of(study.parameters, grid, len(alice["id"]), len(bob["id"]))
     total = cost_agree(study.parameters) + matched.cost(study.parameters, shape, limits)
-    return total + cost(study.parameters, shape, recipients, limits, privacy.plan(study.parameters, grid))
+    return total + run_cost(study.parameters, shape, recipients, limits, privacy.plan(study.parameters, grid))
 
 
 def check(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):

@@ -13,8 +13,8 @@ import pytest
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering import reference as twin
 from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.reference import plain_table
 from smc.analyses.clustering.sides import check_sides
-from smc.analyses.clustering.study import _plain_table
 from smc.analyses.columns import Column, Schema
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
 from smc.analyses.neighbours import Neighbours
@@ -75,7 +75,7 @@ def noisy_numbers(study, data, centres=None):
     """Counts and twice the sums about the middle as an iteration adds noise to them; their distributions."""
     both = {**dict.fromkeys(NAMES, TENTHS), "id": KEY}
     grid = grid_of(study.parameters, check_sides(study.parameters, both, both))
-    rows, _ = _plain_table(study.parameters, grid, dict(zip(Role, data, strict=True)))
+    rows, _ = plain_table(study.parameters, grid, dict(zip(Role, data, strict=True)))
     noisy = privacy.plan(study.parameters, grid)
     stated = grid.stated(study.parameters.centres) if centres is None else centres
     labels = twin.assigned(grid, rows, stated)

@@ -1,0 +1,133 @@
+"""What is checked of a job's rows and columns before anything is sent, and the daemon's preview of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.clustering import matched, privacy
+from smc.analyses.clustering.census import check_weight
+from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.start import check_room
+from smc.analyses.clustering.table import Shape
+from smc.analyses.columns import PERSONS, Data, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, Scaling
+from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.study import Preview
+from smc.errors import DomainError, UsageError
+from smc.forms import Role
+
+_MAX_INERTIA: Final = 1 << 60
+
+
+def preview(
+    parameters: ClusteringParameters,
+    data: Data,
+    role: Role,
+    limits: Limits,
+    peer: Mapping[str, Schema] | None,
+) -> Preview:
+    """What `run` would remark of the local rows, or refuse; see `smc.analyses.study.Study.preview`."""
+    notes = []
+
+    def look() -> None:
+        local_persons(parameters, data)
+        names = parameters.values(role)
+        count = len(data[names[0]])
+        schemas = {name: column.schema for name, column in data.items()}
+        if parameters.match is not None:
+            check_keys(parameters.match, schemas, role)
+            matched.check_limits(parameters, limits)
+            each = limits.counts_clusters
+            count = len(matched.rows_of(parameters, parameters.match, data, role, one_row_each=each))
+            limits.check_sets(count, count)
+        columns = likely_grid(parameters, {**(peer or {}), **{name: schemas[name] for name in names}})
+        columns.check_stated(parameters.centres, names)
+        columns.whole(data, names)
+        shape = Shape.of(parameters, columns, count, count)
+        if parameters.layout is not Layout.HORIZONTAL:
+            if parameters.epsilon is None:
+                limits.check_persons(shape.most)
+            check_enough(parameters, shape)
+        elif count < parameters.clusters:
+            notes.append(
+                f"{parameters.clusters} clusters need as many rows of both sides together; here are "
+                f"{count}, and with too few of the other side the run is refused."
+            )
+        known = parameters.scaling is Scaling.RANGE or (peer is not None and parameters.match is None)
+        if parameters.layout is not Layout.VERTICAL or known:
+            check_numbers(parameters, shape, limits)
+
+    return replace(Preview.of(look), notes=tuple(notes))
+
+
+def likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> FixedPointColumns:
+    """The grid of a job by one side's declarations, which stand for the other's where that has its own."""
+    own = {name: DeclaredRange.of(name, schemas[name]) for name in parameters.names if name in schemas}
+    likely = next(iter(own.values()))
+    return grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
+
+
+def local_persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] | None:
+    """The numbers of the persons of the local rows, or None where each row is a person.
+
+    Raises:
+        UsageError: under epsilon, a person has more rows than the job says.
+    """
+    if PERSONS not in data:
+        return None
+    persons = data[PERSONS].array
+    if parameters.epsilon is not None and privacy.rows_of_one(persons) > parameters.rows_per_person:
+        raise UsageError(
+            "A person has more rows on this side than parameters.rows_per_person allows.",
+            "Raise it in the job, which both sides see and which adds noise, or use fewer rows.",
+        )
+    return persons
+
+
+def check_shape(
+    parameters: ClusteringParameters, shape: Shape, limits: Release | Limits
+) -> privacy.NoisyMeans | None:
+    """Check all that can be known before data move; the noise of an iteration."""
+    alice, bob = shape.rows
+    if shape.layout is not Layout.HORIZONTAL and shape.owner is None and alice != bob:
+        raise DomainError(
+            f"Alice has {alice} rows and Bob has {bob}; this layout needs the same rows on both sides.",
+            "Bring the same rows in the same order.",
+        )
+    check_enough(parameters, shape)
+    return check_numbers(parameters, shape, limits)
+
+
+def check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
+    """Check that there are as many rows as clusters.
+
+    Raises:
+        DomainError: there are not.
+    """
+    if shape.most < parameters.clusters:
+        raise DomainError(
+            f"There are {shape.most} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
+        )
+
+
+def check_numbers(
+    parameters: ClusteringParameters, shape: Shape, limits: Release | Limits
+) -> privacy.NoisyMeans | None:
+    """Check that numbers fit their words; the noise of an iteration."""
+    check_room(parameters, shape)
+    if parameters.epsilon is None:
+        check_weight(shape, limits.weight_factor)
+    if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MAX_INERTIA:
+        raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")
+    noisy = privacy.plan(parameters, shape.grid)
+    if noisy is not None:
+        noisy.check_room(shape.count)
+    return noisy

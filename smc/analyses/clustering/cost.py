@@ -1,0 +1,107 @@
+"""What a run costs: rounds and bytes of its steps, counted as the program sends them, and its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from smc.analyses.clustering import lloyd, matched, privacy
+from smc.analyses.clustering import reference as plain
+from smc.analyses.clustering.census import cost_counted, cost_limits, cost_summed
+from smc.analyses.clustering.checks import likely_grid
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.privacy import NoisyMeans
+from smc.analyses.clustering.sides import cost_agree
+from smc.analyses.clustering.start import cost_start
+from smc.analyses.clustering.table import Shape, cost_norms, cost_sums
+from smc.analyses.columns import Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.memory import MEBI, Memory
+from smc.analyses.study import Estimate
+from smc.forms import Role
+from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SETUP_COST
+from smc.secret import mux, opening, products
+from smc.secret.bits import BOTH
+
+_SECONDS_PER_BYTE: Final = 12e-9
+_SECONDS_PER_ROUND: Final = 5e-4
+_ROW_MEMORY: Final = 2_500
+_CENTRE_MEMORY: Final = 125
+
+
+def estimate(
+    parameters: ClusteringParameters,
+    schemas: Mapping[str, Schema],
+    recipients: frozenset[Role],
+    rows: int,
+    limits: Limits,
+) -> Estimate:
+    """What a run with `rows` rows a side costs; see `smc.analyses.study.Study.cost`."""
+    columns = likely_grid(parameters, schemas)
+    shape = Shape.of(parameters, columns, rows, rows)
+    total = cost_agree(parameters)
+    total += SETUP_COST if shape.owner is None else matched.cost(parameters, shape, limits)
+    total += run_cost(parameters, shape, recipients, limits, privacy.plan(parameters, columns))
+    sent = total.alice_bytes + total.bob_bytes
+    return Estimate(
+        total.rounds,
+        total.alice_bytes,
+        total.bob_bytes,
+        _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
+        "Lloyd's iterations over shared centres by oblivious transfer; assignments stay secret",
+        None if shape.owner is not None else _memory(parameters, columns.dimensions, limits).at(rows),
+    )
+
+
+def run_cost(
+    parameters: ClusteringParameters,
+    shape: Shape,
+    recipients: AbstractSet[Role],
+    limits: Limits,
+    noisy: NoisyMeans | None,
+) -> Cost:
+    """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
+    grid, k, n = shape.grid, parameters.clusters, shape.count
+    total, made = cost_start(parameters, shape)
+    valid = shape.owner is not None
+    step = cost_sums(shape, k)
+    step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
+    if parameters.tolerance is not None:
+        limit = plain.movement_limit(grid, parameters.tolerance)
+        step += lloyd.cost_settled(grid, k, limit) + opening.cost_bits(1, BOTH)
+    later = lloyd.cost_assign(shape, k, first=False, valid=valid)
+    for number in range(parameters.iterations):
+        first = number == 0 and not made
+        total += lloyd.cost_assign(shape, k, first=True, valid=valid) if first else later
+        total += step
+    if noisy is not None:
+        return total + opening.cost(k, recipients) + opening.cost(k * grid.dimensions, recipients)
+    total += later + cost_sums(shape, k)
+    total += _cost_inertia(shape, k)
+    if limits.counts_clusters:
+        total += cost_counted(shape, k) + cost_summed(shape, k)
+        total += cost_limits(shape, k, limits, labels=parameters.labels)
+    for numbers in (k, k * grid.dimensions, 1):
+        total += opening.cost(numbers, recipients)
+    if parameters.labels:
+        if shape.layout is not Layout.HORIZONTAL:
+            return total + opening.cost_bits(n * k, recipients)
+        for role in sorted(recipients, key=list(Role).index):
+            total += opening.cost_bits(shape.entries(role).rows * k, frozenset({role}))
+    return total
+
+
+def _cost_inertia(shape: Shape, clusters: int) -> Cost:
+    numbers = clusters * shape.grid.dimensions
+    halves = lloyd.cost_half_norms(shape.grid, clusters)
+    norms = cost_norms(shape) + (mux.cost(shape.count) if shape.owner is not None else Cost())
+    return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
+
+
+def _memory(parameters: ClusteringParameters, columns: int, limits: Limits) -> Memory:
+    """Of rows that are not matched: a part of each row is for every column of every centre."""
+    tested = parameters.epsilon is None and limits.counts_clusters
+    fixed = 25 * MEBI * (1 + tested)
+    return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * parameters.clusters * columns)

@@ -1,0 +1,169 @@
+"""The program over a secret table: start, iterations, and the opening of what recipients are to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from smc.analyses.clustering import lloyd
+from smc.analyses.clustering import reference as plain
+from smc.analyses.clustering.census import Census
+from smc.analyses.clustering.outcome import (
+    SUPPRESSED,
+    centres_table,
+    fit_table,
+    labels_of,
+    labels_table,
+)
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.privacy import NoisyMeans
+from smc.analyses.clustering.start import first_centres
+from smc.analyses.clustering.table import SecretTable, Shape, Sums
+from smc.analyses.disclosure.cluster_sums import ClusterSums
+from smc.analyses.disclosure.clusters import Clusters, Way
+from smc.analyses.disclosure.figures import Noisy
+from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome
+from smc.forms import Role
+from smc.secret import mux
+from smc.secret.bits import SecretBits
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
+
+WITHHELD: Final = -1
+"""Stands for the size of a cluster that is not shown."""
+
+Recipients = AbstractSet[Role]
+
+
+@dataclass(slots=True)
+class Program:
+    """One run.
+
+    Attributes:
+        table: the rows of both.
+        parameters: of the job.
+        recipients: who gets the results.
+        release: opens them.
+        noisy: the noise of an iteration, or None for exact centres.
+        census: what the limits are tested on; None where nothing is limited.
+    """
+
+    table: SecretTable
+    parameters: ClusteringParameters
+    recipients: Recipients
+    release: Release
+    noisy: NoisyMeans | None = None
+    census: Census | None = None
+
+    def run(self) -> Outcome:
+        """Start, iterate and open."""
+        session, given = self.table.session, self.parameters
+        session.report("start", 0, 1)
+        centres = first_centres(self.table, given)
+        session.report("start", 1, 1)
+        counts: SecretInts | None = None
+        averaged: tuple[SecretBits, Sums] | None = None
+        done = 0
+        while done < given.iterations:
+            session.report("clustering", done, given.iterations)
+            bits = lloyd.assign(self.table, centres)
+            sums = self.table.sums(bits)
+            averaged = (bits, sums)
+            if self.noisy is None:
+                after = lloyd.update(self.table.shape.grid, sums, centres)
+            else:
+                after, counts = self.noisy.means(sums)
+            done += 1
+            before, centres = centres, after
+            if given.tolerance is not None and self._stops(before, after):
+                break
+        session.report("clustering", given.iterations, given.iterations)
+        if counts is not None:
+            return self._noisy_outcome(centres, counts)
+        return self._exact_outcome(centres, averaged, done)
+
+    def _stops(self, before: SecretInts, after: SecretInts) -> bool:
+        grid, tolerance = self.table.shape.grid, self.parameters.tolerance
+        limit = plain.movement_limit(grid, tolerance) if tolerance is not None else 0
+        return self.release.step(lloyd.settled(before, after, limit))
+
+    def _noisy_outcome(self, centres: SecretInts, counts: SecretInts) -> Outcome:
+        grid = self.table.shape.grid
+        opened_counts = self.release.open(counts, self.recipients, Noisy())
+        opened = self.release.open(centres, self.recipients, Noisy())
+        if opened is None or opened_counts is None:
+            return Outcome()
+        tables = [centres_table(grid, opened, opened_counts.tolist())]
+        if self.parameters.labels:
+            own = plain.assigned(grid, self.table.own.astype(np.int64), opened)
+            tables.append(labels_table(own))
+        return Outcome(tuple(tables))
+
+    def _exact_outcome(
+        self, centres: SecretInts, averaged: tuple[SecretBits, Sums] | None, iterations: int
+    ) -> Outcome:
+        """Open centres with the sizes of their clusters.
+
+        Args:
+            centres: the last ones.
+            averaged: which rows each centre is the mean of, and their sums.
+            iterations: made.
+        """
+        table, grid = self.table, self.table.shape.grid
+        bits = lloyd.assign(table, centres)
+        sums = table.sums(bits)
+        inertia = self._inertia(sums, centres)
+        ways: tuple[Way, ...] = ()
+        told: tuple[ClusterSums, ...] = ()
+        if self.census is not None and averaged is not None:
+            ways, told = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
+        opened = self.release.clusters(
+            Clusters(
+                ways,
+                told,
+                ((sums.sizes, WITHHELD), (centres, 0)),
+                (inertia, inertia.bounds.lower),
+                bits if self.parameters.labels else None,
+                self._told(),
+            ),
+            self.recipients,
+        )
+        sizes, means = opened.figures
+        if means is None or sizes is None or opened.whole is None:
+            return Outcome()
+        shown = [None if size == WITHHELD else size for size in sizes.tolist()]
+        fit = None if opened.whole[0] == inertia.bounds.lower else int(opened.whole[0])
+        tables = [centres_table(grid, means, shown)]
+        tables += [labels_table(labels_of(part)) for part in opened.parts if part is not None]
+        tables.append(fit_table(grid, fit, iterations))
+        return Outcome(tuple(tables), (SUPPRESSED,) if None in shown else ())
+
+    def _told(self) -> tuple[tuple[slice, Recipients], ...]:
+        """Whose rows' clusters are opened to whom."""
+        shape = self.table.shape
+        if shape.layout is not Layout.HORIZONTAL:
+            return ((slice(0, shape.count), self.recipients),)
+        return tuple((shape.rows_of(side), frozenset({side})) for side in Role if side in self.recipients)
+
+    def _inertia(self, sums: Sums, centres: SecretInts) -> SecretInts:
+        """The sum of squared distances, in units of 2**-fraction squares of whole numbers; one number."""
+        shape, session = self.table.shape, self.table.session
+        grid, norms = shape.grid, self.table.norms()
+        if self.table.valid is not None:
+            norms = mux.gate(session, self.table.valid.shares, norms)
+        total = SecretInts(session, norms, Bounds(0, grid.diagonal)).sum() * (1 << grid.fraction)
+        weighted = (sums.sizes * lloyd.half_norms(grid, centres)).sum()
+        crossed = weighted - (centres * sums.values).sum()
+        return (total + crossed * 2).bounded(_inertia_bounds(shape))
+
+
+def _inertia_bounds(shape: Shape) -> Bounds:
+    """Of an inertia; the lower one is never reached and stands for one that is not shown.
+
+    Halves of norms are rounded down, so that a row's part can come out below 0, by less than 2.
+    """
+    return Bounds(-2 * shape.count - 1, shape.count * (shape.grid.diagonal << shape.grid.fraction) + 1)
