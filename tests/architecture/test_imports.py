@@ -67,8 +67,14 @@ FLOORS = (
     ("smc.analyses.records",),
     (
         *("smc.analyses.comparison", "smc.analyses.preparation", "smc.analyses.clustering"),
-        *("smc.analyses.matching", "smc.analyses.statistics"),
+        *(
+            "smc.analyses.matching.exact",
+            "smc.analyses.matching.aggregates",
+            "smc.analyses.matching.tolerant",
+        ),
+        *("smc.analyses.matching.vectors", "smc.analyses.statistics"),
     ),
+    ("smc.analyses.matching",),
     ("smc.analyses.registry",),
     ("smc.analyses",),
     ("smc.pair",),

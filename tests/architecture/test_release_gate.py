@@ -42,21 +42,24 @@ SPOKEN = {
     "smc.planning.run.prepare": {"smc.analyses.comparison.run"},
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
-        "smc.analyses.matching.exact.study",
+        "smc.analyses.records.joint_keys",
         "smc.analyses.statistics.horizontal.noisy",
         "smc.analyses.statistics.vertical.run",
     },
     "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.run"},
     "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
     "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical.run"},
-    "smc.protocols.intersection.exact": {"smc.analyses.matching.exact.study"},
+    "smc.protocols.intersection.exact": {
+        "smc.analyses.matching.exact.cost",
+        "smc.analyses.matching.exact.run",
+    },
     "smc.protocols.pools.take_pool": {"smc.analyses.comparison.prepared"},
     "smc.protocols.exchange.row_counts.exchange_counts": {
         "smc.analyses.clustering.sides",
         "smc.analyses.comparison.run",
-        "smc.analyses.matching.exact.study",
         "smc.analyses.matching.tolerant.study",
-        "smc.analyses.matching.vectors.study",
+        "smc.analyses.matching.vectors.run",
+        "smc.analyses.records.joint_keys",
         "smc.analyses.statistics.vertical.run",
     },
 }

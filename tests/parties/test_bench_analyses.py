@@ -13,7 +13,7 @@ import pytest
 from parties.bench.analysis import AnalysisCase, Joint, measure_analysis
 from parties.bench.workloads import WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.matching.exact.study import EXACT
+from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.registry import ANALYSES
 from smc.errors import UsageError
 from smc.forms import Role
@@ -38,7 +38,9 @@ def test_workloads_are_jobs_that_the_analysis_takes(name):
 
 def test_figures_of_two_processes():
     found = measure_analysis(AnalysisCase("exact-both", 40, repeat=2, timeout=60))
-    estimate = EXACT.parse({"keys": ["id"]}).cost({}, frozenset(Role), 40, 2048, NO_LIMITS)
+    estimate = MATCHING.parse({"method": "exact", "keys": ["id"]}).cost(
+        {}, frozenset(Role), 40, 2048, NO_LIMITS
+    )
     assert found["result_rows_alice"] == found["result_rows_bob"] == {"matches": 20, "intersection": 1}
     assert len(found["seconds_of_runs"]) == 2
     assert found["payload_alice_to_bob"] < estimate.alice_bytes  # the base transfers are set-up

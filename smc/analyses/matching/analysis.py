@@ -1,22 +1,42 @@
-"""The analysis `matching`: one name for people, one study for each method."""
+"""The analysis `matching`: one name for people, one study for each method and kind of output."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from smc.analyses.matching.exact.study import EXACT
+from smc.analyses.matching.aggregates import parameters as aggregates
+from smc.analyses.matching.aggregates.study import AggregatesStudy
+from smc.analyses.matching.exact import parameters as exact
+from smc.analyses.matching.exact.study import ExactKeysStudy
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.matching.vectors.study import VECTORS
+from smc.analyses.matching.vectors import parameters as vectors
+from smc.analyses.matching.vectors.study import VectorStudy
 from smc.analyses.parameters import take
-from smc.analyses.study import Analysis, Study
+from smc.analyses.study import Study
 from smc.errors import UsageError
 
-METHODS: Final[Mapping[str, Analysis]] = MappingProxyType(
-    {"exact": EXACT, "tolerant": TOLERANT, "vectors": VECTORS}
+
+def _exact(parameters: Mapping[str, Any]) -> Study:
+    """The study of exact matching: of the keys themselves, or of figures about them."""
+    output = take(parameters, "output", str, "parameters", exact.KEYS)
+    if output == exact.KEYS:
+        return ExactKeysStudy(exact.parse(parameters))
+    if output in aggregates.OUTPUTS:
+        return AggregatesStudy(aggregates.parse(parameters))
+    known = ", ".join((exact.KEYS, *aggregates.OUTPUTS))
+    raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {known}.")
+
+
+def _vectors(parameters: Mapping[str, Any]) -> Study:
+    return VectorStudy(vectors.parse(parameters))
+
+
+METHODS: Final[Mapping[str, Callable[[Mapping[str, Any]], Study]]] = MappingProxyType(
+    {"exact": _exact, "tolerant": TOLERANT.parse, "vectors": _vectors}
 )
-"""The methods by what `method` in `[parameters]` says. Each gets the parameters without that word."""
+"""What reads `[parameters]`, without the word `method`, by what that word says."""
 
 
 class Matching:
@@ -36,7 +56,7 @@ class Matching:
             raise UsageError(
                 f"There is no method {word!r} of matching.", f"Known are {', '.join(sorted(METHODS))}."
             )
-        return METHODS[word].parse({key: value for key, value in parameters.items() if key != "method"})
+        return METHODS[word]({key: value for key, value in parameters.items() if key != "method"})
 
 
 MATCHING: Final = Matching()

@@ -23,6 +23,9 @@ from smc.forms import Role
 MAX_KEYS: Final = 16
 """Most key columns of one job."""
 
+KEY_PARAMETERS: Final = ("keys", "normalization", "duplicates")
+"""The keys that `parse_keys` reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyParameters:

@@ -13,7 +13,7 @@ Reference: Bellare, Kilian and Rogaway, The security of the cipher block chainin
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -57,9 +57,9 @@ class KeyedRows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def plain(self) -> list[tuple[object, ...]]:
+    def plain(self) -> list[tuple[Hashable, ...]]:
         """The keys themselves."""
-        parts: list[Sequence[object]] = list(self.texts)
+        parts: list[Sequence[Hashable]] = list(self.texts)
         if self.copies is not None:
             parts.append(self.copies.tolist())
         return list(zip(*parts, strict=True))

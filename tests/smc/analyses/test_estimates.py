@@ -20,10 +20,9 @@ from tests.smc.analyses import (
     clustering_runs,
     statistics_runs,
     test_clustering_matched,
-    test_vectors,
     vertical_runs,
 )
-from tests.smc.analyses.matching import aggregates_runs
+from tests.smc.analyses.matching import aggregates_runs, test_vectors
 from tests.smc.analyses.matching import test_tolerant as tolerant_runs
 from tests.smc.analyses.test_statistics_exact import QUERIES
 from tests.smc.analyses.test_statistics_exact import job as exact_job

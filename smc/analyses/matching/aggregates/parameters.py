@@ -1,6 +1,8 @@
 """What is computed over an intersection: the values, their bounds and their part of epsilon.
 
 [parameters]
+method = "exact"
+keys = ["insurance_number"]          # with the rest of smc.analyses.records.key_parameters
 output = "size" | "statistics" | "shares"
 epsilon = "0.5"                      # optional; not with shares
 [[parameters.values]]                # statistics need one at least, shares may have some
@@ -22,6 +24,8 @@ from smc.analyses.columns import Schema
 from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.neighbours import Neighbours
 from smc.analyses.parameters import reject_unknown, take
+from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
+from smc.analyses.records.keys import ERROR
 from smc.analyses.records.numbers import loss_term, number
 from smc.errors import UsageError
 from smc.forms import Role
@@ -70,21 +74,37 @@ class AggregateParameters:
     """What is computed.
 
     Attributes:
+        keys: by which rows are matched.
         output: one of `OUTPUTS`.
         values: the columns, in the order of the job.
         epsilon: of the whole release, or None for exact results.
-        substitutes: whether the row that stands for a key can be replaced by another one of the same key when
-            a row is taken away: so it is if a side's keys can repeat.
     """
 
+    keys: KeyParameters
     output: str
     values: tuple[ValueColumn, ...] = ()
     epsilon: Fraction | None = None
-    substitutes: bool = False
 
     def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that a side brings: keys, then values that are not keys."""
+        return tuple(dict.fromkeys((*self.keys.columns, *self.value_columns(role))))
+
+    def value_columns(self, role: Role) -> tuple[str, ...]:
         """The value columns that a side brings."""
         return tuple(value.column for value in self.values if value.side is role)
+
+    @property
+    def substitutes(self) -> bool:
+        """Whether another row of the same key can take a row's place when it is taken away.
+
+        So it is if a side's keys can repeat.
+        """
+        return self.keys.duplicates != ERROR
+
+    @property
+    def releases_exactly(self) -> bool:
+        """Whether figures about several persons are released without noise; shares are not figures."""
+        return self.epsilon is None and self.output != SHARES
 
     @property
     def noisy_epsilon(self) -> Fraction:
@@ -95,20 +115,15 @@ class AggregateParameters:
 NEIGHBOURS: Final = Neighbours(1, rows_public=True)
 """What the guarantee is about: one person is one row, and the numbers of rows are public."""
 
-KEYS: Final = ("output", "values", "epsilon")
-"""The keys of `[parameters]` that `parse_aggregates` reads."""
 
-
-def parse_aggregates(parameters: Mapping[str, Any], *, substitutes: bool) -> AggregateParameters:
-    """Read the keys of this module; the others are the caller's.
-
-    Args:
-        parameters: the `[parameters]` of a job.
-        substitutes: whether keys of a side can repeat.
+def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
+    """Read `[parameters]` without `method`.
 
     Raises:
-        UsageError: a key is impossible, or does not fit the output.
+        UsageError: a key is unknown, missing or impossible, or does not fit the output.
     """
+    keys = parse_keys(parameters, "parameters")
+    reject_unknown(parameters, (*KEY_PARAMETERS, "output", "values", "epsilon"), "parameters")
     output = take(parameters, "output", str, "parameters")
     if output not in OUTPUTS:
         raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
@@ -128,7 +143,7 @@ def parse_aggregates(parameters: Mapping[str, Any], *, substitutes: bool) -> Agg
                 "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
             )
         epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
-    return AggregateParameters(output, values, epsilon, substitutes)
+    return AggregateParameters(keys, output, values, epsilon)
 
 
 def _value(table: Any, place: str) -> ValueColumn:
@@ -160,7 +175,7 @@ def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Dec
     """
     place = f"{value.side.value}'s column {value.column!r}"
     if schema is None or schema.kind not in NUMERIC or schema.scale > MAX_SCALE:
-        raise UsageError(f"{place} is no column of numbers.", "Name an integer or decimal column.")
+        raise UsageError(f"{place} is not a column of numbers.", "Name an integer or decimal column.")
     lower = _held(value.lower, schema.lower, schema.scale, place)
     upper = _held(value.upper, schema.upper, schema.scale, place)
     if not clamped:
@@ -190,7 +205,7 @@ def sensitivity(bounds: Bounds, *, substitutes: bool) -> int:
 
     Args:
         bounds: of the values.
-        substitutes: as in `AggregateParameters`.
+        substitutes: as `AggregateParameters.substitutes`.
     """
     once = max(bounds.magnitude, bounds.upper - bounds.lower, 1)
     return 2 * once if substitutes else once

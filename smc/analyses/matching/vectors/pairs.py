@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.vectors.scores import TILE_ROWS, Measure, Whole, cost_scores, scores, tiles
+from smc.analyses.matching.vectors.scores import TILE_ROWS, VectorMeasure, Whole, cost_scores, scores, tiles
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
@@ -23,7 +23,7 @@ from smc.secret.ints import SecretInts
 Bit = NDArray[np.uint8]
 
 
-def alike(session: Session, measure: Measure, own: Whole, alice: int, bob: int) -> Bit:
+def alike(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob: int) -> Bit:
     """The matches of all pairs.
 
     Args:
@@ -67,7 +67,7 @@ def _strips(alice: int, bob: int) -> Iterator[slice]:
     return (slice(start, min(start + step, alice)) for start in range(0, alice, step))
 
 
-def _nearest(session: Session, measure: Measure, words: NDArray[np.uint64]) -> Bit:
+def _nearest(session: Session, measure: VectorMeasure, words: NDArray[np.uint64]) -> Bit:
     ranks = []
     for rank in range(measure.parameters.nearest):
         bits = argmin_one_hot.one_hot(session, words, measure.differences)
@@ -95,7 +95,7 @@ def matched(session: Session, bits: Bit, bob: int) -> tuple[SecretInts, SecretIn
     return alice, bob_rows
 
 
-def plain_alike(measure: Measure, alice: Whole, bob: Whole) -> NDArray[np.bool_]:
+def plain_alike(measure: VectorMeasure, alice: Whole, bob: Whole) -> NDArray[np.bool_]:
     """The same in the clear; of equal scores the earlier row is nearer."""
     found = measure.plain(alice, bob)
     if measure.limit is not None:
@@ -107,7 +107,7 @@ def plain_alike(measure: Measure, alice: Whole, bob: Whole) -> NDArray[np.bool_]
     return bits.reshape(len(alice), -1)
 
 
-def cost(measure: Measure, alice: int, bob: int) -> Cost:
+def cost(measure: VectorMeasure, alice: int, bob: int) -> Cost:
     """The exact cost of `alike`: flights and bytes, without the set-up of oblivious transfer."""
     total = Cost()
     for strip in _strips(alice, bob):
@@ -124,7 +124,7 @@ def cost(measure: Measure, alice: int, bob: int) -> Cost:
     return total
 
 
-def cost_matched(measure: Measure, alice: int, bob: int) -> Cost:
+def cost_matched(measure: VectorMeasure, alice: int, bob: int) -> Cost:
     """The exact cost of `matched`."""
     bits = alice * bob * max(1, measure.parameters.nearest)
     total = mux.cost_to_words(bits)

@@ -41,7 +41,7 @@ TILE_ROWS: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class VectorMeasure:
     """What is public of vectors and their scores.
 
     Attributes:
@@ -61,7 +61,7 @@ class Measure:
     columns: FixedPointColumns | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, parameters: VectorParameters, schemas: Mapping[str, Schema]) -> Measure:
+    def of(cls, parameters: VectorParameters, schemas: Mapping[str, Schema]) -> VectorMeasure:
         """The measure of a job.
 
         Raises:
@@ -136,7 +136,7 @@ def tiles(count: int) -> Iterator[slice]:
     return (slice(start, min(start + TILE_ROWS, count)) for start in range(0, count, TILE_ROWS))
 
 
-def scores(session: Session, measure: Measure, own: Whole, alice: int, bob: int) -> Word:
+def scores(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob: int) -> Word:
     """Shares of the scores of a tile.
 
     Args:
@@ -180,11 +180,11 @@ def _sums(vectors: Whole) -> Word:
     return result
 
 
-def _entries(measure: Measure, alice: int, bob: int) -> tuple[Entries, Entries]:
+def _entries(measure: VectorMeasure, alice: int, bob: int) -> tuple[Entries, Entries]:
     """Alice's and Bob's rows that choose: the first half of hers, for the other half all of his."""
     return Entries(alice // 2, measure.bits), Entries(bob, measure.bits)
 
 
-def cost_scores(measure: Measure, alice: int, bob: int) -> Cost:
+def cost_scores(measure: VectorMeasure, alice: int, bob: int) -> Cost:
     """The exact cost of `scores`: flights and bytes, without the set-up of oblivious transfer."""
     return repeated.cost(*_entries(measure, alice, bob), (bob, alice - alice // 2), measure.width, first=True)

@@ -1,4 +1,4 @@
-"""Matching of feature vectors: against the plain twin and in numbers, its cost, limits and messages."""
+"""Matching of feature vectors: against the reference and in numbers, its cost, limits and messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import pytest
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
-from smc.analyses.matching.analysis import METHODS
+from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors import scores as vector_scores
-from smc.analyses.matching.vectors.scores import Measure
-from smc.analyses.matching.vectors.study import VECTORS
+from smc.analyses.matching.vectors.parameters import parse
+from smc.analyses.matching.vectors.scores import VectorMeasure
+from smc.analyses.matching.vectors.study import VectorStudy
 from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
@@ -46,7 +47,7 @@ EVERY = [
 
 
 def parsed(text=NEAR):
-    return VECTORS.parse(tomllib.loads(text))
+    return VectorStudy(parse(tomllib.loads(text)))
 
 
 def table(values):
@@ -88,7 +89,7 @@ def pairs(first, second):
 
 
 def declared_cost(study, alice, bob, recipients=BOTH):
-    measure = Measure.of(study.parameters, SCHEMAS)
+    measure = VectorMeasure.of(study.parameters, SCHEMAS)
     bits = alice * bob * max(1, study.parameters.nearest)
     total = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, alice, bob)
     return total + opening.cost_bits(bits, recipients)
@@ -136,7 +137,7 @@ def test_distances_are_in_real_units():
 def test_cosines_are_off_by_the_rounding_only():
     first, second = integers(-900, 900, (60, 3)), integers(-900, 900, (60, 3))
     study = parsed(COSINE + 'threshold = "0"\nprecision = 12\n')
-    measure = Measure.of(study.parameters, SCHEMAS)
+    measure = VectorMeasure.of(study.parameters, SCHEMAS)
     found = -measure.plain(measure.whole(table(first)), measure.whole(table(second))) / 2047**2
     lengths = np.sqrt((first**2).sum(axis=1))[:, None] * np.sqrt((second**2).sum(axis=1))[None]
     # either vector is off by at most half a unit of 2**-11 in each of three coordinates
@@ -242,7 +243,7 @@ def test_a_gate_that_raises_keeps_everything_closed():
 
 
 def test_outcomes_are_json_and_registered():
-    assert METHODS["vectors"] is VECTORS
+    assert MATCHING.parse({"method": "vectors", **tomllib.loads(NEAR)}) == parsed()
     for outcome in joint(parsed(COLUMNS + "nearest = 1\n"), *pair_of_tables(4, 4)):
         assert json.loads(json.dumps(asdict(outcome)))
 

@@ -1,0 +1,136 @@
+"""Exact matching that keeps the intersection secret: what is checked, and who learns what.
+
+Recipients get figures over the rows that both sides have, or both parties shares of their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from smc.analyses.columns import Data, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.loss import Loss
+from smc.analyses.matching.aggregates.checks import check_rows
+from smc.analyses.matching.aggregates.cost import estimate
+from smc.analyses.matching.aggregates.leakage import leakage, shows_rows
+from smc.analyses.matching.aggregates.parameters import (
+    MAX_DELTA,
+    SHARES,
+    AggregateParameters,
+    declared,
+    distributions,
+)
+from smc.analyses.matching.aggregates.reference import reference
+from smc.analyses.matching.aggregates.run import run
+from smc.analyses.outcome import Outcome
+from smc.analyses.records.joint_keys import check_key_rows
+from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+from smc.secret.bounds import Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatesStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say."""
+
+    parameters: AggregateParameters
+
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
+        """The key columns, and the values."""
+        return {role: self.parameters.columns(role) for role in Role}
+
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check that keys can be keys, and that values are numbers with bounds, for which noise can be drawn.
+
+        Raises:
+            UsageError: says which column of which side and how to fix it.
+        """
+        schemas = {Role.ALICE: alice, Role.BOB: bob}
+        for role in Role:
+            check_keys(self.parameters.keys, schemas[role], role)
+        clamped = self.parameters.epsilon is not None
+        every = [
+            declared(value, schemas[value.side].get(value.column), clamped=clamped)
+            for value in self.parameters.values
+        ]
+        distributions(self.parameters, tuple(Bounds(each.lower, each.upper) for each in every))
+
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
+        """Shares go to both parties, figures to one at least.
+
+        Raises:
+            UsageError: the job names others.
+        """
+        if not recipients:
+            raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
+        if self.parameters.output == SHARES and len(recipients) < len(Role):
+            raise UsageError("Shares are of use to both parties only.", "Name alice and bob as recipients.")
+
+    def facts(self, recipients: frozenset[Role]) -> Facts:
+        """Figures over the intersection are exact, noisy or stay shared.
+
+        Exact sums are about single rows where somebody gets the sum of its own column.
+        """
+        epsilon = self.parameters.epsilon
+        return Facts(
+            pairs_by_position=False,
+            matches=True,
+            row_results=shows_rows(self.parameters, recipients),
+            comparison_type=None,
+            exact=self.parameters.releases_exactly,
+            sorts_by=frozenset(),
+            loss=Loss() if epsilon is None else Loss(epsilon, MAX_DELTA),
+        )
+
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
+        """Recipients learn figures."""
+        return leakage(self.parameters, recipients)
+
+    def preview(
+        self,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
+        """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
+
+        def look() -> None:
+            numbers = check_key_rows(self.parameters.keys, data, role, limits)
+            check_rows(self.parameters, numbers, data, role, limits, peer)
+
+        return Preview.of(look)
+
+    def cost(
+        self,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+        limits: Limits,
+    ) -> Estimate:
+        """Exact rounds and bytes, where the declarations of all values are known."""
+        del key_bits
+        return estimate(self.parameters, schemas, recipients, rows, limits)
+
+    def run(
+        self,
+        session: Session,
+        data: Data,
+        recipients: frozenset[Role],
+        release: Release,
+    ) -> Outcome:
+        """The joint run, one side; see `smc.analyses.matching.aggregates.run`."""
+        self.check_recipients(recipients)
+        return run(self.parameters, session, data, recipients, release)
+
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """Exact figures; of shares, Alice has the values of the matches and Bob zeros."""
+        self.check_recipients(recipients)
+        return reference(self.parameters, alice, bob, recipients)

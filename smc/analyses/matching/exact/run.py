@@ -1,0 +1,57 @@
+"""The joint run of an exact matching that shows keys, one side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.columns import Data
+from smc.analyses.disclosure.figures import Rows
+from smc.analyses.disclosure.release import Release
+from smc.analyses.matching.exact.cost import receiver_of
+from smc.analyses.matching.exact.outcome import matches
+from smc.analyses.outcome import Outcome
+from smc.analyses.records.joint_keys import key_rows
+from smc.analyses.records.key_parameters import KeyParameters
+from smc.forms import Role
+from smc.protocols.exchange.row_counts import RowCount
+from smc.protocols.intersection import exact
+from smc.protocols.session import Session
+from smc.secret.circuit_psi import align
+from smc.secret.ints import SecretInts
+
+
+def run(
+    parameters: KeyParameters, session: Session, data: Data, recipients: frozenset[Role], release: Release
+) -> Outcome:
+    """Find the keys of both sides.
+
+    Args:
+        parameters: the key columns.
+        session: this side.
+        data: the local columns.
+        recipients: who gets the keys.
+        release: gives them.
+
+    Raises:
+        DomainError: this party's keys repeat, or are missing; nothing was sent.
+        DisclosureRefused: a limit stands against the run, at both sides.
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    rows, peer_count = key_rows(session, parameters, data, release)
+    keys = rows.keys
+    release.intersection(lambda: (_size(session, keys, peer_count),))
+    counts = (len(keys), peer_count) if session.role is Role.ALICE else (peer_count, len(keys))
+    tell = len(recipients) == len(Role)
+    found: NDArray[np.bool_] | None
+    if session.role is receiver_of(recipients, *counts):
+        found = release.protocol(Rows(), exact.receive, session, keys, peer_count, tell=tell)
+    else:
+        found = release.protocol(Rows(), exact.send, session, keys, peer_count, tell=tell)
+    return matches(parameters, data, None if found is None else rows.numbers[found])
+
+
+def _size(session: Session, keys: NDArray[np.uint64], peer_count: RowCount) -> SecretInts:
+    """How many keys both sides have, one secret number, before a protocol shows of what they are."""
+    nothing = np.zeros((len(keys), 0), dtype=np.int64)
+    return align(session, keys, peer_count, nothing, (), ()).size()

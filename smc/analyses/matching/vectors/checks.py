@@ -1,0 +1,33 @@
+"""What is checked of the rows of a matching of feature vectors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.analyses.columns import Data, Schema
+from smc.analyses.matching.vectors.parameters import VectorParameters
+from smc.errors import DomainError
+
+MAX_PAIRS: Final = 1 << 28
+"""Most pairs of one job, each rank counted."""
+
+
+def feature_schemas(parameters: VectorParameters, data: Data) -> dict[str, Schema]:
+    """The declarations of the features."""
+    return {name: data[name].schema for name in parameters.columns}
+
+
+def check_counts(parameters: VectorParameters, alice: int, bob: int) -> None:
+    """Check the numbers of rows.
+
+    Raises:
+        DomainError: a side has too few or both together too many.
+    """
+    if not alice or bob < max(1, parameters.nearest):
+        raise DomainError(
+            f"Alice has {alice} rows and Bob has {bob}; there is nothing to match with.", "Bring more rows."
+        )
+    if alice * bob * max(1, parameters.nearest) > MAX_PAIRS:
+        raise DomainError(
+            f"{alice} times {bob} rows make too many pairs; all are compared.", "Match smaller sets."
+        )

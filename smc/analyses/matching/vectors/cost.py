@@ -1,0 +1,44 @@
+"""What a matching of feature vectors costs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.analyses.disclosure.costs import cost_test
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.matching.vectors import pairs as vector_pairs
+from smc.analyses.matching.vectors.outcome import ROUTE
+from smc.analyses.matching.vectors.scores import VectorMeasure
+from smc.analyses.memory import MEBI, Memory
+from smc.analyses.study import Estimate
+from smc.forms import Role
+from smc.protocols.exchange.row_counts import counts_cost
+from smc.protocols.transfer_costs import SETUP_COST
+from smc.secret import opening
+from smc.secret.bounds import Bounds
+
+_SECONDS_PER_BYTE: Final = 8e-9
+_MEMORY: Final = Memory(60 * MEBI, 90_000)
+
+
+def estimate(
+    measure: VectorMeasure, nearest: int, recipients: frozenset[Role], rows: int, limits: Limits
+) -> Estimate:
+    """Exact rounds and bytes of a run in a fresh session.
+
+    Args:
+        measure: of the job.
+        nearest: how many of Bob's rows each of Alice's gets, 0 for a threshold.
+        recipients: who learns the pairs.
+        rows: of each side.
+        limits: of both policies; there are as many matches as they ask for.
+    """
+    count = max(1, rows)
+    cost = SETUP_COST + counts_cost(1) + vector_pairs.cost(measure, count, count)
+    if limits.counts_matches:
+        cost += vector_pairs.cost_matched(measure, count, count)
+        most = Bounds(0, count)
+        cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
+    cost += opening.cost_bits(count * count * max(1, nearest), recipients)
+    seconds = _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
+    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, ROUTE, _MEMORY.at(count))
