@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from smc.analyses.registry import ANALYSES
 from tests.architecture.source import PACKAGES, imports, modules, nodes, within
 
 FLOORS = (
@@ -66,13 +67,9 @@ FLOORS = (
     ("smc.analyses.study",),
     ("smc.analyses.records",),
     (
-        *("smc.analyses.comparison", "smc.analyses.preparation", "smc.analyses.clustering"),
-        *(
-            "smc.analyses.matching.exact",
-            "smc.analyses.matching.aggregates",
-            "smc.analyses.matching.tolerant",
-        ),
-        *("smc.analyses.matching.vectors", "smc.analyses.statistics"),
+        *(f"smc.analyses.{name}" for name in sorted({*ANALYSES} - {"matching"})),
+        *("smc.analyses.matching.exact", "smc.analyses.matching.aggregates"),
+        *("smc.analyses.matching.tolerant", "smc.analyses.matching.vectors"),
     ),
     ("smc.analyses.matching",),
     ("smc.analyses.registry",),
