@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, Registers, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
-from smc.analyses.matching.tolerant.run import MARK, Linkage, Links, Registers, marks_of
 from smc.forms import Role
 from smc.secret import msb, mux, pairing
 from smc.secret.bounds import Bounds

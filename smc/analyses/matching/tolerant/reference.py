@@ -1,121 +1,43 @@
-"""Tolerant matching in the clear: the same rule with the same blocking, and over all pairs as a yardstick."""
+"""What a tolerant matching gives in the clear."""
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
-from numpy.typing import NDArray
 
-from smc.analyses.matching.tolerant.encoding import Filters
-from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
-from smc.analyses.matching.tolerant.places import stretches
-from smc.analyses.matching.tolerant.records import Records
-from smc.analyses.matching.tolerant.similarity import Rule, sizes_of
-
-Links = NDArray[np.int64]
-
-_STRIPE_ROWS: Final = 1000
+from smc.analyses.columns import Data
+from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
+from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.plain import plain_links
+from smc.analyses.matching.tolerant.preview import preview_rows
+from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
+from smc.analyses.outcome import Outcome
+from smc.forms import Role
 
 
-def plain_links(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs that `smc.analyses.matching.tolerant.run` finds, before a largest assignment.
+def reference(
+    parameters: TolerantParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+) -> tuple[Outcome, Outcome]:
+    """The same rule in the clear; a partner's number is its row.
 
-    Args:
-        parameters: of the job.
-        alice: Alice's records.
-        bob: Bob's.
-
-    Returns:
-        Alice's and Bob's row of each pair, shape (k, 2), sorted.
+    Of largest assignments, where there are several, it may find another one than the joint run.
     """
-    pairs = compared_pairs(parameters, alice, bob)
-    if parameters.one_to_one == GREEDY:
-        pairs = _nearest(pairs, len(alice), len(bob), parameters.rounds)
-    return np.unique(pairs[:, :2], axis=0)
-
-
-def compared_pairs(parameters: TolerantParameters, alice: Records, bob: Records) -> Links:
-    """The pairs that are alike, once for each pass in which their rows meet.
-
-    Returns:
-        Alice's row, Bob's row and the pair's score, shape (k, 3), pass by pass.
-    """
-    rule = parameters.rule
-    found = [np.empty((0, 3), dtype=np.int64)]
-    ranks = np.arange(parameters.bucket)
-    for first, second in zip(alice.layouts, bob.layouts, strict=True):
-        for part in stretches(*first.rows.shape):
-            rows = (first.rows[part], second.rows[part])
-            left, right = alice.sizes(rows[0])[:, :, None], bob.sizes(rows[1])[:, None]
-            bits = [side.bits(own).astype(np.float32) for side, own in zip((alice, bob), rows, strict=True)]
-            overlaps = (bits[0] @ bits[1].transpose(0, 2, 1)).astype(np.int64)
-            scores = (overlaps << (rule.tie_bits + 1)) + rule.most_score
-            scores += rule.score_part(left, ranks[:, None]) + rule.score_part(right, ranks)
-            block, i, j = np.nonzero(alike(rule, overlaps, left, right))
-            found.append(np.stack([rows[0][block, i], rows[1][block, j], scores[block, i, j]], axis=1))
-    return np.concatenate(found)
-
-
-def _nearest(pairs: Links, rows: int, columns: int, rounds: int) -> Links:
-    """Round after round the pairs that come first of all that either row has left.
-
-    Args:
-        pairs: as of `compared_pairs`; of equal scores of a row the first comes first.
-        rows: Alice's.
-        columns: Bob's.
-        rounds: at least 1.
-    """
-    last = len(pairs)
-    place = np.empty(last, dtype=np.int64)
-    place[np.argsort(-pairs[:, 2], kind="stable")] = np.arange(last)
-    chosen = np.zeros(last, dtype=np.bool_)
-    left = np.ones(last, dtype=np.bool_)
-    for _ in range(rounds):
-        mutual = left.copy()
-        for side, count in ((0, rows), (1, columns)):
-            first = np.full(count, last)
-            np.minimum.at(first, pairs[left, side], place[left])
-            mutual &= place == first[pairs[:, side]]
-        chosen |= mutual
-        for side, count in ((0, rows), (1, columns)):
-            taken = np.zeros(count, dtype=np.bool_)
-            taken[pairs[mutual, side]] = True
-            left &= ~taken[pairs[:, side]]
-    return pairs[chosen]
-
-
-def all_links(rule: Rule, alice: Filters, bob: Filters) -> Links:
-    """All pairs of rows that are alike, whether or not they would meet in a bucket.
-
-    Args:
-        rule: when they are.
-        alice: Alice's filters.
-        bob: Bob's.
-
-    Returns:
-        As `plain_links`.
-    """
-    found = [np.empty((0, 2), dtype=np.int64)]
-    sizes = sizes_of(bob.rows)
-    right = bob.rows.astype(np.float32).T
-    for start in range(0, len(alice.rows), _STRIPE_ROWS):
-        left = alice.rows[start : start + _STRIPE_ROWS]
-        overlaps = (left.astype(np.float32) @ right).astype(np.int64)
-        links = np.argwhere(alike(rule, overlaps, sizes_of(left)[:, None], sizes))
-        links[:, 0] += start
-        found.append(links)
-    return np.concatenate(found)
-
-
-def alike(rule: Rule, overlaps: Links, left: Links, right: Links) -> NDArray[np.bool_]:
-    """Which pairs are alike.
-
-    Args:
-        rule: when they are.
-        overlaps: ones in common.
-        left: sizes of Alice's filters, `ABSENT` for empty ones.
-        right: of Bob's.
-    """
-    margins = (overlaps << (rule.exponent + 1)) + rule.margin_part(left) + rule.margin_part(right)
-    return margins >= 0
+    sides = dict(zip(Role, (alice, bob), strict=True))
+    counts = {role: count_rows(parameters, data) for role, data in sides.items()}
+    texts = {role: read_texts(parameters, data) for role, data in sides.items()}
+    for role in Role:
+        preview_rows(parameters, texts[role], counts[role]).require()
+    buckets = parameters.buckets(tuple(counts.values()))
+    links = np.empty((0, 2), dtype=np.int64)
+    notes: dict[Role, tuple[str, ...]] = dict.fromkeys(Role, NO_ROWS)
+    if all(counts.values()):
+        records = {role: prepare(parameters, texts[role], buckets) for role in Role}
+        links = plain_links(parameters, records[Role.ALICE], records[Role.BOB])
+        notes = {role: notes_of(parameters, records[role]) for role in Role}
+    first, second = ordered(parameters, links).T
+    outcomes = [
+        pairs_table(parameters, counts, sides[role], rows, partners + 1, notes[role])
+        if role in recipients
+        else Outcome((), KEPT, details_of(parameters, counts))
+        for role, rows, partners in zip(Role, (first, second), (second, first), strict=True)
+    ]
+    return outcomes[0], outcomes[1]

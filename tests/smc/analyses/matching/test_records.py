@@ -13,7 +13,7 @@ from smc.analyses.matching.tolerant.assignment import largest_assignment
 from smc.analyses.matching.tolerant.blocking import EMPTY, KeyPart, lay_out
 from smc.analyses.matching.tolerant.encoding import Field, encode, grams
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
-from smc.analyses.matching.tolerant.reference import alike
+from smc.analyses.matching.tolerant.plain import alike
 from smc.analyses.matching.tolerant.similarity import ABSENT, MAX_ONES, Rule, sizes_of
 from smc.errors import UsageError
 

@@ -13,8 +13,8 @@ from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.matching.tolerant import places
+from smc.analyses.matching.tolerant.plain import all_links, plain_links
 from smc.analyses.matching.tolerant.records import prepare, read_texts
-from smc.analyses.matching.tolerant.reference import all_links, plain_links
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation

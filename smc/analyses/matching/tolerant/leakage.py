@@ -1,0 +1,44 @@
+"""Who learns what from a tolerant matching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from smc.analyses.disclosure.limits import ASKED
+from smc.analyses.matching.tolerant.parameters import GREEDY, LARGEST, NONE, TolerantParameters
+from smc.analyses.study import Leakage
+from smc.forms import Role
+
+_PARTNER: Final = "and for each a number that stands for the other side's row in this run alone"
+_PASSES: Final = (
+    "of each pair in which passes its rows met: that their blocking keys agree, or their hashes happen to"
+)
+_LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
+    GREEDY: (
+        f"which of its own rows were paired, {_PARTNER}; not by which pass, "
+        "and nothing of other similar pairs",
+    ),
+    NONE: (f"which of its own rows are alike to rows of the other side, {_PARTNER}", _PASSES),
+    LARGEST: (
+        f"which of its own rows are alike to rows of the other side, {_PARTNER}; also the pairs that "
+        "the assignment leaves out",
+        _PASSES,
+    ),
+}
+
+
+def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
+    """Recipients learn their rows with a match and a number for each partner."""
+    gets = _LEARNS[parameters.one_to_one]
+    public = (
+        "how many rows each side has",
+        "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
+        *(
+            ()
+            if parameters.accept_overflow
+            else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
+        ),
+        f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
+    )
+    return Leakage(gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public)

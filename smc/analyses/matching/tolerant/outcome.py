@@ -1,0 +1,91 @@
+"""The tables and notes of a tolerant matching."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.analyses.columns import Data
+from smc.analyses.matching.tolerant.assignment import largest_assignment
+from smc.analyses.matching.tolerant.coverage import Coverage
+from smc.analyses.matching.tolerant.parameters import LARGEST, TolerantParameters
+from smc.analyses.matching.tolerant.records import Records
+from smc.analyses.outcome import Outcome, Table
+from smc.analyses.records.normalization import normalized
+from smc.forms import Role
+
+KEPT: Final = ("The matches went to the other party only.",)
+NO_ROWS: Final = ("A side has no rows, so nothing matches.",)
+ROUTE: Final = "Bloom filters compared bucket by bucket by oblivious transfer"
+
+
+def ordered(parameters: TolerantParameters, links: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The pairs of the result, as Alice's and Bob's numbers, in an order that both sides find alike."""
+    if parameters.one_to_one == LARGEST:
+        chosen = largest_assignment((int(left), int(right)) for left, right in links)
+        return np.array(chosen, dtype=np.int64).reshape(-1, 2)
+    return links[np.lexsort((links[:, 1], links[:, 0]))]
+
+
+def pairs_table(
+    parameters: TolerantParameters,
+    counts: Mapping[Role, int],
+    data: Data,
+    rows: NDArray[np.int64],
+    partners: NDArray[np.int64],
+    notes: tuple[str, ...],
+) -> Outcome:
+    """The table of a recipient.
+
+    Args:
+        parameters: of the job.
+        counts: rows of each role.
+        data: the local columns.
+        rows: the local rows of the pairs, from 0, shape (k,).
+        partners: numbers that stand for the peer's rows, from 1, shape (k,).
+        notes: remarks for people.
+    """
+    columns: dict[str, list[Any]] = {
+        "pair": list(range(1, len(rows) + 1)),
+        "row": (rows + 1).tolist(),
+        "partner": partners.tolist(),
+    }
+    for name in parameters.show:
+        texts = normalized(data[name], (), f"The column {name!r}")
+        columns[name] = [texts[row] for row in rows]
+    return Outcome((Table("pairs", columns),), notes, details_of(parameters, counts))
+
+
+def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...]:
+    """What people have to know of the pairs and of the local records."""
+    notes = [
+        "Rows count from 1. A pair has the same number in the tables of both recipients; a partner's number "
+        "stands for a row of the other side in this run alone."
+    ]
+    coverage = Coverage.of(parameters, records.layouts, len(records))
+    if any((*coverage.full, *coverage.keyless)):
+        notes.extend(coverage.notes)
+    empty = int((~records.filters.rows.any(axis=1)).sum())
+    if empty:
+        notes.append(f"{empty} of its own rows have no text in any field and match nothing.")
+    if records.filters.thinned:
+        notes.append(f"The filters of {records.filters.thinned} own rows were too full and lost some ones.")
+    return tuple(notes)
+
+
+def details_of(parameters: TolerantParameters, counts: Mapping[Role, int]) -> dict[str, Any]:
+    """What results say of the run; `counts` are the rows of each role."""
+    buckets = parameters.buckets(tuple(counts.values()))
+    return {
+        "route": ROUTE,
+        "engine": "oblivious",
+        "one_to_one": parameters.one_to_one,
+        "threshold": str(parameters.threshold),
+        "bits": parameters.bits,
+        "passes": len(parameters.blocking),
+        "buckets": buckets,
+        "compared": len(parameters.blocking) * buckets * parameters.bucket**2,
+    }

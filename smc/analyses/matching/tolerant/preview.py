@@ -1,0 +1,17 @@
+"""What a side sees of its own rows before a tolerant matching."""
+
+from __future__ import annotations
+
+from smc.analyses.matching.tolerant.coverage import Coverage
+from smc.analyses.matching.tolerant.parameters import TolerantParameters
+from smc.analyses.matching.tolerant.records import Texts, layouts
+from smc.analyses.study import Preview
+
+
+def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:
+    """What is known of the local rows when nothing is known of the other side's."""
+    if not rows:
+        return Preview()
+    coverage = Coverage.of(parameters, layouts(parameters, texts, parameters.buckets((rows,))), rows)
+    refusal = None if parameters.accept_overflow else coverage.refusal
+    return Preview(coverage.notes, coverage.details, refusal)
