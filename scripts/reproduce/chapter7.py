@@ -25,7 +25,7 @@ from page import PLOTS, Statement, judged, markdown, write
 
 from anonymizer.dp.ttest import SmoothTTest
 from smc.analyses.columns import Schema
-from smc.analyses.statistics.horizontal.study import STATISTICS
+from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.kinds.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
 from smc.analyses.statistics.plan import plan

@@ -10,7 +10,7 @@ from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.preparation.study import PREPARATION
-from smc.analyses.statistics.horizontal.study import STATISTICS
+from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.study import Analysis, Study
 
 

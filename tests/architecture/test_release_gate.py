@@ -43,7 +43,7 @@ SPOKEN = {
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.records.joint_keys",
-        "smc.analyses.statistics.horizontal.noisy",
+        "smc.analyses.statistics.noisy",
         "smc.analyses.statistics.vertical.run",
     },
     "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.run"},

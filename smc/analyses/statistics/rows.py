@@ -21,7 +21,7 @@ class LocalRows:
 
     Attributes:
         columns: held values by column name, shape (count,) each.
-        persons: own numbers of the persons that the rows are about, from 0, shape (count,).
+        persons: numbers of the persons that the rows are about, from 0, shape (count,).
         count: number of rows.
     """
 

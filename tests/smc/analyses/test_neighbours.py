@@ -18,7 +18,7 @@ from smc.analyses.clustering.sides import check_sides
 from smc.analyses.columns import Column, Schema
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
 from smc.analyses.neighbours import Neighbours
-from smc.analyses.statistics.horizontal.noisy import local
+from smc.analyses.statistics.noisy import local
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import LocalRows
 from smc.forms import Role

@@ -14,7 +14,7 @@ import pytest
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.runner import run_study
-from smc.analyses.statistics.horizontal.study import run_cost
+from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role

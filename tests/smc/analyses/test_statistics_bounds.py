@@ -15,7 +15,7 @@ from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.crowds import Crowds, told_apart
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.runner import run_study
-from smc.analyses.statistics.horizontal.study import STATISTICS
+from smc.analyses.statistics.analysis import STATISTICS
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair

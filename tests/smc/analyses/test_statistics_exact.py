@@ -13,8 +13,8 @@ from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.loss import Loss
 from smc.analyses.runner import run_study
+from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.horizontal.exact import MARGIN, Tables
-from smc.analyses.statistics.horizontal.study import run_cost
 from smc.analyses.statistics.rows import LocalRows
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role

@@ -7,7 +7,7 @@ import pytest
 
 from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.statistics.horizontal.study import run_cost
+from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.parameters import MAX_DELTA
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError

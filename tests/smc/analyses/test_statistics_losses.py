@@ -18,8 +18,8 @@ import pytest
 
 from anonymizer.dp.audit import clopper_pearson
 from smc.analyses.columns import Column
-from smc.analyses.statistics.horizontal.noisy import local
 from smc.analyses.statistics.kinds.quantiles import Quantile
+from smc.analyses.statistics.noisy import local
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import LocalRows
 from smc.forms import Role

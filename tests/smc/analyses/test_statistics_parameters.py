@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.columns import Schema
-from smc.analyses.statistics.horizontal.study import STATISTICS
+from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plan import plan
 from smc.errors import UsageError
 from smc.forms import Role

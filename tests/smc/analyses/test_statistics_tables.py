@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.statistics.horizontal.study import run_cost
+from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.kinds.chi_square import SIMULATED, exact_test, noisy_test, survival
 from smc.protocols.coins import TOSS_COST
 from smc.secret.gaussian import DiscreteGaussian

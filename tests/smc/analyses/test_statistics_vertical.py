@@ -12,11 +12,11 @@ from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.runner import run_study
-from smc.analyses.statistics.horizontal import noisy
+from smc.analyses.statistics import noisy
 from smc.analyses.statistics.plan import plan
 from smc.analyses.statistics.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.contract import run_cost
+from smc.analyses.statistics.vertical.cost import run_cost
 from smc.analyses.statistics.vertical.run import Brought, planned
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.channel.vectors import Residues

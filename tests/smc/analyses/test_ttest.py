@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.runner import run_study
-from smc.analyses.statistics.horizontal import noisy
-from smc.analyses.statistics.horizontal.study import STATISTICS, run_cost
+from smc.analyses.statistics import noisy
+from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.kinds.draws import chi_squares, noise_like, normals
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical, two_sided
 from smc.analyses.statistics.plan import plan

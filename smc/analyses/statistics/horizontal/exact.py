@@ -28,6 +28,7 @@ from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.moments import Clamp, Clamped
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
+from smc.analyses.statistics.outcome import Reported
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import groups, resolve
 from smc.analyses.statistics.query import Query
@@ -215,6 +216,20 @@ class Tables:
             notes += (f"{self.query.name}: no test, as cells are withheld.",)
         columns = {**labels, "count": entries, "lower_95": list(entries), "upper_95": list(entries)}
         return Result(value, table=columns, notes=notes)
+
+
+def tables_of(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:
+    """The tables of all queries.
+
+    Raises:
+        UsageError: a query does not fit its columns.
+    """
+    return [Tables.of(query, parameters, schemas) for query in parameters.queries]
+
+
+def reported_of(tables: Tables, results: Sequence[tuple[str | None, Result]]) -> list[Reported]:
+    """The results of a query's tables, for `smc.analyses.statistics.outcome`."""
+    return [(tables.query, tables.statistic, group, result) for group, result in results]
 
 
 def _row(table: OpenedTable) -> list[tuple[bool, int, int]]:

@@ -1,7 +1,7 @@
 """Statistics over matched rows: the run, when each side has columns of its own about the same persons.
 
 Rows are aligned in secret by their keys (`smc.secret.circuit_psi`), sums over the matches are formed of both
-sides' columns (`vertical_sums.py`), and from there on noise, small groups and results are as for rows of
+sides' columns (`sums.py`), and from there on noise, small groups and results are as for rows of
 both. Nobody learns which rows match, nor how many but for the noise.
 
 How many rows each side brings is public, so neighbouring inputs have one row of a side replaced, which can
@@ -26,13 +26,13 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.loss import Loss
 from smc.analyses.outcome import Outcome
 from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
-from smc.analyses.statistics.horizontal import noisy
+from smc.analyses.statistics import noisy
 from smc.analyses.statistics.kinds.statistic import Word
-from smc.analyses.statistics.outcome import EXACT_DETAILS, Reported, kept_from, noisy_details, told
+from smc.analyses.statistics.outcome import Reported, kept_from, noisy_details, told
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.plan import Planned, plan
 from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.rows import Ints
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.schemas import read, written
@@ -137,7 +137,7 @@ def run(
     """
     role = session.role
     brought = Brought.of(parameters, vertical, data, role)
-    schemas = _schemas(data, vertical.values(role))
+    schemas = schemas_of(data, vertical.values(role))
     declared = written(schemas.values())
     peer_count, length = exchange_counts(
         session, [len(brought.keyed), len(declared)], most=[parameters.maximum_rows, MAX_BYTES]
@@ -163,35 +163,12 @@ def run(
     opened = noisy.opened(session, plans, words, recipients, release)
     if opened is None:
         return kept_from(details)
-    reported = _reported(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
+    reported = reported_of(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
     return told(parameters, reported, details, noisy=True)
 
 
-def reference(
-    parameters: StatisticsParameters, vertical: Vertical, alice: Data, bob: Data, recipients: frozenset[Role]
-) -> tuple[Outcome, Outcome]:
-    """The exact statistics of the joined table."""
-    first, second = (
-        Brought.of(parameters, vertical, data, role) for role, data in zip(Role, (alice, bob), strict=True)
-    )
-    places = {key: place for place, key in enumerate(second.keyed.plain())}
-    common = [(i, places[key]) for i, key in enumerate(first.keyed.plain()) if key in places]
-    joined = np.array(common, dtype=np.int64).reshape(-1, 2)
-    columns = {
-        name: column[joined[:, side]]
-        for side, brought in enumerate((first, second))
-        for name, column in brought.columns.items()
-    }
-    rows = LocalRows(columns, np.arange(len(joined)), len(joined))
-    plans = plan(parameters, {**_schemas(alice, vertical.alice), **_schemas(bob, vertical.bob)})
-    entries = [noisy.exact(each, [rows]) for each in plans]
-    reported = _reported(plans, entries, b"", is_noisy=False, limited=False)
-    outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
-    to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
-    return to_alice, to_bob
-
-
-def _schemas(data: Data, names: Sequence[str]) -> dict[str, Schema]:
+def schemas_of(data: Data, names: Sequence[str]) -> dict[str, Schema]:
+    """The declarations of some columns."""
     return {name: data[name].schema for name in names}
 
 
@@ -208,9 +185,10 @@ def _size(session: Session, words: Word) -> SecretInts:
     return SecretInts.from_shares(session, words[:1], Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
 
 
-def _reported(
+def reported_of(
     plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, limited: bool
 ) -> list[Reported]:
+    """The results of the opened entries, for `smc.analyses.statistics.outcome`."""
     return [
         (each.query, each.statistic, group, result)
         for each, opened in zip(plans, entries, strict=True)

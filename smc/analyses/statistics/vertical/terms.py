@@ -102,7 +102,7 @@ def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:
         alice: Alice's columns; the others are Bob's.
 
     Returns:
-        As many for each group as `smc.analyses.statistics.horizontal.noisy.local` has columns, in that order.
+        As many for each group as `smc.analyses.statistics.noisy.local` has columns, in that order.
     """
     own = frozenset(alice)
     entries = [*terms(planned.statistic), *([()] if planned.count_distribution is not None else [])]

@@ -1,9 +1,8 @@
-"""What a job about matched rows says of itself before it runs: checks, leakage and cost."""
+"""What a run over matched rows costs: rounds, bytes, time and memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Final
@@ -11,19 +10,15 @@ from typing import Final
 from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.memory import MEBI, Memory
-from smc.analyses.records.key_parameters import check_keys
-from smc.analyses.records.keys import DISTINCT
-from smc.analyses.statistics.horizontal import noisy
-from smc.analyses.statistics.outcome import loss_text
+from smc.analyses.statistics import noisy
 from smc.analyses.statistics.parameters import StatisticsParameters
 from smc.analyses.statistics.query import Query
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.run import planned
-from smc.analyses.statistics.vertical.schemas import KINDS, written
+from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
-from smc.analyses.study import Estimate, Leakage
-from smc.errors import UsageError
+from smc.analyses.study import Estimate
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
 from smc.protocols.exchange.bounds import MAX_SCALE
@@ -34,9 +29,6 @@ from smc.secret import msb, opening
 from smc.secret.bits import BOTH
 from smc.secret.bounds import LIMIT, Bounds
 
-MAX_PRODUCTS: Final = 20_000
-"""More sums in one job are refused."""
-
 _ROUTE: Final = "rows aligned in secret by their keys; secret products; joint noise; open to recipients"
 _SECONDS_PER_BYTE: Final = 2e-8
 _SETUP_SECONDS: Final = 0.1
@@ -45,78 +37,6 @@ _ROW_MEMORY: Final = 590
 _FEATURE_MEMORY: Final = 64
 _ASSUMED_LABELS: Final = 8
 _ASSUMED_UPPER: Final = 1000
-
-
-def check(
-    parameters: StatisticsParameters,
-    vertical: Vertical,
-    alice: Mapping[str, Schema],
-    bob: Mapping[str, Schema],
-) -> None:
-    """Check keys and columns of both sides, that the queries fit, and that nothing can wrap.
-
-    Raises:
-        UsageError: says which column of which side, or which query.
-    """
-    for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
-        _check_columns(vertical, schemas, role)
-    every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
-    plans = planned(parameters, every, counts_matches=False, counts_groups=False)
-    if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
-        raise UsageError(
-            f"The queries ask for more than {MAX_PRODUCTS} sums over matched rows.",
-            "Use fewer bins, candidates (points) or groups, or several jobs.",
-        )
-
-
-def check_side(
-    parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema], role: Role
-) -> None:
-    """Check keys and columns of one side, and the queries that are about these columns alone.
-
-    Raises:
-        UsageError: as `check`.
-    """
-    _check_columns(vertical, schemas, role)
-    own = set(vertical.values(role))
-    queries = tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
-    planned(replace(parameters, queries=queries), schemas, counts_matches=False, counts_groups=False)
-
-
-def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
-    for name in vertical.columns(role):
-        if name not in schemas:
-            raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
-    for name in vertical.values(role):
-        if schemas[name].kind not in KINDS or schemas[name].scale > MAX_SCALE:
-            raise UsageError(
-                f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many decimals.",
-                f"Name a column of kind {', '.join(KINDS)}.",
-            )
-    check_keys(vertical.match, schemas, role)
-
-
-def leakage(parameters: StatisticsParameters, vertical: Vertical, recipients: frozenset[Role]) -> Leakage:
-    """Recipients learn noisy results; nobody learns which rows match."""
-    names = ", ".join(query.name for query in parameters.queries)
-    loss = loss_text(parameters.loss)
-    gets = (
-        f"the noisy results over the matched rows of: {names}; under differential privacy with {loss}: "
-        f"{vertical.neighbours}; neither party knows the noise"
-    )
-    bit = (
-        "where the policies ask for a least intersection: whether its noisy size reaches that, one bit; "
-        "this count has a tenth of the loss"
-    )
-    rows = "distinct keys" if vertical.match.duplicates == DISTINCT else "rows"
-    public = (
-        f"the number of {rows} of each side",
-        "the queries, their bounds and bins, and how keys are matched",
-        f"the declarations of {', '.join((*vertical.alice, *vertical.bob)) or 'no columns'}",
-        loss,
-    )
-    first, second = ((gets, bit) if role in recipients else (bit,) for role in Role)
-    return Leakage(first, second, public)
 
 
 def run_cost(

@@ -1,4 +1,4 @@
-"""Statistics with noise: own sums, noise that neither party knows, and one opening for all."""
+"""Statistics with noise: local sums, noise that neither party knows, and one opening for all."""
 
 from __future__ import annotations
 

@@ -1,0 +1,28 @@
+"""The analysis `statistics`: one name for people, one study for each way to bring rows together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
+from smc.analyses.statistics.parameters import parse
+from smc.analyses.statistics.vertical.study import VerticalStudy
+
+
+class Statistics:
+    """The analysis `statistics`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+
+    name: Final = "statistics"
+    always_matches: Final = False
+
+    def parse(self, parameters: Mapping[str, Any]) -> NoisyStudy | ExactTablesStudy | VerticalStudy:
+        """Check the `[parameters]` of a job, see `smc.analyses.statistics.parameters`."""
+        parsed = parse(parameters)
+        if parsed.vertical is not None:
+            return VerticalStudy(parsed, parsed.vertical)
+        return ExactTablesStudy(parsed) if parsed.is_exact else NoisyStudy(parsed)
+
+
+STATISTICS: Final = Statistics()
+"""The analysis, for the registry."""

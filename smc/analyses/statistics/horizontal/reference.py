@@ -1,0 +1,41 @@
+"""The exact statistics of the rows of both, in the clear."""
+
+from __future__ import annotations
+
+from smc.analyses.columns import Data
+from smc.analyses.outcome import Outcome
+from smc.analyses.statistics import noisy
+from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
+from smc.analyses.statistics.outcome import (
+    EXACT_DETAILS,
+    Reported,
+    kept_from,
+    told,
+)
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.rows import LocalRows
+from smc.forms import Role
+
+
+def reference(
+    parameters: StatisticsParameters, alice: Data, bob: Data, recipients: frozenset[Role]
+) -> tuple[Outcome, Outcome]:
+    """What both would get from a trusted third party, without noise and limits."""
+    schemas = {name: column.schema for name, column in alice.items()}
+    sides = [LocalRows.of(parameters, data) for data in (alice, bob)]
+    reported: list[Reported] = []
+    if parameters.is_exact:
+        for tables in tables_of(parameters, schemas):
+            parts = [tables.local(rows) for rows in sides]
+            reported += reported_of(tables, tables.results(tables.plain(parts)))
+    else:
+        for planned in plan(parameters, schemas):
+            entries = noisy.exact(planned, sides)
+            reported += [
+                (planned.query, planned.statistic, *entry)
+                for entry in noisy.results(planned, entries, b"", noisy=False, limited=False)
+            ]
+    outcome = told(parameters, reported, EXACT_DETAILS, noisy=False)
+    to_alice, to_bob = (outcome if role in recipients else kept_from(EXACT_DETAILS) for role in Role)
+    return to_alice, to_bob

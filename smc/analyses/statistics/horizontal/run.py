@@ -1,0 +1,71 @@
+"""The joint run over rows of both, one side: with noise, or as exact tables."""
+
+from __future__ import annotations
+
+from smc.analyses.columns import Data
+from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome
+from smc.analyses.statistics import noisy
+from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
+from smc.analyses.statistics.outcome import (
+    EXACT_DETAILS,
+    Reported,
+    kept_from,
+    noisy_details,
+    told,
+)
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.rows import LocalRows
+from smc.forms import Role
+from smc.protocols.session import Session
+
+
+def run_noisy(
+    session: Session,
+    parameters: StatisticsParameters,
+    data: Data,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    """Add up the local rows, add noise that neither party knows, and open the sums to the recipients."""
+    schemas = {name: column.schema for name, column in data.items()}
+    plans = plan(parameters, schemas, counted=release.counts_groups)
+    details = noisy_details(parameters, plans)
+    rows = LocalRows.of(parameters, data)
+    words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
+    seed = noisy.simulation_seed(session, plans)
+    opened = noisy.opened(
+        session, plans, words, recipients, release, rows_per_person=parameters.rows_per_person
+    )
+    if opened is None:
+        return kept_from(details)
+    reported: list[Reported] = [
+        (planned.query, planned.statistic, *entry)
+        for planned, entries in zip(plans, opened, strict=True)
+        for entry in noisy.results(planned, entries, seed, noisy=True, limited=release.counts_groups)
+    ]
+    return told(parameters, reported, details, noisy=True)
+
+
+def run_exact(
+    session: Session,
+    parameters: StatisticsParameters,
+    data: Data,
+    recipients: frozenset[Role],
+    release: Release,
+) -> Outcome:
+    """Open the counts and sums of each query as a table under the limits of disclosure."""
+    if len(parameters.queries) > 1:
+        release.single_table()
+    asked = tables_of(parameters, {name: column.schema for name, column in data.items()})
+    rows = LocalRows.of(parameters, data)
+    reported: list[Reported] = []
+    for tables in asked:
+        opened = tables.opened(session, release, tables.local(rows), parameters.maximum_rows, recipients)
+        shown = [table for table in opened if table is not None]
+        if shown:
+            reported += reported_of(tables, tables.results(shown))
+    if session.role not in recipients:
+        return kept_from(EXACT_DETAILS)
+    return told(parameters, reported, EXACT_DETAILS, noisy=False)

@@ -1,0 +1,70 @@
+"""What is checked of keys, columns and queries of a job about matched rows, before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from smc.analyses.columns import Schema
+from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.vertical.run import planned
+from smc.analyses.statistics.vertical.schemas import KINDS
+from smc.analyses.statistics.vertical.terms import pairs
+from smc.errors import UsageError
+from smc.forms import Role
+from smc.protocols.exchange.bounds import MAX_SCALE
+
+MAX_PRODUCTS: Final = 20_000
+"""More sums in one job are refused."""
+
+
+def check(
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    alice: Mapping[str, Schema],
+    bob: Mapping[str, Schema],
+) -> None:
+    """Check keys and columns of both sides, that the queries fit, and that nothing can wrap.
+
+    Raises:
+        UsageError: says which column of which side, or which query.
+    """
+    for role, schemas in ((Role.ALICE, alice), (Role.BOB, bob)):
+        _check_columns(vertical, schemas, role)
+    every = {name: alice[name] for name in vertical.alice} | {name: bob[name] for name in vertical.bob}
+    plans = planned(parameters, every, counts_matches=False, counts_groups=False)
+    if sum(len(pairs(each, vertical.alice)) for each in plans) > MAX_PRODUCTS:
+        raise UsageError(
+            f"The queries ask for more than {MAX_PRODUCTS} sums over matched rows.",
+            "Use fewer bins, candidates (points) or groups, or several jobs.",
+        )
+
+
+def check_side(
+    parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema], role: Role
+) -> None:
+    """Check keys and columns of one side, and the queries that are about these columns alone.
+
+    Raises:
+        UsageError: as `check`.
+    """
+    _check_columns(vertical, schemas, role)
+    own = set(vertical.values(role))
+    queries = tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
+    planned(replace(parameters, queries=queries), schemas, counts_matches=False, counts_groups=False)
+
+
+def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:
+    for name in vertical.columns(role):
+        if name not in schemas:
+            raise UsageError(f"{role.value} has no column {name!r}.", "Add it to that side of the job.")
+    for name in vertical.values(role):
+        if schemas[name].kind not in KINDS or schemas[name].scale > MAX_SCALE:
+            raise UsageError(
+                f"{role.value}'s column {name!r} is of kind {schemas[name].kind}, or has too many decimals.",
+                f"Name a column of kind {', '.join(KINDS)}.",
+            )
+    check_keys(vertical.match, schemas, role)

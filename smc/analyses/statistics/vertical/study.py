@@ -1,0 +1,123 @@
+"""Statistics over matched rows: a job in which each side has other columns about the same persons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from smc.analyses.columns import Data, Schema
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.outcome import Outcome
+from smc.analyses.records.keys import DISTINCT
+from smc.analyses.statistics.outcome import loss_text
+from smc.analyses.statistics.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.vertical.checks import check, check_side
+from smc.analyses.statistics.vertical.cost import estimate
+from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.vertical.reference import reference
+from smc.analyses.statistics.vertical.run import Brought, run
+from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.forms import Role
+from smc.protocols.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class VerticalStudy:
+    """A job; see `smc.analyses.study.Study` for what its methods say.
+
+    Attributes:
+        parameters: as parsed.
+        vertical: how rows are matched, and which columns each side brings.
+    """
+
+    parameters: StatisticsParameters
+    vertical: Vertical
+
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
+        """The keys, and of the columns that the queries name those of the role."""
+        return {role: self.vertical.columns(role) for role in Role}
+
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check keys and columns of both sides, that the queries fit, and that nothing can wrap."""
+        check(self.parameters, self.vertical, alice, bob)
+
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
+        """Anyone may receive; somebody has to."""
+        check_recipients(recipients)
+
+    def facts(self, recipients: frozenset[Role]) -> Facts:
+        """Noisy figures about all rows that match; the loss is the total of the queries."""
+        del recipients
+        return Facts(
+            pairs_by_position=False,
+            matches=True,
+            row_results=False,
+            comparison_type=None,
+            exact=False,
+            sorts_by=frozenset(),
+            loss=self.parameters.loss,
+        )
+
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
+        """Recipients learn noisy results; nobody learns which rows match."""
+        names = ", ".join(query.name for query in self.parameters.queries)
+        loss = loss_text(self.parameters.loss)
+        gets = (
+            f"the noisy results over the matched rows of: {names}; under differential privacy with {loss}: "
+            f"{self.vertical.neighbours}; neither party knows the noise"
+        )
+        bit = (
+            "where the policies ask for a least intersection: whether its noisy size reaches that, one bit; "
+            "this count has a tenth of the loss"
+        )
+        rows = "distinct keys" if self.vertical.match.duplicates == DISTINCT else "rows"
+        public = (
+            f"the number of {rows} of each side",
+            "the queries, their bounds and bins, and how keys are matched",
+            f"the declarations of {', '.join((*self.vertical.alice, *self.vertical.bob)) or 'no columns'}",
+            loss,
+        )
+        first, second = ((gets, bit) if role in recipients else (bit,) for role in Role)
+        return Leakage(first, second, public)
+
+    def preview(
+        self,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
+        """Whether keys are there, and columns fit the queries that are about this side alone."""
+        del peer
+
+        def look() -> None:
+            schemas = {name: column.schema for name, column in data.items()}
+            check_side(self.parameters, self.vertical, schemas, role)
+            count = len(Brought.of(self.parameters, self.vertical, data, role).keyed)
+            limits.check_sets(count, count)
+
+        return Preview.of(look)
+
+    def cost(
+        self,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+        limits: Limits,
+    ) -> Estimate:
+        """Exact rounds and bytes of a run that no limit stops."""
+        del key_bits
+        return estimate(self.parameters, self.vertical, schemas, recipients, rows, limits)
+
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
+        """The joint run, one side; see `smc.analyses.statistics.vertical.run` for what it raises."""
+        self.check_recipients(recipients)
+        return run(session, self.parameters, self.vertical, data, recipients, release)
+
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """The exact statistics of the joined table."""
+        self.check_recipients(recipients)
+        return reference(self.parameters, self.vertical, alice, bob, recipients)
