@@ -13,7 +13,7 @@ from parties.cli.policy import COMMANDS
 from parties.disclosure.history import History
 from parties.disclosure.participants import ParticipantSet, persons_of
 from parties.ledger.accounting import Account
-from smc.analyses.statistics.horizontal.study import StatisticsStudy
+from smc.analyses.statistics.horizontal.study import NoisyStudy
 
 CONFIG = """
 [party]
@@ -153,10 +153,8 @@ def test_every_rule_and_condition_is_explained(policy):
 
 
 def test_an_exact_job_is_held_against_earlier_ones(policy, monkeypatch):
-    facts = StatisticsStudy.facts
-    monkeypatch.setattr(
-        StatisticsStudy, "facts", lambda self, *given: replace(facts(self, *given), exact=True)
-    )
+    facts = NoisyStudy.facts
+    monkeypatch.setattr(NoisyStudy, "facts", lambda self, *given: replace(facts(self, *given), exact=True))
     (policy.folder / "keys").mkdir(mode=0o700)
     history = History(policy.folder)
     hashes = identities(["a", "b", "c", "d"], history.secret())
