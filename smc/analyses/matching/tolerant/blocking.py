@@ -83,7 +83,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BucketLayout:
     """Where the rows of one side are in a pass.
 
     Attributes:
@@ -99,7 +99,7 @@ class Layout:
 
 def lay_out(
     key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], buckets: int, capacity: int, salt: str
-) -> Layout:
+) -> BucketLayout:
     """Put rows into buckets.
 
     Args:
@@ -117,7 +117,7 @@ def lay_out(
     fits = ranks < capacity
     rows = np.full((buckets, capacity), EMPTY, dtype=np.int64)
     rows[sorted_buckets[fits], ranks[fits]] = order[fits]
-    return Layout(rows, int((~fits).sum()), len(bucket) - len(order))
+    return BucketLayout(rows, int((~fits).sum()), len(bucket) - len(order))
 
 
 def _buckets(key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], buckets: int, salt: str) -> Index:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from smc.analyses.matching.tolerant.blocking import EMPTY, Layout
+from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.errors import DomainError
 
@@ -45,7 +45,7 @@ class Coverage:
     missed: int
 
     @classmethod
-    def of(cls, parameters: TolerantParameters, layouts: Sequence[Layout], rows: int) -> Coverage:
+    def of(cls, parameters: TolerantParameters, layouts: Sequence[BucketLayout], rows: int) -> Coverage:
         """Count.
 
         Args:

@@ -6,7 +6,7 @@ For each pass, a stretch of buckets at a time:
     margins = overlaps and sizes               -->  shared bits "alike"
     chosen bits times the other row's number   -->  shared words, per pair or per row
 
-Rows have random numbers, which stand for them towards the other side. Where every alike pair is told, a
+Rows have random numbers, which stand for them towards the other side. Where every alike pair is shown, a
 recipient learns one word per pair of places. One to one, `smc.analyses.matching.tolerant.one_to_one` chooses
 among all passes and a recipient learns one word per own row.
 """

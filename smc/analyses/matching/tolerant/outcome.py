@@ -70,9 +70,9 @@ def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...
         notes.extend(coverage.notes)
     empty = int((~records.filters.rows.any(axis=1)).sum())
     if empty:
-        notes.append(f"{empty} of its own rows have no text in any field and match nothing.")
+        notes.append(f"{empty} local rows have no text in any field and match nothing.")
     if records.filters.thinned:
-        notes.append(f"The filters of {records.filters.thinned} own rows were too full and lost some ones.")
+        notes.append(f"The filters of {records.filters.thinned} local rows were too full and lost some ones.")
     return tuple(notes)
 
 

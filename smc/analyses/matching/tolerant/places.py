@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.tolerant.blocking import EMPTY, Index, Layout
+from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
@@ -45,7 +45,7 @@ class Places:
     ranks: Index = field(repr=False)
 
     @classmethod
-    def shuffled(cls, session: Session, layout: Layout) -> Places:
+    def shuffled(cls, session: Session, layout: BucketLayout) -> Places:
         """Put the rows of each bucket into random places of it, so that a place says nothing."""
         words = session.random.words(layout.rows.size).reshape(layout.rows.shape)
         ranks = np.argsort(words, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.columns import Data
-from smc.analyses.matching.tolerant.blocking import EMPTY, Index, Layout, lay_out
+from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index, lay_out
 from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
@@ -32,7 +32,7 @@ class Records:
 
     filters: Filters
     counted: NDArray[np.int64] = field(repr=False)
-    layouts: tuple[Layout, ...]
+    layouts: tuple[BucketLayout, ...]
 
     def __len__(self) -> int:
         return len(self.counted)
@@ -74,7 +74,7 @@ def read_texts(parameters: TolerantParameters, data: Data) -> Texts:
     }
 
 
-def layouts(parameters: TolerantParameters, texts: Texts, buckets: int) -> tuple[Layout, ...]:
+def layouts(parameters: TolerantParameters, texts: Texts, buckets: int) -> tuple[BucketLayout, ...]:
     """Place rows in each pass.
 
     Args:

@@ -5,7 +5,7 @@ coefficients are fractions with a denominator up to 256; between them and a thre
 nearer than 1 / (256 Q), so 2 c / (a + b) >= P / Q is the same as 2**(k + 1) c >= N (a + b) with
 2**k >= 256 Q and N = floor(2**k P / Q): linear in the one number that neither party knows.
 
-Which of two similar pairs is closer is told by the number of bits in which the filters differ, a + b - 2 c,
+Which of two similar pairs is closer is seen by the number of bits in which the filters differ, a + b - 2 c,
 linear as well; of equally close ones by the earlier rows.
 """
 

@@ -310,7 +310,7 @@ def test_empty_records_and_missing_fields_match_nothing():
     run = side(parsed, empty, empty)
     outcomes = run_pair(run, run)
     assert joined(*outcomes) == {(2, 2)} == joined(*parsed.reference(empty, empty, BOTH))
-    assert any("2 own rows have no text" in note for note in outcomes[0].notes)
+    assert any("2 local rows have no text" in note for note in outcomes[0].notes)
 
 
 def test_numbers_and_categories_are_compared_as_texts():
