@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from parties.errors import ConfigError
 from smc.analyses.registry import ANALYSES, registered
-from smc.analyses.study import Analysis
+from smc.analyses.studies.study import Analysis
 
 GROUP: Final = "duetto.analyses"
 """Of entry points; each is named as its analysis is."""
@@ -100,8 +100,8 @@ def _analysis(name: str, point: EntryPoint) -> Analysis:
         ) from problem
     if not isinstance(found, Analysis) or isinstance(found, type):
         raise ConfigError(
-            f"{point.value} of {name} is not an analysis: it lacks a part of smc.analyses.study.Analysis.",
-            "Its author has to name an object with that interface, and run smc.testing.check_analysis.",
+            f"{point.value} of {name} is not an analysis: it lacks name, always_matches or parse.",
+            "Its author has to name an object with them, and run smc.testing.check_analysis.",
         )
     if found.name != point.name:
         raise ConfigError(

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from smc.analyses.columns import DAYS, Column, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import DAYS, Column, Data, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Paillier

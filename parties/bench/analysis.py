@@ -13,9 +13,9 @@ from parties.bench.case import Setting
 from parties.bench.measurement import make_tasks, run_processes
 from parties.bench.workloads import WORKLOADS, Workload
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.outcome import Outcome
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role

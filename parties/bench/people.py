@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.columns import Column, Data, Schema
+from smc.analyses.studies.columns import Column, Data, Schema
 from smc.forms import Role
 from smc.numeric.random import Randomness
 

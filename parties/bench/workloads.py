@@ -14,7 +14,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from parties.bench.people import FIELDS, people
-from smc.analyses.columns import Column, Data, Schema
+from smc.analyses.studies.columns import Column, Data, Schema
 from smc.forms import Role
 from smc.numeric.random import Randomness
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from parties.texts import BLANKS, is_plain
 from parties.toml import StrictTable
-from smc.analyses.columns import DAYS, Schema
+from smc.analyses.studies.columns import DAYS, Schema
 
 TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciphertext")
 _SPLIT: Final = ("share", "ciphertext")

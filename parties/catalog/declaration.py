@@ -14,7 +14,7 @@ from parties.catalog.columns import ColumnDeclaration, parse_column
 from parties.catalog.persons import Kind, kind_of
 from parties.errors import ConfigError, DataError
 from parties.toml import StrictTable, near, read
-from smc.analyses.columns import Schema
+from smc.analyses.studies.columns import Schema
 
 KINDS = ("csv", "parquet", "sql", "value")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")

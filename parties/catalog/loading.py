@@ -19,7 +19,7 @@ from parties.catalog.sources import Batch, Place, batches
 from parties.catalog.vectors import Values, join
 from parties.errors import DataError
 from parties.toml import near
-from smc.analyses.columns import Column
+from smc.analyses.studies.columns import Column
 
 ROW_LIMIT: Final = 100_000_000
 """More rows than any job can hold in memory are refused while reading."""

@@ -22,7 +22,7 @@ from parties.ledger.entries import COUNTERSIGNED, RELEASES, RUN, Entry
 from parties.pki.identity import PeerIdentity
 from parties.pki.signing import key_text
 from parties.plugins import Plugin
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 FORMAT: Final = 2
 SALT_BYTES: Final = 32
@@ -59,7 +59,7 @@ def certify(
         peer: the peer's public keys.
         loss: the privacy loss of the job.
         entries: the local ledger's entries of the job.
-        outcome: the local outcome as plain JSON values, see `smc.analyses.outcome.Outcome`.
+        outcome: the local outcome as plain JSON values, see `smc.analyses.studies.outcome.Outcome`.
         facts: what the run cost.
         finished: when it ended, RFC 3339 in UTC.
         salt: `SALT_BYTES` random bytes, to be kept with the result.

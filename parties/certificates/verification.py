@@ -19,7 +19,7 @@ from parties.errors import JobError
 from parties.ledger.entries import COUNTERSIGNED, RUN, SPENT, Entry, parse_document
 from parties.ledger.export import is_countersigned
 from parties.pki.signing import key_text, parse_key
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
 

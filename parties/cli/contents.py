@@ -21,7 +21,7 @@ from parties.jobs.reading import FILE, JobReader
 from parties.ledger.accounting import DELTA_TOTAL, Account, Spent, described, shown
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import COUNTERSIGNED, DECISIONS, EXACT, RUN, SPENT, Entry
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)

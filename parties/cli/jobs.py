@@ -23,7 +23,7 @@ from parties.jobs.decisions import check_named
 from parties.jobs.reports import check_report, estimate_report
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
 
 ROWS_SHOWN = 40

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from parties.contracts import canonical
 from parties.contracts.spec import JobSpec, spec_from_document
 from parties.errors import JobError
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import MAX_LIMIT, NO_LIMITS, Limits
+from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 

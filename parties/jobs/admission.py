@@ -23,10 +23,10 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy
 from parties.policy.verdict import Verdict, evaluate
 from parties.toml import near
-from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.registry import study_of
-from smc.analyses.study import Analysis, Estimate, Facts, Leakage, Preview, Study
+from smc.analyses.studies.columns import PERSONS, Data
+from smc.analyses.studies.study import Analysis, Estimate, Facts, Leakage, Preview, Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
 

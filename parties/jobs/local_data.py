@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from parties.catalog.loading import Loaded
 from parties.contracts.spec import Side
 from parties.errors import DataError
-from smc.analyses.columns import PERSONS, Column, Data, Schema
+from smc.analyses.studies.columns import PERSONS, Column, Data, Schema
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]

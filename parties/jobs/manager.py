@@ -33,7 +33,7 @@ from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
 from parties.plugins import load_plugins, with_plugins
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
-from smc.analyses.study import Analysis
+from smc.analyses.studies.study import Analysis
 from smc.errors import DuettoError
 
 _STOP_SECONDS = 10.0

@@ -13,7 +13,7 @@ from parties.jobs.local_data import LocalData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
-from smc.analyses.study import Preview
+from smc.analyses.studies.study import Preview
 
 
 def check_report(admission: Admission, toml: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def estimate_report(
     Returns:
         Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
         for the larger of both directions, as links are duplex, and `total_seconds` the sum; `memory` as in
-        `smc.analyses.study.Estimate`. Parties that
+        `smc.analyses.studies.study.Estimate`. Parties that
         compute while they send need less, and those whose large messages answer each other more. `limits`
         are those that were taken into account, None where the policy refuses the job; `preview` is as in
         `check_report`, None if `rows` is given.

@@ -26,8 +26,8 @@ from parties.pki.identity import PeerIdentity
 from parties.plugins import Plugin
 from parties.ports.interfaces import SessionTask
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.outcome import Outcome
-from smc.analyses.runner import run_study
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.errors import Cancelled, DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Final
 
 from parties.errors import BudgetError, PolicyError
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 DELTA_TOTAL: Final = Fraction(1, 2**30)
 """The delta at which losses are totalled unless a rule names another."""

@@ -14,7 +14,7 @@ from parties.ledger.accounting import LOSS_BITS, Account, Budget, RunLimits, Run
 from parties.ledger.chain import ChainFile
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, Entry, LedgerError, require
 from parties.ledger.tally import day_before, utc_now
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 UNSIGNED_PER_DAY: Final = 3
 """Releases to one peer in 24 hours that may lack its signature: a peer can announce one and stop."""

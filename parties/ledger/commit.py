@@ -30,7 +30,7 @@ from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger, Signed
 from parties.ledger.entries import HEAD_BYTES, NOTHING, RELEASES, RUN, Entry, LedgerError, pack, unpack
 from smc.analyses.disclosure.opener import Gate
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows

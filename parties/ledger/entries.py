@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from parties.errors import BudgetError
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 GENESIS = "0" * 64
 """What stands as the previous hash in the first entry."""

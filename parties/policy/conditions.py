@@ -13,7 +13,7 @@ from parties.errors import BudgetError
 from parties.ledger.accounting import Budget, Runs, Spent, described, shown
 from parties.policy.rules import Rule
 from parties.toml import near
-from smc.analyses.study import Facts
+from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType
 
 RUNS: Final = 3

@@ -13,10 +13,10 @@ from typing import Final
 
 from parties.policy.conditions import fits
 from parties.policy.rules import Policy, Rule
-from smc.analyses.columns import Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.parameters import NUMBERS
 from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import Schema
 from smc.forms import Holding, Role, all_types
 
 Declared = Mapping[str, Mapping[str, Schema]]

@@ -13,7 +13,7 @@ from parties.errors import ConfigError
 from parties.ledger.accounting import DELTA_TOTAL, Budget
 from parties.toml import StrictTable, read
 from smc.analyses.disclosure.limits import MAX_LIMIT, Limits
-from smc.analyses.loss import MAX_TERM
+from smc.analyses.studies.loss import MAX_TERM
 from smc.forms import Form
 
 APPROVALS: Final = ("auto", "person")

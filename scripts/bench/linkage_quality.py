@@ -17,15 +17,15 @@ import numpy as np
 
 from parties.bench.people import people
 from parties.bench.workloads import made_up
-from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.tolerant.encoding import Filters
 from smc.analyses.matching.tolerant.parameters import GREEDY, MODES, NONE
 from smc.analyses.matching.tolerant.plain import all_links
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.outcome import Outcome
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

@@ -30,8 +30,8 @@ from parties.contracts.state import State
 from parties.jobs.store import JobStore
 from parties.pki.home import make
 from scripts.processes import COMMAND, started
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.studies.columns import Schema
 from smc.forms import Role
 
 JOB = """[job]

@@ -24,12 +24,12 @@ from matplotlib.figure import Figure
 from page import PLOTS, Statement, judged, markdown, write
 
 from anonymizer.dp.ttest import SmoothTTest
-from smc.analyses.columns import Schema
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.kinds.draws import Floats, noise_like, normals, uniforms
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 

@@ -11,20 +11,20 @@ from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.preparation.study import PREPARATION
 from smc.analyses.statistics.analysis import STATISTICS
-from smc.analyses.study import Analysis, Study
+from smc.analyses.studies.study import Analysis, Study
 
 
 def registered(analyses: Iterable[Analysis]) -> Mapping[str, Analysis]:
     """Analyses by their names.
 
     Raises:
-        TypeError: one lacks a part of `smc.analyses.study.Analysis`.
+        TypeError: one lacks a part of `smc.analyses.studies.study.Analysis`.
         ValueError: two have one name.
     """
     found: dict[str, Analysis] = {}
     for analysis in analyses:
         if not isinstance(analysis, Analysis):
-            raise TypeError(f"{type(analysis).__name__} lacks a part of smc.analyses.study.Analysis.")
+            raise TypeError(f"{type(analysis).__name__} lacks a part of smc.analyses.studies.study.Analysis.")
         if analysis.name in found:
             raise ValueError(f"Two analyses are called {analysis.name!r}.")
         found[analysis.name] = analysis
@@ -36,11 +36,11 @@ def study_of(analysis: Analysis, parameters: Mapping[str, Any]) -> Study:
 
     Raises:
         UsageError: the parameters are not those of the analysis.
-        TypeError: the study lacks a part of `smc.analyses.study.Study`, such as its facts.
+        TypeError: the study lacks a part of `smc.analyses.studies.study.Study`, such as its facts.
     """
     study = analysis.parse(parameters)
     if not isinstance(study, Study):
-        raise TypeError(f"{type(study).__name__} lacks a part of smc.analyses.study.Study.")
+        raise TypeError(f"{type(study).__name__} lacks a part of smc.analyses.studies.study.Study.")
     return study
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
-from smc.analyses.outcome import Outcome
 from smc.analyses.registry import registered, study_of
-from smc.analyses.runner import run_study
-from smc.analyses.study import Analysis, Study
+from smc.analyses.studies.columns import PERSONS, Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.study import Analysis, Study
 from smc.channel.channel import Channel, Traffic
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
@@ -83,7 +83,7 @@ def unknown_parameters_are_refused(analysis: Analysis, study: Study, case: Case)
     except UsageError:
         return
     raise ConformanceError(
-        "parse takes an unknown parameter.", "Call smc.analyses.parameters.reject_unknown in it."
+        "parse takes an unknown parameter.", "Call smc.analyses.studies.parameters.reject_unknown in it."
     )
 
 

@@ -28,7 +28,7 @@ def spellings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_the_daemon_spells_no_name_of_an_analysis() -> None:
     wrong = [
-        f"{m.name}:{line} spells {word!r}; add what it wants to know to smc.analyses.study.Facts"
+        f"{m.name}:{line} spells {word!r}; add what it wants to know to smc.analyses.studies.study.Facts"
         for m in modules("parties")
         if not within(m.name, MEASURED)
         for line, word in spellings(m.tree)

@@ -17,7 +17,7 @@ EXITS = frozenset({"run_plan", "receive", "send"})
 
 GATE = "smc.analyses.disclosure"
 OPENER = "smc.analyses.disclosure.opener"
-RUNNER = "smc.analyses.runner"
+RUNNER = "smc.analyses.studies.runner"
 INSIDE_SECRET = frozenset({"smc.secret.opening", "smc.secret.shares", "smc.secret.bits"})
 """The modules of `smc.secret` that define opening; no other one opens anything, not even what is masked."""
 
@@ -43,7 +43,7 @@ SPOKEN = {
     "smc.protocols.coins.toss": {
         "smc.analyses.clustering.matched",
         "smc.analyses.records.joint_keys",
-        "smc.analyses.statistics.noisy",
+        "smc.analyses.statistics.plans.noisy",
         "smc.analyses.statistics.vertical.run",
     },
     "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.run"},

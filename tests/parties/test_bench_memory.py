@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from parties.bench.workloads import WORKLOADS
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.memory import MEBI, Memory
 from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.forms import Role
 
 MEASURED = [

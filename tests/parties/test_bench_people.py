@@ -8,7 +8,7 @@ from parties.bench.people import ERRORS, FIELDS, people
 from parties.bench.workloads import WORKLOADS, made_up
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

@@ -22,10 +22,10 @@ from parties.policy.risks import risks
 from parties.policy.rules import Policy, load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from parties.toml import parse
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

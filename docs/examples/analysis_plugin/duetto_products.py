@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.costs import SumShape, cost_test
 from smc.analyses.disclosure.figures import Groups, Sum
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome, Table
-from smc.analyses.parameters import reject_unknown
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.parameters import reject_unknown
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, declarations_cost, exchange_declarations

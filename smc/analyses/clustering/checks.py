@@ -15,12 +15,12 @@ from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import Shape
-from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, Scaling
 from smc.analyses.records.key_parameters import check_keys
-from smc.analyses.study import Preview
+from smc.analyses.studies.columns import PERSONS, Data, Schema
+from smc.analyses.studies.study import Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 
@@ -34,7 +34,7 @@ def preview(
     limits: Limits,
     peer: Mapping[str, Schema] | None,
 ) -> Preview:
-    """What `run` would remark of the local rows, or refuse; see `smc.analyses.study.Study.preview`."""
+    """What `run` would remark of the local rows, or refuse; see `Study.preview`."""
     notes = []
 
     def look() -> None:

@@ -15,10 +15,10 @@ from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.sides import cost_agree
 from smc.analyses.clustering.start import cost_start
 from smc.analyses.clustering.table import Shape, cost_norms, cost_sums
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.study import Estimate
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
@@ -38,7 +38,7 @@ def estimate(
     rows: int,
     limits: Limits,
 ) -> Estimate:
-    """What a run with `rows` rows a side costs; see `smc.analyses.study.Study.cost`."""
+    """What a run with `rows` rows a side costs; see `smc.analyses.studies.study.Study.cost`."""
     columns = likely_grid(parameters, schemas)
     shape = Shape.of(parameters, columns, rows, rows)
     total = cost_agree(parameters)

@@ -8,7 +8,7 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import ASKED
-from smc.analyses.study import Leakage
+from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from smc.analyses.clustering.census import MARKS, Census, marked
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import SecretTable, Shape
-from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
+from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DisclosureRefused, DomainError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.outcome import Table
 from smc.analyses.records.fixed_point import FixedPointColumns
+from smc.analyses.studies.outcome import Table
 
 SUPPRESSED: Final = (
     "Clusters without a size are about too few persons in all or of one side, have a sum that tells of a few "

@@ -8,12 +8,12 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.neighbours import Neighbours
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.key_parameters import KeyParameters, parse_keys
 from smc.analyses.records.keys import ERROR
 from smc.analyses.records.numbers import loss_term, number
+from smc.analyses.studies.neighbours import Neighbours
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 

@@ -5,8 +5,8 @@ party knows, and the next centres are made of the noisy numbers alone. Sums are 
 bounds, so that a row moves twice a sum by at most the column's range. A row is in one cluster, hence an
 iteration costs the sum over one count and d sums, whichever cluster they are of; each gets the same part,
 epsilon / (T (d + 1)). In all layouts the numbers of rows are public, so neighbours have a person's rows
-replaced (`smc.analyses.neighbours`): each row leaves one cluster and enters another, or stays with other
-values, and moves two counts by 1 and two of twice the sums by the range, or one by twice the range.
+replaced (`smc.analyses.studies.neighbours`): each row leaves one cluster and enters another, or stays with
+other values, and moves two counts by 1 and two of twice the sums by the range, or one by twice the range.
 Everything else is made of noisy numbers: the clamping of sums, the division, the labels.
 
 Reference: Blum, Dwork, McSherry and Nissim, Practical privacy: the SuLQ framework, PODS 2005 (its k-means);

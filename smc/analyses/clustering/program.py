@@ -26,7 +26,7 @@ from smc.analyses.disclosure.cluster_sums import ClusterSums
 from smc.analyses.disclosure.clusters import Clusters, Way
 from smc.analyses.disclosure.figures import Noisy
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.secret import mux
 from smc.secret.bits import SecretBits

@@ -16,10 +16,10 @@ from smc.analyses.clustering.outcome import centres_table, fit_table, labels_tab
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.table import Shape
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.fixed_point import FixedPointColumns
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.numeric.random import Randomness
 

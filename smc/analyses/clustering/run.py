@@ -13,10 +13,10 @@ from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.sides import agree
 from smc.analyses.clustering.table import SecretTable, Shape
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.fixed_point import DeclaredRange
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.session import Session
 

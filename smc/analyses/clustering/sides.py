@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
-from smc.analyses.columns import Schema
 from smc.analyses.records.fixed_point import DeclaredRange
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.protocols.exchange import bounds

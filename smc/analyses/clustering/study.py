@@ -21,12 +21,12 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout, par
 from smc.analyses.clustering.reference import reference
 from smc.analyses.clustering.run import run
 from smc.analyses.clustering.sides import check_sides
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -34,7 +34,7 @@ from smc.protocols.session import Session
 
 @dataclass(frozen=True, slots=True)
 class ClusteringStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: ClusteringParameters
 
@@ -134,7 +134,7 @@ class ClusteringStudy:
 
 
 class Clustering:
-    """The analysis `clustering`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+    """The analysis `clustering`; see `smc.analyses.studies.study.Analysis` for its methods' contracts."""
 
     name: Final = "clustering"
     always_matches: Final = False

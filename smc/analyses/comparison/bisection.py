@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.comparison.parameters import NUMBERS
+from smc.analyses.studies.columns import Schema
 from smc.forms import ComparisonType, Holding, Role
 from smc.planning.route import MAX_BITS
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from gmpy2 import mpz
 
-from smc.analyses.columns import Column
 from smc.analyses.comparison.parameters import ComparisonParameters
-from smc.analyses.outcome import Table
+from smc.analyses.studies.columns import Column
+from smc.analyses.studies.outcome import Table
 from smc.ciphers.ciphertexts import Ciphertexts, valid
 from smc.errors import DomainError, KeyMaterialError, UsageError
 from smc.forms import Form, Holding, Role

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.comparison.prepared import agreement_cost
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.study import Estimate
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Form, Role
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smc.analyses.columns import Schema
-from smc.analyses.parameters import reject_unknown, take
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES, POOL_ENGINES

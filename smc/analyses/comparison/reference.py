@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from smc.analyses.columns import Data
 from smc.analyses.comparison.columns import notes, plain_tables, plain_values, stretched
 from smc.analyses.comparison.parameters import ComparisonParameters
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
 from smc.values import Nothing, Plain, Share, Value

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smc.analyses.columns import Data
 from smc.analyses.comparison.columns import agreed_rows, holding_of, notes, tables
 from smc.analyses.comparison.cost import planned
 from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.comparison.prepared import use_prepared
 from smc.analyses.disclosure.figures import Rows, Shares
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.errors import DomainError
 from smc.forms import Form
 from smc.planning.run import prepare, session_parameters

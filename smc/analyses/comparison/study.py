@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find
 from smc.analyses.comparison.cost import estimate, planned
 from smc.analyses.comparison.parameters import (
@@ -20,10 +19,11 @@ from smc.analyses.comparison.reference import reference
 from smc.analyses.comparison.run import count_of, run
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.outcome import Outcome
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Form, Holding, Role
 from smc.protocols.session import Session
@@ -34,7 +34,7 @@ _MEMORY: Final = Memory(12 * MEBI, 105)
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: ComparisonParameters
 
@@ -200,7 +200,7 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
 
 
 class Comparison:
-    """See the module; fulfils `smc.analyses.study.Analysis`."""
+    """See the module; fulfils `smc.analyses.studies.study.Analysis`."""
 
     name = "comparison"
     always_matches = False

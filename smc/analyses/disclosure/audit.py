@@ -25,8 +25,8 @@ class Members:
     """Which rows of this party are in which cell.
 
     Attributes:
-        persons: the number of the person that each row is about, as `smc.analyses.columns.PERSONS` has it, or
-            the number of the row where it has none; shape (n,).
+        persons: the number of the person that each row is about, as `smc.analyses.studies.columns.PERSONS`
+            has it, or the number of the row where it has none; shape (n,).
         cells: the cell of each row, counted through the table row by row; shape (n,). Rows in no cell are
             left out.
         amounts: what each row adds to the sum that is opened beside the counts, not negative, shape (n,);

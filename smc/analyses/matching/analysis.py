@@ -13,8 +13,8 @@ from smc.analyses.matching.exact.study import ExactKeysStudy
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.matching.vectors import parameters as vectors
 from smc.analyses.matching.vectors.study import VectorStudy
-from smc.analyses.parameters import take
-from smc.analyses.study import Study
+from smc.analyses.studies.parameters import take
+from smc.analyses.studies.study import Study
 from smc.errors import UsageError
 
 

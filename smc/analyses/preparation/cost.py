@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.analyses.memory import MEBI, Memory
 from smc.analyses.preparation.parameters import PreparationParameters
-from smc.analyses.study import Estimate
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.oblivious.cost import comparison_transfers, preparation
 from smc.planning.cost import estimate_seconds

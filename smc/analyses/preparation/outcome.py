@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from smc.analyses.outcome import Outcome
 from smc.analyses.preparation.cost import ROUTE
 from smc.analyses.preparation.parameters import PreparationParameters
+from smc.analyses.studies.outcome import Outcome
 
 
 def outcome(parameters: PreparationParameters, prepared: int) -> Outcome:

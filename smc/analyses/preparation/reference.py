@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from smc.analyses.outcome import Outcome
 from smc.analyses.preparation.outcome import outcome
 from smc.analyses.preparation.parameters import PreparationParameters
+from smc.analyses.studies.outcome import Outcome
 
 
 def reference(parameters: PreparationParameters) -> tuple[Outcome, Outcome]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
 from smc.analyses.preparation.outcome import outcome
 from smc.analyses.preparation.parameters import PreparationParameters
+from smc.analyses.studies.outcome import Outcome
 from smc.errors import UsageError
 from smc.oblivious.pool import PoolInfo
 from smc.protocols.session import Session

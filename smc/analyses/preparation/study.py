@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome
 from smc.analyses.preparation.cost import estimate
 from smc.analyses.preparation.parameters import PreparationParameters, parse
 from smc.analyses.preparation.reference import reference
 from smc.analyses.preparation.run import run
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -28,7 +28,7 @@ from smc.protocols.session import Session
 
 @dataclass(frozen=True, slots=True)
 class PreparationStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: PreparationParameters
 
@@ -116,7 +116,7 @@ class PreparationStudy:
 
 
 class Preparation:
-    """See the module; fulfils `smc.analyses.study.Analysis`."""
+    """See the module; fulfils `smc.analyses.studies.study.Analysis`."""
 
     name = "preparation"
     always_matches = False

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data, Schema
+from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError, UsageError
 from smc.secret.bounds import Bounds
 

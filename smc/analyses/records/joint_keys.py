@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import PERSONS, Data
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.memory import MEBI, Memory
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
 from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
+from smc.analyses.studies.columns import PERSONS, Data
+from smc.analyses.studies.memory import MEBI, Memory
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount, counts_cost, exchange_counts

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.columns import Schema
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.keys import DUPLICATES, ERROR
 from smc.analyses.records.normalization import DEFAULT_STEPS, KINDS, parse_steps
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 

@@ -21,8 +21,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
 from smc.analyses.records.normalization import normalized
+from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
 
 Word = NDArray[np.uint64]

@@ -34,8 +34,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from smc.analyses.columns import Column
 from smc.analyses.records import letters
+from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
 
 Texts = list[str]

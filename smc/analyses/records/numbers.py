@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.loss import MAX_TERM
+from smc.analyses.studies.loss import MAX_TERM
 from smc.errors import UsageError
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?|[+-]?[0-9]{1,30}/[0-9]{1,30}")

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
-from smc.analyses.statistics.parameters import parse
+from smc.analyses.statistics.queries.parameters import parse
 from smc.analyses.statistics.vertical.study import VerticalStudy
 
 
 class Statistics:
-    """The analysis `statistics`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+    """The analysis `statistics`; see `smc.analyses.studies.study.Analysis` for its methods' contracts."""
 
     name: Final = "statistics"
     always_matches: Final = False
 
     def parse(self, parameters: Mapping[str, Any]) -> NoisyStudy | ExactTablesStudy | VerticalStudy:
-        """Check the `[parameters]` of a job, see `smc.analyses.statistics.parameters`."""
+        """Check the `[parameters]` of a job, see `smc.analyses.statistics.queries.parameters`."""
         parsed = parse(parameters)
         if parsed.vertical is not None:
             return VerticalStudy(parsed, parsed.vertical)

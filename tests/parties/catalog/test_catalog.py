@@ -18,7 +18,7 @@ from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import count_rows, load
 from parties.errors import ConfigError, DataError
-from smc.analyses.columns import Schema
+from smc.analyses.studies.columns import Schema
 
 PATIENTS = """
 [datasets.patients]

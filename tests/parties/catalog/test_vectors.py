@@ -12,7 +12,7 @@ from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.loading import load
 from parties.catalog.vectors import is_narrow, reader
 from parties.errors import DataError
-from smc.analyses.columns import Schema
+from smc.analyses.studies.columns import Schema
 from tests.parties.catalog.declared import NUMBER, TEXT, dataset
 
 WIDE = 10**20

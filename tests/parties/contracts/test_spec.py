@@ -22,8 +22,8 @@ from parties.jobs.messages import (
     parse_standing,
 )
 from parties.texts import is_plain
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import Limits
+from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.jobs.joined import job_file

@@ -20,8 +20,8 @@ from parties.jobs.admission import Task
 from parties.jobs.manager import JobManager, Patience
 from parties.jobs.run import outcome_document
 from parties.ledger.entries import SPENT
-from smc.analyses.columns import Data
-from smc.analyses.loss import Loss
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.loss import Loss
 from tests.parties.jobs.joined import ROLES, Pair
 
 SECONDS = 120

@@ -22,12 +22,12 @@ from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.ports.interfaces import SessionHeader
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome, Table
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.message import Message

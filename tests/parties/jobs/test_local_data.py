@@ -8,7 +8,7 @@ import pytest
 
 from parties.contracts.spec import parse_spec
 from parties.errors import DataError, PolicyError
-from smc.analyses.columns import PERSONS
+from smc.analyses.studies.columns import PERSONS
 from tests.parties.jobs.joined import CATALOG, Pair, job_file, wait_final
 
 

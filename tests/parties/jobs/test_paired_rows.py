@@ -10,10 +10,10 @@ import pytest
 
 from parties.contracts.state import State
 from parties.errors import DataError, PeerRefused
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.figures import Shares
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome, Table
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome, Table
 from smc.channel.vectors import ExpectedWords, Words
 from smc.protocols.session import Session
 from tests.parties.jobs.joined import ROLES, Addition, Pair, Sum, Total, job_file, wait_final

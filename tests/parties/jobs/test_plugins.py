@@ -15,8 +15,8 @@ import pytest
 from parties.certificates.program import code_digest
 from parties.errors import ConfigError, JobError
 from parties.plugins import load_plugins, with_plugins
-from smc.analyses.columns import PERSONS
 from smc.analyses.registry import ANALYSES
+from smc.analyses.studies.columns import PERSONS
 from smc.errors import DuettoError
 from smc.testing import Case, check_analysis
 from tests.parties.jobs.institutions import Institutions, job

@@ -19,7 +19,7 @@ from parties.errors import JobError
 from parties.jobs.store import JobStore, Progress
 from parties.ledger.accounting import Account
 from parties.ledger.book import Ledger
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.errors import DuettoError
 from smc.forms import Role
 from tests.parties.contracts.test_spec import contract
@@ -192,7 +192,7 @@ from parties.contracts.state import State
 from parties.jobs.store import JobStore
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 home = Path(sys.argv[1])
 store, ledger = JobStore(home), Ledger(home / "ledger.jsonl")
 record = store.get(store.all()[0].job_id)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from parties.errors import BudgetError
 from parties.ledger.accounting import DELTA_TOTAL, Account, Budget, Spent, described, shown
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 epsilons = st.fractions(min_value=0, max_value=3, max_denominator=1000)
 losses = st.builds(

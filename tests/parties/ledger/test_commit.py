@@ -26,7 +26,7 @@ from parties.ledger.commit import (
     signed_text,
 )
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT, LedgerError
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.channel.vectors import ByteRows, ExpectedByteRows

@@ -14,7 +14,7 @@ from parties.errors import BudgetError
 from parties.ledger.accounting import Account, Budget, Spent
 from parties.ledger.book import Ledger
 from parties.ledger.entries import COUNTERSIGNED, EXACT, RUN, SPENT
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 LOSS = Loss(Fraction(1, 3), Fraction(1, 2**50), Fraction(1, 100))
 ACCOUNT = Account.of("d")
@@ -32,7 +32,7 @@ from parties.ledger import chain
 from parties.ledger.accounting import Account, Budget, RunLimits
 from parties.ledger.book import Ledger
 from parties.ledger.commit import Releasing, make_gate
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
 from smc.forms import Role

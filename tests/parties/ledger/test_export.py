@@ -28,7 +28,7 @@ from parties.pki import pairing
 from parties.pki.home import _write_keys
 from parties.pki.signing import key_text
 from scripts.processes import COMMAND
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.forms import Role
 from tests.parties.ledger.test_commit import KEYS, run_gates, spending
 from tests.parties.rpc.harness import NORTH, SOUTH

@@ -32,7 +32,7 @@ from parties.ledger.entries import (
     parse_line,
     unpack,
 )
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 DATA = Path(__file__).parent / "data"
 OLD = "format-1-north.jsonl"

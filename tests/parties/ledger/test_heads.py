@@ -16,7 +16,7 @@ from parties.ledger.book import Ledger, Signed, open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.entries import NOTHING, LedgerError, pack
 from parties.ledger.heads import Heads, Statement, ledger_doubts, open_heads
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.errors import ProtocolViolation
 
 

@@ -19,7 +19,7 @@ from parties.ledger import book, chain
 from parties.ledger.accounting import Account, Budget, RunLimits, Runs
 from parties.ledger.book import Ledger, Signed
 from parties.ledger.entries import APPROVED, LedgerError
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ from pathlib import Path
 from parties.ledger import chain
 from parties.ledger.accounting import Account, Budget
 from parties.ledger.book import Ledger
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 step = int(sys.argv[2])
 calls = 0
 def crash_before(function):

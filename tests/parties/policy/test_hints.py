@@ -15,8 +15,8 @@ from parties.ledger.accounting import Runs, Spent
 from parties.policy.conditions import JobView
 from parties.policy.rules import Policy, load_policy
 from parties.policy.verdict import evaluate
-from smc.analyses.loss import Loss
-from smc.analyses.study import Facts
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType
 
 FIRST = """

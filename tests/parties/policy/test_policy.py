@@ -17,8 +17,8 @@ from parties.policy.conditions import JobView
 from parties.policy.rules import load_policy, parse_policy
 from parties.policy.verdict import evaluate
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.loss import Loss
-from smc.analyses.study import Facts
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType
 
 RULE = {

@@ -8,7 +8,7 @@ import pytest
 
 from parties.policy.risks import Risk, risks
 from parties.policy.rules import parse_policy
-from smc.analyses.columns import Schema
+from smc.analyses.studies.columns import Schema
 
 AGE = Schema("integer", lower=0, upper=120)
 DECLARED = {

@@ -16,7 +16,7 @@ from parties.ledger.entries import LedgerError
 from parties.ledger.heads import ledger_doubts, open_heads
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.stream import PacketStream
-from smc.analyses.loss import Loss
+from smc.analyses.studies.loss import Loss
 from smc.errors import ProtocolViolation
 from smc.forms import Role
 from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, dialling, listening, public, task

@@ -12,10 +12,10 @@ from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import Shape
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.opener import open_gate
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.message import Message
 from smc.forms import Role
 from smc.pair import run_pair

@@ -6,10 +6,10 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_study
 from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret import noise

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from smc.analyses.clustering.study import CLUSTERING
-from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.outcome import Outcome
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

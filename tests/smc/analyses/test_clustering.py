@@ -13,12 +13,12 @@ from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import SecretTable
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import DeclaredRange
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from smc.analyses.columns import Column, Schema
+from smc.analyses.studies.columns import Column, Schema
 from smc.numeric.random import Randomness
 from tests.smc.analyses.clustering_runs import BOTH, joint, named, parsed
 

@@ -11,11 +11,11 @@ import pytest
 from smc.analyses.clustering import reference as twin
 from smc.analyses.clustering.census import COMMON, check_weight
 from smc.analyses.clustering.parameters import Layout
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.cluster_sums import PlainSums, plain_telling
 from smc.analyses.disclosure.clusters import plain_withheld
 from smc.analyses.disclosure.crowds import off_bounds, off_commonest
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.errors import DomainError
 from smc.forms import Role
 from tests.smc.analyses import test_clustering_matched as matched

@@ -11,7 +11,7 @@ from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_study
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.spec import Cost

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.loss import Loss
 from smc.analyses.preparation.study import PREPARATION, PreparationStudy
 from smc.analyses.registry import ANALYSES, registered, study_of
-from smc.analyses.study import Facts
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.study import Facts
 from smc.forms import ComparisonType, Role
 
 KEYS = 'method = "exact"\nkeys = ["id"]\n'

@@ -15,12 +15,12 @@ from smc.analyses.clustering import reference as twin
 from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.reference import plain_table
 from smc.analyses.clustering.sides import check_sides
-from smc.analyses.columns import Column, Schema
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
-from smc.analyses.neighbours import Neighbours
-from smc.analyses.statistics.noisy import local
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans.noisy import local
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.neighbours import Neighbours
 from smc.forms import Role
 from tests.smc.analyses.clustering_runs import COLUMNS, NAMES, STATED, TENTHS, parsed, table
 from tests.smc.analyses.statistics_runs import SCHEMAS as STATISTICS_SCHEMAS

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.registry import ANALYSES
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, DuettoError
 from smc.forms import Role
 from smc.pair import run_pair

@@ -11,10 +11,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_study
 from smc.analyses.statistics.horizontal.cost import run_cost
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role

@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
+from smc.analyses.studies.columns import Column, Schema
 from smc.secret.laplace import DiscreteLaplace
 from tests.smc.analyses.statistics_runs import joint, parsed, results, table
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.crowds import Crowds, told_apart
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.runner import run_study
 from smc.analyses.statistics.analysis import STATISTICS
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair

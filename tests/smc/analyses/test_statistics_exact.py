@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.loss import Loss
-from smc.analyses.runner import run_study
 from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.horizontal.exact import MARGIN, Tables
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.statistics.horizontal.cost import run_cost
-from smc.analyses.statistics.parameters import MAX_DELTA
-from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.parameters import MAX_DELTA
+from smc.analyses.studies.columns import PERSONS, Column, Schema
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.statistics_runs import (

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from anonymizer.dp.audit import clopper_pearson
-from smc.analyses.columns import Column
 from smc.analyses.statistics.kinds.quantiles import Quantile
-from smc.analyses.statistics.noisy import local
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans.noisy import local
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Column
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.columns import Schema
 from smc.analyses.statistics.analysis import STATISTICS
-from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.columns import Schema
-from smc.analyses.statistics.plan import plan
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from tests.smc.analyses.statistics_runs import BOTH, SCHEMAS, columns, joint, parsed, results, silence
 

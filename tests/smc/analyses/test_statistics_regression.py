@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
+from smc.analyses.studies.columns import Column, Schema
 from smc.errors import UsageError
 from tests.smc.analyses.statistics_runs import BOTH, RANDOM, columns, joint, parsed, results, silence
 

@@ -8,17 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
-from smc.analyses.runner import run_study
-from smc.analyses.statistics import noisy
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.cost import run_cost
 from smc.analyses.statistics.vertical.run import Brought, planned
 from smc.analyses.statistics.vertical.terms import pairs
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.channel.vectors import Residues
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation, UsageError
 from smc.forms import Role

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.columns import Schema
-from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.schemas import read, written
+from smc.analyses.studies.columns import Schema
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.pair import run_pair
 from smc.protocols.exchange.texts import MAX_BYTES, exchange_texts

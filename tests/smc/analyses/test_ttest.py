@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_study
-from smc.analyses.statistics import noisy
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.horizontal.cost import run_cost
 from smc.analyses.statistics.kinds.draws import chi_squares, noise_like, normals
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical, two_sided
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.pair import run_pair

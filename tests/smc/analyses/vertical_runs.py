@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.pair import run_pair
 from tests.smc.analyses.statistics_runs import BOTH, parsed
 

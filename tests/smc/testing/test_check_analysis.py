@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.figures import Groups
-from smc.analyses.outcome import Outcome, Table
-from smc.analyses.study import Preview
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.study import Preview
 from smc.errors import DuettoError
 from smc.forms import Role
 from smc.testing import Case, ConformanceError, check_analysis
@@ -73,7 +73,7 @@ def test_a_wrong_estimate_is_found(products):
 
 
 def test_a_silent_leakage_statement_is_found(products):
-    from smc.analyses.study import Leakage
+    from smc.analyses.studies.study import Leakage
 
     with pytest.raises(ConformanceError, match="learns nothing"):
         check_analysis(made(products, leakage=lambda self, recipients: Leakage((), ())), CASE)

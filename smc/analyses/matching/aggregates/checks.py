@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
@@ -18,6 +17,7 @@ from smc.analyses.matching.aggregates.parameters import (
     declared,
     distributions,
 )
+from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.forms import Role
 from smc.secret.bounds import Bounds
 from smc.secret.laplace import DiscreteLaplace

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.costs import SumShape, cost_test
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS
 from smc.analyses.disclosure.limits import Limits
@@ -17,9 +16,10 @@ from smc.analyses.matching.aggregates.parameters import (
     declared,
     distributions,
 )
-from smc.analyses.memory import Memory
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
-from smc.analyses.study import Estimate
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.exchange.bounds import declarations_cost
 from smc.protocols.intersection import cuckoo

@@ -7,7 +7,7 @@ from typing import Final
 from smc.analyses.disclosure.limits import ASKED
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SHARES, SIZE, AggregateParameters
 from smc.analyses.records.numbers import text
-from smc.analyses.study import Leakage
+from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
 _CHOSEN: Final = (

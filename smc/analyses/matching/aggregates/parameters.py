@@ -20,13 +20,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.bounds import check_not_narrower
-from smc.analyses.neighbours import Neighbours
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
 from smc.analyses.records.keys import ERROR
 from smc.analyses.records.numbers import loss_term, number
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.neighbours import Neighbours
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import MAX_SCALE, Declared

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.columns import Data
 from smc.analyses.matching.aggregates.parameters import SHARES, AggregateParameters, declared
 from smc.analyses.matching.aggregates.tables import results, share_outcome
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.joint_keys import plain_keys
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 
 

@@ -6,7 +6,7 @@ by the release.
 
 With epsilon the size and every sum get discrete Laplace noise that neither party knows, from equal parts of
 epsilon; values are clamped to their bounds first. Neighbouring inputs have one row of a side replaced, as the
-numbers of rows are public (`smc.analyses.neighbours`).
+numbers of rows are public (`smc.analyses.studies.neighbours`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, off_bounds
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.persons import check_one_row_each
@@ -32,8 +31,9 @@ from smc.analyses.matching.aggregates.parameters import (
     distributions,
 )
 from smc.analyses.matching.aggregates.tables import results, share_outcome
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.joint_keys import HashedRows, key_rows
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared, exchange_declarations
 from smc.protocols.session import Session

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates.checks import check_rows
 from smc.analyses.matching.aggregates.cost import estimate
 from smc.analyses.matching.aggregates.leakage import leakage, shows_rows
@@ -24,10 +22,12 @@ from smc.analyses.matching.aggregates.parameters import (
 )
 from smc.analyses.matching.aggregates.reference import reference
 from smc.analyses.matching.aggregates.run import run
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.joint_keys import check_key_rows
 from smc.analyses.records.key_parameters import check_keys
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -36,7 +36,7 @@ from smc.secret.bounds import Bounds
 
 @dataclass(frozen=True, slots=True)
 class AggregatesStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: AggregateParameters
 

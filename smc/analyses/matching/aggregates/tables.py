@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, AggregateParameters
-from smc.analyses.outcome import Outcome, Table
 from smc.analyses.records.numbers import real
+from smc.analyses.studies.outcome import Outcome, Table
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.laplace import DiscreteLaplace
 

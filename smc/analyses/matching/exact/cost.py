@@ -7,9 +7,9 @@ from typing import Final
 from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.exact.outcome import ROUTE
-from smc.analyses.memory import MEBI, Memory
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
-from smc.analyses.study import Estimate
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.intersection import cuckoo, exact
 from smc.protocols.spec import Cost

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
-from smc.analyses.outcome import Outcome, Table
 from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome, Table
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from smc.analyses.parameters import reject_unknown
 from smc.analyses.records.key_parameters import KEY_PARAMETERS, KeyParameters, parse_keys
+from smc.analyses.studies.parameters import reject_unknown
 
 KEYS: Final = "keys"
 """The output that shows which local keys the other side has."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.exact.cost import receiver_of
 from smc.analyses.matching.exact.outcome import matches
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.joint_keys import key_rows
 from smc.analyses.records.key_parameters import KeyParameters
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import exact

@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
 from smc.analyses.matching.exact.cost import estimate
 from smc.analyses.matching.exact.reference import reference
 from smc.analyses.matching.exact.run import run
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.joint_keys import check_key_rows
 from smc.analyses.records.key_parameters import KeyParameters, check_keys
 from smc.analyses.records.keys import DISTINCT
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -33,7 +33,7 @@ from smc.protocols.session import Session
 
 @dataclass(frozen=True, slots=True)
 class ExactKeysStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: KeyParameters
 

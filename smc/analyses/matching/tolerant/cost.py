@@ -10,8 +10,8 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.tolerant.outcome import ROUTE
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import cost_newly, stretches
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.study import Estimate
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.protocols.exchange.row_counts import counts_cost

@@ -7,7 +7,7 @@ from typing import Final
 
 from smc.analyses.disclosure.limits import ASKED
 from smc.analyses.matching.tolerant.parameters import GREEDY, LARGEST, NONE, TolerantParameters
-from smc.analyses.study import Leakage
+from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
 _PARTNER: Final = "and for each a number that stands for the other side's row in this run alone"

@@ -8,13 +8,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
 from smc.analyses.matching.tolerant.assignment import largest_assignment
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import LARGEST, TolerantParameters
 from smc.analyses.matching.tolerant.records import Records
-from smc.analyses.outcome import Outcome, Table
 from smc.analyses.records.normalization import normalized
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome, Table
 from smc.forms import Role
 
 KEPT: Final = ("The matches went to the other party only.",)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.matching.tolerant.blocking import YEAR, KeyPart
 from smc.analyses.matching.tolerant.encoding import MAX_WEIGHT, Field
 from smc.analyses.matching.tolerant.similarity import Rule
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.normalization import DATE, parse_steps
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.secret.common_ones import PAD_BYTES
 

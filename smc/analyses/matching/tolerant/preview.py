@@ -5,7 +5,7 @@ from __future__ import annotations
 from smc.analyses.matching.tolerant.coverage import Coverage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.records import Texts, layouts
-from smc.analyses.study import Preview
+from smc.analyses.studies.study import Preview
 
 
 def preview_rows(parameters: TolerantParameters, texts: Texts, rows: int) -> Preview:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data
 from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index, lay_out
 from smc.analyses.matching.tolerant.encoding import Filters, Octet, encode
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.similarity import ABSENT, sizes_of
 from smc.analyses.records.normalization import normalized
+from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
 
 Texts = Mapping[str, Sequence[str]]

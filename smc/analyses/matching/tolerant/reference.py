@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from smc.analyses.columns import Data
 from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, notes_of, ordered, pairs_table
 from smc.analyses.matching.tolerant.parameters import TolerantParameters
 from smc.analyses.matching.tolerant.plain import plain_links
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.tolerant.linkage import AllAlike, Linkage
@@ -15,7 +14,8 @@ from smc.analyses.matching.tolerant.outcome import KEPT, NO_ROWS, details_of, no
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, prepare, read_texts
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session

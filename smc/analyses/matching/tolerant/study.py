@@ -16,10 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
 from smc.analyses.matching.tolerant.cost import estimate
 from smc.analyses.matching.tolerant.leakage import leakage
 from smc.analyses.matching.tolerant.parameters import TolerantParameters, parse
@@ -27,9 +25,11 @@ from smc.analyses.matching.tolerant.preview import preview_rows
 from smc.analyses.matching.tolerant.records import count_rows, read_texts
 from smc.analyses.matching.tolerant.reference import reference
 from smc.analyses.matching.tolerant.run import run
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.normalization import KINDS
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -37,7 +37,7 @@ from smc.protocols.session import Session
 
 @dataclass(frozen=True, slots=True)
 class TolerantStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: TolerantParameters
 
@@ -150,7 +150,7 @@ class TolerantStudy:
 
 
 class Tolerant:
-    """The method `tolerant`; see `smc.analyses.study.Analysis` for its methods' contracts."""
+    """The method `tolerant`; see `smc.analyses.studies.study.Analysis` for its methods' contracts."""
 
     name: Final = "tolerant"
     always_matches: Final = True

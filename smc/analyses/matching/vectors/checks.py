@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.matching.vectors.parameters import VectorParameters
+from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError
 
 MAX_PAIRS: Final = 1 << 28

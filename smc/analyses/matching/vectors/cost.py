@@ -9,8 +9,8 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.study import Estimate
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.transfer_costs import SETUP_COST

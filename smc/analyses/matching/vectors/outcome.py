@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.vectors.parameters import EUCLIDEAN, VectorParameters
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.outcome import Outcome, Table
+from smc.analyses.studies.outcome import Outcome, Table
 
 VectorLinks = NDArray[np.int64]
 """Matches: Alice's row, Bob's row and the rank, shape (k, 3)."""

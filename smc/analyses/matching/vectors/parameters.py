@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.fixed_point import Scaling
 from smc.analyses.records.numbers import number
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 
 EUCLIDEAN: Final = "euclidean"

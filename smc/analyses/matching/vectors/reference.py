@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from smc.analyses.columns import Data
 from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.checks import check_counts, feature_schemas
 from smc.analyses.matching.vectors.outcome import KEPT, details_of, links_of, pairs_table
 from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 
 

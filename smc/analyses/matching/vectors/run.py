@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.figures import Rows
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.vectors import pairs as vector_pairs
@@ -10,7 +9,8 @@ from smc.analyses.matching.vectors.checks import check_counts, feature_schemas
 from smc.analyses.matching.vectors.outcome import KEPT, details_of, links_of, pairs_table
 from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session

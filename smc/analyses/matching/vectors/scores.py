@@ -22,9 +22,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.matching.vectors.parameters import EUCLIDEAN, VectorParameters
 from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, fixed_point_columns
+from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.session import Session

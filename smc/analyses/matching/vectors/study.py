@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import ASKED, Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
 from smc.analyses.matching.vectors.checks import check_counts, feature_schemas
 from smc.analyses.matching.vectors.cost import estimate
 from smc.analyses.matching.vectors.parameters import VectorParameters
 from smc.analyses.matching.vectors.reference import reference
 from smc.analyses.matching.vectors.run import run
 from smc.analyses.matching.vectors.scores import VectorMeasure
-from smc.analyses.outcome import Outcome
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -32,7 +32,7 @@ _COMPARED: Final = ("kind", "scale", "lower", "upper", "unit")
 
 @dataclass(frozen=True, slots=True)
 class VectorStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say."""
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: VectorParameters
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.statistics import noisy
 from smc.analyses.statistics.horizontal.exact import tables_of
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import plan
-from smc.analyses.study import Estimate
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.spec import Cost
 from smc.protocols.transfer_costs import SETUP_COST
@@ -29,7 +29,7 @@ def estimate(
     rows: int,
     limits: Limits,
 ) -> Estimate:
-    """What a run with `rows` rows a side costs; see `smc.analyses.study.Study.cost`."""
+    """What a run with `rows` rows a side costs; see `smc.analyses.studies.study.Study.cost`."""
     total = run_cost(parameters, schemas, recipients, limits)
     exact = "local sums; open to recipients as far as the limits allow"
     return Estimate(

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.audit import Members
 from smc.analyses.disclosure.bounds import check_not_narrower
 from smc.analyses.disclosure.costs import cost_table, limits_apply
@@ -28,11 +27,12 @@ from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.moments import Clamp, Clamped
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
-from smc.analyses.statistics.outcome import Reported
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import groups, resolve
-from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.plans.outcome import Reported
+from smc.analyses.statistics.plans.plan import groups, resolve
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -228,7 +228,7 @@ def tables_of(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -
 
 
 def reported_of(tables: Tables, results: Sequence[tuple[str | None, Result]]) -> list[Reported]:
-    """The results of a query's tables, for `smc.analyses.statistics.outcome`."""
+    """The results of a query's tables, for `smc.analyses.statistics.plans.outcome`."""
     return [(tables.query, tables.statistic, group, result) for group, result in results]
 
 

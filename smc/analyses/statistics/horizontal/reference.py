@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from smc.analyses.columns import Data
-from smc.analyses.outcome import Outcome
-from smc.analyses.statistics import noisy
 from smc.analyses.statistics.horizontal.exact import reported_of, tables_of
-from smc.analyses.statistics.outcome import (
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans.outcome import (
     EXACT_DETAILS,
     Reported,
     kept_from,
     told,
 )
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import plan
-from smc.analyses.statistics.rows import LocalRows
+from smc.analyses.statistics.plans.plan import plan
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
 
 

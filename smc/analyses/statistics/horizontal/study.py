@@ -16,30 +16,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import PATTERN
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome
 from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
-from smc.analyses.statistics.outcome import (
+from smc.analyses.statistics.plans.outcome import (
     loss_text,
 )
-from smc.analyses.statistics.parameters import StatisticsParameters, check_recipients
-from smc.analyses.statistics.plan import check_alike, plan
-from smc.analyses.statistics.rows import LocalRows
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.statistics.plans.plan import check_alike, plan
+from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.forms import Role
 from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyStudy:
-    """A job with noise; see `smc.analyses.study.Study` for what its methods say."""
+    """A job with noise; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: StatisticsParameters
 
@@ -130,7 +130,7 @@ class NoisyStudy:
 
 @dataclass(frozen=True, slots=True)
 class ExactTablesStudy:
-    """A job without noise; see `smc.analyses.study.Study` for what its methods say."""
+    """A job without noise; see `smc.analyses.studies.study.Study` for what its methods say."""
 
     parameters: StatisticsParameters
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smc.analyses.columns import Schema
-from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.queries.rows import Ints
+from smc.analyses.studies.columns import Schema
 
 
 @dataclass(frozen=True, slots=True)

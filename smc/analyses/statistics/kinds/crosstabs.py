@@ -13,7 +13,7 @@ import numpy as np
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.chi_square import exact_test, noisy_test
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
 

@@ -16,11 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from smc.analyses.columns import Schema
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.intervals import Interval
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
+from smc.analyses.studies.columns import Schema
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution
 

@@ -38,7 +38,7 @@ import numpy as np
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.bins import EqualSteps
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic, Word, delta_of, pure
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session

@@ -19,10 +19,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import Schema
-from smc.analyses.loss import Loss
-from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.loss import Loss
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost

@@ -30,14 +30,14 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.columns import Schema
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.draws import Floats, chi_squares, noise_like, normals
 from smc.analyses.statistics.kinds.moments import Clamped
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result
 from smc.analyses.statistics.kinds.ttest_student import Sample, Welch, critical
-from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
 from smc.secret.distribution import Distribution

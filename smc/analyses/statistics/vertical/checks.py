@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.records.key_parameters import check_keys
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.vertical.parameters import Vertical
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import KINDS
 from smc.analyses.statistics.vertical.terms import pairs
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.exchange.bounds import MAX_SCALE

@@ -7,18 +7,18 @@ from fractions import Fraction
 from math import ceil
 from typing import Final
 
-from smc.analyses.columns import Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.memory import MEBI, Memory
-from smc.analyses.statistics import noisy
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
-from smc.analyses.study import Estimate
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.memory import MEBI, Memory
+from smc.analyses.studies.study import Estimate
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
 from smc.protocols.exchange.bounds import MAX_SCALE

@@ -5,8 +5,8 @@ sides' columns (`sums.py`), and from there on noise, small groups and results ar
 both. Nobody learns which rows match, nor how many but for the noise.
 
 How many rows each side brings is public, so neighbouring inputs have one row of a side replaced, which can
-remove one match and add another (`smc.analyses.neighbours`). Where rows that repeat a key count once, each
-of the two can touch two matches.
+remove one match and add another (`smc.analyses.studies.neighbours`). Where rows that repeat a key count once,
+each of the two can touch two matches.
 
 The least intersection of the policies is tested on a noisy count, which has a tenth of the loss and is not
 opened itself.
@@ -21,22 +21,22 @@ from typing import Final
 
 import numpy as np
 
-from smc.analyses.columns import PERSONS, Data, Schema
 from smc.analyses.disclosure.release import Release
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
-from smc.analyses.statistics import noisy
 from smc.analyses.statistics.kinds.statistic import Word
-from smc.analyses.statistics.outcome import Reported, kept_from, noisy_details, told
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import Planned, plan
-from smc.analyses.statistics.query import Query
-from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.plans import noisy
+from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, told
+from smc.analyses.statistics.plans.plan import Planned, plan
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.rows import Ints
+from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical import sums as vertical_sums
-from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.schemas import read, written
 from smc.analyses.statistics.vertical.terms import pairs
+from smc.analyses.studies.columns import PERSONS, Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
 from smc.errors import DomainError
 from smc.forms import Role
 from smc.protocols.coins import toss
@@ -188,7 +188,7 @@ def _size(session: Session, words: Word) -> SecretInts:
 def reported_of(
     plans: Sequence[Planned], entries: Sequence[Ints], seed: bytes, *, is_noisy: bool, limited: bool
 ) -> list[Reported]:
-    """The results of the opened entries, for `smc.analyses.statistics.outcome`."""
+    """The results of the opened entries, for `smc.analyses.statistics.plans.outcome`."""
     return [
         (each.query, each.statistic, group, result)
         for each, opened in zip(plans, entries, strict=True)

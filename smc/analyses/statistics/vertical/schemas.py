@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from smc.analyses.columns import Schema
+from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.protocols.exchange.bounds import MAX_SCALE
 from smc.secret.bounds import LIMIT

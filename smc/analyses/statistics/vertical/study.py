@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
 from smc.analyses.records.keys import DISTINCT
-from smc.analyses.statistics.outcome import loss_text
-from smc.analyses.statistics.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.plans.outcome import loss_text
+from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
+from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side
 from smc.analyses.statistics.vertical.cost import estimate
-from smc.analyses.statistics.vertical.parameters import Vertical
 from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, run
-from smc.analyses.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.forms import Role
 from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class VerticalStudy:
-    """A job; see `smc.analyses.study.Study` for what its methods say.
+    """A job; see `smc.analyses.studies.study.Study` for what its methods say.
 
     Attributes:
         parameters: as parsed.

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.queries.rows import Ints
 from smc.analyses.statistics.vertical.terms import Feature, Pair, bounds_of, values_of
 from smc.errors import DomainError
 from smc.forms import Role

@@ -20,8 +20,8 @@ from smc.analyses.statistics.kinds.moments import Clamp, ClampedProducts, Clampe
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.statistic import Statistic
 from smc.analyses.statistics.kinds.ttest import TTest
-from smc.analyses.statistics.plan import Planned
-from smc.analyses.statistics.rows import Ints
+from smc.analyses.statistics.plans.plan import Planned
+from smc.analyses.statistics.queries.rows import Ints
 from smc.errors import UsageError
 from smc.secret.bounds import Bounds
 
@@ -102,7 +102,7 @@ def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:
         alice: Alice's columns; the others are Bob's.
 
     Returns:
-        As many for each group as `smc.analyses.statistics.noisy.local` has columns, in that order.
+        As many for each group as `smc.analyses.statistics.plans.noisy.local` has columns, in that order.
     """
     own = frozenset(alice)
     entries = [*terms(planned.statistic), *([()] if planned.count_distribution is not None else [])]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.forms import ComparisonType, Form, Role, all_types
 from smc.pair import run_pair
 

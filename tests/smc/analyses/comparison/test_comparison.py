@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from smc.analyses.columns import Column, Data, Schema
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.outcome import Outcome
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, DuettoError, UsageError
 from smc.forms import ComparisonType, Form, Holding, Role, all_types
 from smc.pair import run_pair

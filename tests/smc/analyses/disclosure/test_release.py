@@ -13,9 +13,9 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GroupTable
-from smc.analyses.loss import Loss
-from smc.analyses.runner import run_study
-from smc.analyses.study import Facts
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.runner import run_study
+from smc.analyses.studies.study import Facts
 from smc.errors import DisclosureRefused, UsageError
 from smc.forms import Role
 from smc.pair import run_pair

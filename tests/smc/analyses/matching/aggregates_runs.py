@@ -6,10 +6,10 @@ import tomllib
 
 import numpy as np
 
-from smc.analyses.columns import PERSONS, Column, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import PERSONS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.runner import run_study
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.pair import run_pair

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.columns import Column
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.loss import Loss
 from smc.analyses.matching.aggregates.parameters import (
     MAX_DELTA,
     sensitivity,
 )
+from smc.analyses.studies.columns import Column
+from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError
 from smc.secret.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from smc.analyses.columns import Schema
 from smc.analyses.matching.aggregates.parameters import (
     AggregateParameters,
     distributions,
 )
+from smc.analyses.studies.columns import Schema
 from smc.errors import UsageError
 from smc.forms import Role
 from tests.smc.analyses.matching.aggregates_runs import (

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.loss import Loss
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
 from smc.forms import Role

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.records.keys import DISTINCT, ERROR, MULTISET, KeyedRows, hashed, keyed_rows
 from smc.analyses.records.normalization import STEPS, normalized, parse_steps
+from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.errors import DomainError, UsageError
 
 TEXT = Schema("text")

@@ -9,13 +9,13 @@ import pytest
 
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.matching.tolerant.one_to_one import OneToOne
 from smc.analyses.matching.tolerant.plain import compared_pairs
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.forms import Role
 from smc.pair import run_pair
 

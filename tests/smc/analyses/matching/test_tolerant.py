@@ -9,14 +9,14 @@ import pytest
 
 from parties.bench.people import FIELDS, people
 from parties.bench.workloads import made_up
-from smc.analyses.columns import DAYS, Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener, open_gate
 from smc.analyses.matching.tolerant import places
 from smc.analyses.matching.tolerant.plain import all_links, plain_links
 from smc.analyses.matching.tolerant.records import prepare, read_texts
 from smc.analyses.matching.tolerant.study import TOLERANT
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import DAYS, Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, ProtocolViolation
 from smc.forms import Role
 from smc.oblivious.base_ot import BaseChoices, BaseOffer

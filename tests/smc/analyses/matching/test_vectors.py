@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching.analysis import MATCHING
@@ -18,7 +17,8 @@ from smc.analyses.matching.vectors import scores as vector_scores
 from smc.analyses.matching.vectors.parameters import parse
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.matching.vectors.study import VectorStudy
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.runner import run_study
 from smc.errors import DisclosureRefused, DomainError, DuettoError, UsageError
 from smc.forms import Role
 from smc.pair import run_pair

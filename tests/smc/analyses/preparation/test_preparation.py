@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smc.analyses.columns import Column, Schema
 from smc.analyses.comparison.prepared import need_of
 from smc.analyses.comparison.study import COMPARISON
 from smc.analyses.disclosure.limits import NO_LIMITS
-from smc.analyses.outcome import Outcome
 from smc.analyses.preparation.parameters import MAX_COMPARISONS
 from smc.analyses.preparation.study import PREPARATION
-from smc.analyses.runner import run_study
+from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.runner import run_study
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Role

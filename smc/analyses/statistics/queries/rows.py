@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.columns import PERSONS, Data
-from smc.analyses.statistics.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DomainError
 
 Ints = NDArray[np.int64]

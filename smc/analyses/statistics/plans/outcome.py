@@ -7,13 +7,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome, Table
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
-from smc.analyses.statistics.parameters import StatisticsParameters
-from smc.analyses.statistics.plan import MIN_STATED_DELTA, Planned
-from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA, Planned
+from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome, Table
 
 Reported = tuple[Query, Statistic, str | None, Result]
 """A query, its statistic, the group, and the result."""

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
-from smc.analyses.loss import Loss
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.numbers import number
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 
 T = TypeVar("T")

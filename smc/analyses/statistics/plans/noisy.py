@@ -12,8 +12,8 @@ from smc.analyses.disclosure.noisy_groups import withhold_cost
 from smc.analyses.disclosure.release import Release
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.statistic import Result, Word
-from smc.analyses.statistics.plan import Planned
-from smc.analyses.statistics.rows import Ints, LocalRows
+from smc.analyses.statistics.plans.plan import Planned
+from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.protocols.coins import TOSS_COST, toss

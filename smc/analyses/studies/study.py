@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from smc.analyses.columns import Data, Schema
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
-from smc.analyses.loss import Loss
-from smc.analyses.outcome import Outcome
+from smc.analyses.studies.columns import Data, Schema
+from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import Outcome
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Role
 from smc.protocols.session import Session
@@ -42,8 +42,8 @@ class Estimate:
         bob_bytes: bytes from Bob to Alice.
         seconds: estimated wall time.
         route: how it will be done, for people.
-        memory: bytes at the peak of one party over those of its idle daemon, see `smc.analyses.memory`; None
-            where no model has been measured.
+        memory: bytes at the peak of one party over those of its idle daemon, see
+            `smc.analyses.studies.memory`; None where no model has been measured.
     """
 
     rounds: int

@@ -8,8 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from smc.analyses.columns import Schema
-from smc.analyses.loss import Loss
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
@@ -28,8 +26,10 @@ from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.regression import Regression
 from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive, delta_of
 from smc.analyses.statistics.kinds.ttest import TTest, two_labels
-from smc.analyses.statistics.parameters import MAX_DELTA, StatisticsParameters
-from smc.analyses.statistics.query import MAX_POINTS, Query
+from smc.analyses.statistics.queries.parameters import MAX_DELTA, StatisticsParameters
+from smc.analyses.statistics.queries.query import MAX_POINTS, Query
+from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.loss import Loss
 from smc.errors import UsageError
 from smc.secret.distribution import Distribution
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from smc.analyses.columns import Data
 from smc.analyses.disclosure.audit import Auditor
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Gate, open_gate
 from smc.analyses.disclosure.release import Release
-from smc.analyses.outcome import Outcome
-from smc.analyses.study import Study
+from smc.analyses.studies.columns import Data
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
 from smc.protocols.session import Session

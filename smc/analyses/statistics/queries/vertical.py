@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from smc.analyses.neighbours import Neighbours
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.key_parameters import KeyParameters, parse_keys
 from smc.analyses.records.keys import DISTINCT, MULTISET
-from smc.analyses.statistics.query import Query
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.studies.neighbours import Neighbours
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 

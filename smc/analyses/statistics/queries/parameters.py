@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.loss import Loss, rho_within
-from smc.analyses.neighbours import Neighbours
-from smc.analyses.parameters import reject_unknown, take
 from smc.analyses.records.numbers import loss_term
-from smc.analyses.statistics.query import Query, check_keys, parse_query
-from smc.analyses.statistics.vertical.parameters import (
+from smc.analyses.statistics.queries.query import Query, check_keys, parse_query
+from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
     KEYS,
     LAYOUTS,
@@ -21,6 +18,9 @@ from smc.analyses.statistics.vertical.parameters import (
     check_columns,
     parse_vertical,
 )
+from smc.analyses.studies.loss import Loss, rho_within
+from smc.analyses.studies.neighbours import Neighbours
+from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import Role
 
