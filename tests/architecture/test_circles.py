@@ -32,7 +32,7 @@ def target_module(target: str, names: frozenset[str]) -> str | None:
 
 
 def folder_of(name: str, folders: frozenset[str]) -> str:
-    """The folder in which a module lies; a package lies in itself, a file at the root is a room of its own."""
+    """The folder in which a module lies; a package in itself, a file at the root as well."""
     folder = name.rpartition(".")[0]
     return name if name in folders or "." not in folder else folder
 
