@@ -1,4 +1,4 @@
-"""Whom clusters are about, for the limits: persons counted by cluster, and what the sums tell of them.
+"""Whom clusters are about, for the limits: persons counted by cluster, and what the sums reveal of them.
 
 A side marks its rows before anything is computed: the first one of each person, and in each column those that
 add something else than most others do (`smc.analyses.disclosure.crowds`). The marks are summed over the
@@ -94,9 +94,9 @@ class Census:
         ones = np.ones((len(whole), 1), dtype=np.int64)
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
         marks = marked(whole, [shape.grid.columns[place].part for place in shape.columns_of(role)])
-        told = np.hstack([marks, firsts(marks, persons)])
+        counters = np.hstack([marks, firsts(marks, persons)])
         added = added_by_persons(whole, persons)
-        counted, summed, weighed = (part.astype(np.uint64) for part in (heads, told, added))
+        counted, summed, weighed = (part.astype(np.uint64) for part in (heads, counters, added))
         return cls(table, counted, {role: summed}, {role: table.own}, {role: weighed})
 
     @classmethod
@@ -140,15 +140,15 @@ class Census:
         sides = self._over(averaged, own, _lengths(shape), shape.sum_bits)
         found = []
         for side, words in zip(Role, sides, strict=True):
-            told = _told(shape, side)
-            counts = SecretInts(session, words[:, : -told.columns].copy(), told.counts)
-            added = self.added.get(side, np.zeros((told.rows, told.columns), dtype=np.uint64))
+            sized = _sums_shape(shape, side)
+            counts = SecretInts(session, words[:, : -sized.columns].copy(), sized.counts)
+            added = self.added.get(side, np.zeros((sized.rows, sized.columns), dtype=np.uint64))
             found.append(
                 ClusterSums(
-                    counts[:, : told.marks],
-                    counts[:, -told.marks :],
-                    SecretInts(session, words[:, -told.columns :].copy(), told.totals),
-                    SecretInts(session, added, told.added),
+                    counts[:, : sized.marks],
+                    counts[:, -sized.marks :],
+                    SecretInts(session, words[:, -sized.columns :].copy(), sized.totals),
+                    SecretInts(session, added, sized.added),
                     averaged[shape.rows_of(side)],
                 )
             )
@@ -181,7 +181,7 @@ def check_weight(shape: Shape, factor: int) -> None:
     Raises:
         DomainError: they do not.
     """
-    _told(shape, Role.ALICE).totals.summed(factor).fit("dominance in a cluster")
+    _sums_shape(shape, Role.ALICE).totals.summed(factor).fit("dominance in a cluster")
 
 
 def _heads(shape: Shape) -> dict[Role, int]:
@@ -193,7 +193,7 @@ def _heads_width(shape: Shape) -> int:
     return grouped.word_bits(shape.count)
 
 
-def _told(shape: Shape, side: Role) -> SumsShape:
+def _sums_shape(shape: Shape, side: Role) -> SumsShape:
     """What is public of the sums of a side."""
     columns = len(shape.columns[side is Role.BOB])
     sums = Bounds(0, shape.count * int(shape.grid.largest.max()))
@@ -205,8 +205,8 @@ def _told(shape: Shape, side: Role) -> SumsShape:
 def _lengths(shape: Shape) -> dict[Role, int]:
     """How many columns are summed of each side: rows with marks, persons if these are not rows, values."""
     kinds = 1 if shape.owner is not None else 2
-    told = {side: _told(shape, side) for side in Role}
-    return {side: kinds * each.marks + each.columns for side, each in told.items()}
+    shapes = {side: _sums_shape(shape, side) for side in Role}
+    return {side: kinds * each.marks + each.columns for side, each in shapes.items()}
 
 
 def _grouping(shape: Shape, role: Role, lengths: Mapping[Role, int], groups: int) -> Grouping:
@@ -237,7 +237,7 @@ def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) ->
     ways, parts = (
         (2, 2) if shape.layout is Layout.HORIZONTAL else (2, 1) if shape.owner is not None else (4, 1)
     )
-    total = cost_telling([_told(shape, side) for side in Role], k, limits)
+    total = cost_telling([_sums_shape(shape, side) for side in Role], k, limits)
     total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, tells=bool(total.flights))
     total += mux.cost(k) + mux.cost(k * shape.grid.dimensions) + cost_some(k) + mux.cost(1)
     return total + (cost_and(n * k) if labels else Cost())

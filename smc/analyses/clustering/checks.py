@@ -100,7 +100,7 @@ def check_shape(
     if shape.layout is not Layout.HORIZONTAL and shape.owner is None and alice != bob:
         raise DomainError(
             f"Alice has {alice} rows and Bob has {bob}; this layout needs the same rows on both sides.",
-            "Bring the same rows in the same order.",
+            "Use data sets that have the same rows in the same order.",
         )
     check_enough(parameters, shape)
     return check_numbers(parameters, shape, limits)
@@ -114,7 +114,8 @@ def check_enough(parameters: ClusteringParameters, shape: Shape) -> None:
     """
     if shape.most < parameters.clusters:
         raise DomainError(
-            f"There are {shape.most} rows for {parameters.clusters} clusters.", "Ask for fewer clusters."
+            f"There are {shape.most} rows for {parameters.clusters} clusters.",
+            "Ask for fewer clusters, or use more rows.",
         )
 
 
@@ -126,7 +127,10 @@ def check_numbers(
     if parameters.epsilon is None:
         check_weight(shape, limits.weight_factor)
     if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MAX_INERTIA:
-        raise DomainError("The inertia of so many rows does not fit.", "Lower the precision.")
+        raise DomainError(
+            "The inertia of so many rows does not fit into 63 bits.",
+            "Lower parameters.precision, or use fewer rows.",
+        )
     noisy = privacy.plan(parameters, shape.grid)
     if noisy is not None:
         noisy.check_room(shape.count)

@@ -1,4 +1,4 @@
-"""What people are told of a clustering job: who learns what, and what the result guarantees."""
+"""What people read about a clustering job: who learns what, and what the result guarantees."""
 
 from __future__ import annotations
 

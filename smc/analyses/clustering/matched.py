@@ -71,7 +71,9 @@ def rows_of(
     """
     keyed = keyed_rows(data, match.recipes, match.duplicates, role.value)
     if len({len(data[name]) for name in parameters.columns(role)}) > 1:
-        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+        raise DomainError(
+            "The columns of this side have different lengths.", "Give every column one value per row."
+        )
     if parameters.epsilon is None and one_row_each and PERSONS in data:
         check_one_row_each(data[PERSONS].array[keyed.numbers])
     return keyed
@@ -134,11 +136,11 @@ def table(
     found = SecretTable(session, shape, own, aligned.member, squares)
     if not limited:
         return found, None
-    told = {aligned.owner.other: np.stack([mark.shares for mark in shared_marks], axis=1)}
+    held_marks = {aligned.owner.other: np.stack([mark.shares for mark in shared_marks], axis=1)}
     if aligned.rows is not None:
-        told[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint64)
-        told[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
-    return found, Census.matched(found, told)
+        held_marks[role] = np.zeros((shape.count, marks.shape[1]), dtype=np.uint64)
+        held_marks[role][aligned.rows >= 0] = marks[aligned.rows[aligned.rows >= 0]]
+    return found, Census.matched(found, held_marks)
 
 
 def joined(

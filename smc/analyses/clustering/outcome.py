@@ -1,4 +1,4 @@
-"""What a party is told: tables of centres, of own labels, and of the fit."""
+"""What a party receives: tables of centres, of its own labels, and of the fit."""
 
 from __future__ import annotations
 

@@ -137,10 +137,12 @@ def parse(parameters: Mapping[str, Any]) -> ClusteringParameters:
     columns = [_names(parameters, key) for key in lists]
     epsilon = loss_term(parameters["epsilon"], f"{_PLACE}.epsilon") if "epsilon" in parameters else None
     if epsilon is not None and epsilon > MAX_EPSILON:
-        raise UsageError(f"{_PLACE}.epsilon is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
+        raise UsageError(
+            f"{_PLACE}.epsilon is above {MAX_EPSILON}.", "Lower it: so large an epsilon protects nobody."
+        )
     given = "centres" in parameters
     if given and "start" in parameters:
-        raise UsageError(f"{_PLACE} has a start and centres.", "Leave one of them out.")
+        raise UsageError(f"{_PLACE} has both start and centres.", "Leave one of them out.")
     drawn = Start.PLUS_PLUS if match is None else Start.RANDOM
     usual = Start.GIVEN if given else drawn if epsilon is None else Start.UNIFORM
     parsed = ClusteringParameters(
@@ -197,7 +199,9 @@ def _check_match(parsed: ClusteringParameters) -> None:
 
 def _check_together(parsed: ClusteringParameters, parameters: Mapping[str, Any]) -> None:
     if parsed.start is Start.GIVEN and not parsed.centres:
-        raise UsageError(f"{_PLACE}.start asks for centres, and none are stated.", "Add centres = [[...]].")
+        raise UsageError(
+            f"{_PLACE}.start asks for centres, but none are given.", "Add centres = [[...], ...]."
+        )
     if parsed.tolerance is not None and parsed.tolerance < 0:
         raise UsageError(f"{_PLACE}.tolerance is negative.", "Write 0 to stop when no centre moves.")
     shape = [len(centre) for centre in parsed.centres]
@@ -207,19 +211,21 @@ def _check_together(parsed: ClusteringParameters, parameters: Mapping[str, Any])
             "State each cluster's centre with a number for each column.",
         )
     if len(set(parsed.names)) < len(parsed.names):
-        raise UsageError(f"{_PLACE} names a column twice.", "Give each column a name of its own in the job.")
+        raise UsageError(f"{_PLACE} names a column twice.", "Give each column its own name in the job.")
     if parsed.epsilon is None:
         if "rows_per_person" in parameters:
-            raise UsageError(f"{_PLACE}.rows_per_person is for jobs with an epsilon.", "Leave it out.")
+            raise UsageError(
+                f"{_PLACE}.rows_per_person is only for jobs with epsilon.", "Leave it out, or add epsilon."
+            )
         return
     if parsed.tolerance is not None:
         raise UsageError(
-            f"{_PLACE}.tolerance does not go with epsilon: when a run stops would tell of the data.",
-            "Leave it out; the number of iterations is fixed.",
+            f"{_PLACE}.tolerance does not go with epsilon: when a run stops would depend on the data.",
+            "Leave it out: with epsilon, the number of iterations is fixed.",
         )
     if parsed.start not in (Start.UNIFORM, Start.GIVEN):
         raise UsageError(
-            f"{_PLACE}.start {parsed.start.value!r} does not go with epsilon: it takes rows as they are.",
+            f"{_PLACE}.start {parsed.start.value!r} does not go with epsilon: it uses rows without noise.",
             'Use start = "uniform" or state centres.',
         )
     if parsed.labels and parsed.layout is not Layout.HORIZONTAL:
@@ -243,18 +249,20 @@ def _within(
 ) -> int:
     value = take(parameters, key, int, _PLACE, default)
     if not least <= value <= most:
-        raise UsageError(f"{_PLACE}.{key} is not from {least} to {most}.", "Correct it.")
+        raise UsageError(f"{_PLACE}.{key} is out of range.", f"Use {least} to {most}.")
     return value
 
 
 def _names(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
     names = take(parameters, key, list, _PLACE)
     if not 1 <= len(names) <= MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"{_PLACE}.{key} is not a list of 1 to {MAX_COLUMNS} names.", "Name the columns.")
+        raise UsageError(
+            f"{_PLACE}.{key} is not a list of 1 to {MAX_COLUMNS} names.", 'Write ["...", "..."].'
+        )
     taken = _TAKEN.intersection(names)
     if taken:
         raise UsageError(
-            f"{_PLACE}.{key} has a column {min(taken)!r}, as a column of the result is called.",
+            f"{_PLACE}.{key} has a column {min(taken)!r}, which is also the name of a column of the result.",
             "Give it another name in the job.",
         )
     return tuple(names)

@@ -93,7 +93,7 @@ class NoisyMeans:
         )
         if bits > _MAX_BITS:
             raise DomainError(
-                f"Noisy sums could need {bits} bits; words leave {_MAX_BITS}.",
+                f"Noisy sums could need {bits} bits; there is room for {_MAX_BITS}.",
                 "Raise epsilon, lower the precision or the iterations.",
             )
 

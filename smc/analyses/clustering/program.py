@@ -118,17 +118,17 @@ class Program:
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)
         ways: tuple[Way, ...] = ()
-        told: tuple[ClusterSums, ...] = ()
+        summed: tuple[ClusterSums, ...] = ()
         if self.census is not None and averaged is not None:
-            ways, told = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
+            ways, summed = self.census.counted(averaged, (bits, sums)), self.census.summed(averaged[0])
         opened = self.release.clusters(
             Clusters(
                 ways,
-                told,
+                summed,
                 ((sums.sizes, WITHHELD), (centres, 0)),
                 (inertia, inertia.bounds.lower),
                 bits if self.parameters.labels else None,
-                self._told(),
+                self._openings(),
             ),
             self.recipients,
         )
@@ -142,7 +142,7 @@ class Program:
         tables.append(fit_table(grid, fit, iterations))
         return Outcome(tuple(tables), (SUPPRESSED,) if None in shown else ())
 
-    def _told(self) -> tuple[tuple[slice, Recipients], ...]:
+    def _openings(self) -> tuple[tuple[slice, Recipients], ...]:
         """Whose rows' clusters are opened to whom."""
         shape = self.table.shape
         if shape.layout is not Layout.HORIZONTAL:

@@ -25,7 +25,8 @@ def check_sides(
     """The declarations of all columns.
 
     Raises:
-        UsageError: a column is missing, is no bounded number or no key, or is declared differently by both.
+        UsageError: a column is missing, is not a bounded number or a key, or is
+            declared differently by both.
         DomainError: bounds are too wide.
     """
     declared: dict[str, DeclaredRange] = {}
@@ -70,11 +71,11 @@ def agree(
     declared = dict(own)
     if parameters.layout is Layout.VERTICAL:
         theirs = parameters.values(session.role.other)
-        told = [
+        local = [
             bounds.Declared(own[name].lower, own[name].upper, own[name].scale)
             for name in parameters.values(session.role)
         ]
-        heard = bounds.exchange_declarations(session, told, len(theirs))
+        heard = bounds.exchange_declarations(session, local, len(theirs))
         for name, each in zip(theirs, heard, strict=True):
             declared[name] = DeclaredRange(each.scale, each.lower, each.upper)
             if not declared[name].plausible:

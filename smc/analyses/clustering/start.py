@@ -51,7 +51,7 @@ def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
     """
     if parameters.start is Start.PLUS_PLUS and shape.count * shape.grid.diagonal >= MAX_WEIGHT:
         raise DomainError(
-            "The squared distances of so many rows do not fit the choice of the first centres.",
+            "The squared distances of so many rows are too large to choose the first centres by.",
             'Lower the precision, or use start = "random".',
         )
 

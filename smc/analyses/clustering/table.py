@@ -1,7 +1,7 @@
 """The table that is clustered, whichever way it lies between the parties, and what is computed over it.
 
 Each party holds a block of the table, some rows and some columns, and a cell is the sum of what both blocks
-say of it. Blocks of own rows lie above each other, blocks of own columns beside each other, and two that
+say of it. Blocks of local rows lie above each other, blocks of local columns beside each other, and two that
 cover the whole table are added. Of matched rows one party, the owner of their slots, knows its own columns;
 those of the other are shared between both, modulo 2**64, and belong to the block of each.
 """
@@ -140,7 +140,7 @@ class SecretTable:
         own: the local block, shape (rows, columns).
         valid: which rows there are in truth, shape (count,); None for all. Rows that are not belong to no
             cluster.
-        squares: own shares of the squared norms of all rows, shape (count,), where columns are shared.
+        squares: local shares of the squared norms of all rows, shape (count,), where columns are shared.
     """
 
     session: Session
@@ -154,7 +154,7 @@ class SecretTable:
         """All rows times secret vectors.
 
         Args:
-            vectors: own shares, shape (d, length).
+            vectors: local shares, shape (d, length).
             width: bits of the words; at most those of distances where columns are shared.
 
         Returns:

@@ -68,13 +68,13 @@ def _read_ciphertexts(session: Session, values: Sequence[int]) -> Ciphertexts:
     """Ciphertexts under the peer's key, read from a file and checked like those from a message.
 
     Raises:
-        DomainError: one is no ciphertext under that key.
+        DomainError: one is not a valid ciphertext under that key.
     """
     key = session.peer.public
     ciphertexts = [mpz(value) for value in values]
     if not valid(key, ciphertexts):
         raise DomainError(
-            "A ciphertext column holds something that is no ciphertext under the peer's key.",
+            "A ciphertext column holds something that is not a valid ciphertext under the peer's key.",
             "Check which key the column was encrypted under.",
         )
     return Ciphertexts(key, ciphertexts)

@@ -43,7 +43,7 @@ def planned(parameters: ComparisonParameters, given: Parameters, moduli: Sequenc
 def estimate(
     parameters: ComparisonParameters, schemas: Mapping[str, Schema], rows: int, key_bits: int
 ) -> Estimate:
-    """The exact bytes and rounds of the route and of telling the row counts, and the likely time.
+    """The exact bytes and rounds of the route and of exchanging the row counts, and the likely time.
 
     A job with `pool = true` is priced as if there were no pool in common.
     """

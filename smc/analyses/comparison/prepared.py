@@ -1,4 +1,4 @@
-"""Comparison jobs that take a pool: what the plan needs of it, the agreement, and what people are told."""
+"""Comparison jobs that take a pool: what the plan needs of it, the agreement, and what people read."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def count_of(parameters: ComparisonParameters, own: Sequence[int], peer: Sequenc
         )
     count = max(count_x, rows[1])
     if not count:
-        raise DomainError("There is no row to compare.", "Bring at least one value.")
+        raise DomainError("There is no row to compare.", "Use columns with at least one value.")
     for name, one in (("x", count_x), ("y", rows[1])):
         if one not in (1, count) and name not in parameters.constants:
             raise DomainError(

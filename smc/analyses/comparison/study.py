@@ -183,20 +183,20 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
     kind, bits = parameters.type, parameters.bits
     if role not in kind.delta.sees:
         return ()
-    told = f"whether x >= y, row by row, because the result has form {kind.delta.value}"
+    always = f"whether x >= y, row by row, because the result has form {kind.delta.value}"
     unknown = found(kind, role)
     if len(unknown) == 2:
         jobs = jobs_to_find(2 ** (bits + 1) - 1)
-        return told, f"in at most {jobs} jobs in which it shifts its part: every difference of x and y"
+        return always, f"in at most {jobs} jobs in which it shifts its part: every difference of x and y"
     if not unknown:
-        return (told,)
+        return (always,)
     (name,) = unknown
     other = "y" if name == "x" else "x"
     series = f"in at most {jobs_to_find(2**bits)} jobs with chosen values of {other}"
     if other in parameters.constants:
         every = f"in at most {jobs_to_find(2**bits, by_one=True)} jobs every value of {name}"
-        return told, f"{series}: any one value of {name}; {every}"
-    return told, f"{series}: every value of {name}"
+        return always, f"{series}: any one value of {name}; {every}"
+    return always, f"{series}: every value of {name}"
 
 
 class Comparison:

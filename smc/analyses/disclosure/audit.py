@@ -1,6 +1,6 @@
 """What an exact table shows of a party's persons, for whoever remembers what earlier ones have shown.
 
-Tables that are safe one by one can tell about a few persons together (shifted edges, complementary groups).
+Tables that are safe one by one can reveal a few persons together (shifted edges, complementary groups).
 A run knows its own table only; an `Auditor` knows the earlier ones as well. It is asked when it is settled
 which cells and totals are opened, and before one is: what it refuses stays closed at both sides.
 

@@ -35,6 +35,6 @@ def check_not_narrower(
     if wrong:
         raise UsageError(
             f"{place}: without noise, {' and '.join(wrong)} must not be narrower than the column declares: "
-            "the sum would tell of the few rows beyond.",
+            "the sum would reveal the few rows outside them.",
             f"Leave {' and '.join(wrong)} out of the job, or add noise.",
         )

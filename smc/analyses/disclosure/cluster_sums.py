@@ -1,4 +1,4 @@
-"""Which clusters have a sum that tells of a few persons, or of one; decided in secret before anything opens.
+"""Which clusters have a sum that reveals a few persons, or one; decided in secret before anything opens.
 
 A centre times the size of its cluster is a sum over the rows that it is the mean of, in each column. As of
 the sums of tables (`smc.analyses.disclosure.crowds`), the persons of a side who add something else than the

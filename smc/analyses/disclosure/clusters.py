@@ -75,7 +75,7 @@ class Clusters:
         sums: what the sums over its rows are made of, of each side; none where nothing is limited.
         figures: of each cluster, shape (k,) or (k, n), each with the value that stands for a withheld one.
         whole: a figure about all clusters together, shape (1,), with the same.
-        labels: which rows lie in which cluster, shape (n, k); None where nobody is told.
+        labels: which rows lie in which cluster, shape (n, k); None where nobody receives them.
         parts: of the labels, with who gets them.
     """
 

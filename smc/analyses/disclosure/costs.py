@@ -71,7 +71,7 @@ def cost_test(
 
     Args:
         demands: bounds of each distinct secret number with the largest minimum that it has to reach; a
-            minimum of 0 is no demand.
+            minimum of 0 asks for nothing.
         limits: that hold for `sums` and `apart`.
         sums: that nobody may dominate.
         apart: bounds of the numbers of persons that have to be 0 or a group.

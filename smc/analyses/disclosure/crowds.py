@@ -1,6 +1,6 @@
-"""How many persons of a side a cell is about, and how many of them its sum tells apart from the rest.
+"""How many persons of a side a cell is about, and how many of them its sum distinguishes from the rest.
 
-A sum over many persons of whom all but a few have the same value tells of these few. So of a sum those count
+A sum over many persons of whom all but a few have the same value reveals these few. So of a sum those count
 who differ from the lower bound, from the upper bound, and from what most of the cell's persons add: each of
 these numbers has to be 0 or a group, as the number of all has.
 """

@@ -13,7 +13,7 @@ every figure. Tables and clusters, of which parts are withheld, are `smc.analyse
 `smc.analyses.disclosure.clusters`.
 
 The numbers of persons and the contributions are secret, and whoever writes an analysis computes them: that
-they are those of the figure cannot be told from shares. What can be told is tested by the release: that a
+they are those of the figure cannot be seen from shares. What can be seen is tested by the release: that a
 kind of figure belongs to the facts of the job, that there are numbers of persons at all, that a size is the
 one that was tested, that noise was paid for.
 """
@@ -53,7 +53,7 @@ class Groups:
         persons: numbers of persons that each have to reach the smallest group. If a recipient can subtract
             persons of its own, the others' number belongs here.
         sums: of which no one may contribute too large a part.
-        apart: numbers of persons that a sum tells apart from the rest; each has to be 0 or a group.
+        apart: numbers of persons that a sum distinguishes from the rest; each has to be 0 or a group.
     """
 
     persons: Sequence[Count]

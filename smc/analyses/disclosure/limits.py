@@ -110,7 +110,7 @@ class Limits:
         """The most matches that there can be if the peer brings as few rows as `check_sets` lets pass.
 
         Args:
-            own: own rows.
+            own: local rows.
         """
         ratio = int(-(-own // self.maximum_ratio)) if self.maximum_ratio else 0
         return min(own, max(1, ratio, self.minimum_set, self.minimum_intersection))
@@ -119,7 +119,7 @@ class Limits:
         """Check the sizes of two sets that are to be matched, before anything else is sent.
 
         Args:
-            own: own rows.
+            own: local rows.
             peer: the peer's rows.
 
         Raises:

@@ -25,7 +25,7 @@ def withhold(session: Session, words: Word, counts: Ints, least: int) -> Word:
 
     Args:
         session: this side of the run.
-        words: own shares of the results, shape (n,), less than 2**62 in absolute value.
+        words: local shares of the results, shape (n,), less than 2**62 in absolute value.
         counts: for each result, which one counts its rows, shape (n,).
         least: rows that a result is about at least, positive.
 

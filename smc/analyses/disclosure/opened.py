@@ -61,7 +61,7 @@ class OpenedTable:
 
 
 def suppression_notes(found: Suppression, *, margins: bool) -> tuple[str, ...]:
-    """What people are told about cells and totals that stay closed."""
+    """What people read about cells and totals that stay closed."""
     count = int(found.hidden.sum())
     if not count:
         return ()

@@ -325,7 +325,7 @@ class Release:
         return found
 
     def _crowded(self) -> list[SecretBits]:
-        """For each number of persons that a sum tells apart whether it is 0 or a group."""
+        """For each number of persons that a sum distinguishes whether it is 0 or a group."""
         least = self._limits.minimum_group
         if least < 2:
             return []

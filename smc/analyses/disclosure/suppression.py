@@ -10,9 +10,9 @@ own sake, and whether it is roomy, that is twice the smallest group.
         .  .  . .        row totals need the a, column totals the b, both together the corner c
      i* b  .  c .        where no such line i* or j* is found, totals over withheld cells stay closed
 
-Before totals are opened, a single bit tells whether there is room: whether, whatever the withheld p are
+Before totals are opened, a single bit shows whether there is room: whether, whatever the withheld p are
 within their range, the totals leave more than roomy a, b and c. If so, the totals show all that the test has
-looked at, and it tells nothing more (it is simulatable); if not, a, b and c may be just roomy whatever the p
+looked at, and it shows nothing more (it is simulatable); if not, a, b and c may be just roomy whatever the p
 are. Bits and test hold for each side's part of the table. Guarantee: after everything that is opened, and for
 a party that knows its own part, every combination of the other side's counts that are withheld for their own
 sake remains possible, within their range. Tests with attackers who try all tables demand it.

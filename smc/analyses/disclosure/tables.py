@@ -10,11 +10,11 @@ A party that receives a table knows its own part of it and can subtract it. So e
 by itself: a cell is opened if each side has no person in it or at least m. What holds for the parts holds for
 their sum as well.
 
-Zeros are shown unless asked otherwise: they tell of nobody who is in the data. With a smallest group of 2 a
+Zeros are shown unless asked otherwise: they reveal nobody who is in the data. With a smallest group of 2 a
 small cell is known to be of one person; ask for 3 or more.
 
 Several tables about the same persons, with bins that differ in little or with and without a condition, may
-together tell about a few persons: once it is settled what will be opened, the auditors of both sides are
+together reveal a few persons: once it is settled what will be opened, the auditors of both sides are
 asked (`smc.analyses.disclosure.audit`), and both parties learn whether one refuses, a bit.
 
 References: as of `smc.analyses.disclosure.suppression`; the dominance rule is the (1, k) rule of Hundepohl et
@@ -133,8 +133,8 @@ def _audited(
     allowed = auditor is None or (shown is not None and auditor.allows(shown))
     if not agree(session, answer=allowed):
         raise DisclosureRefused(
-            "Together with exact tables that were released before, this one would tell about fewer persons "
-            "than the policies allow" + (", or that could not be checked." if not allowed else "."),
+            "Together with exact tables that were released before, this one would reveal figures of fewer "
+            "persons than the policies allow" + (", or that could not be checked." if not allowed else "."),
             "Use the same groups and edges as before, or add noise to the job (epsilon).",
         )
     if auditor is not None and shown is not None:
@@ -156,11 +156,20 @@ def _sides(cells: GroupTable) -> list[_Side]:
     counts, values, largest = cells.counts, cells.values, cells.largest
     everything = [counts, cells.persons, cells.cover, *values.values(), *largest.values()]
     if not counts or any(len(parts) != len(counts) for parts in everything):
-        raise UsageError("The tables that are opened together have other numbers of parts.", "Align them.")
+        raise UsageError(
+            "The tables that are opened together have different numbers of parts.",
+            "Give every table as many parts.",
+        )
     if any(part.shape != counts[0].shape for parts in everything for part in parts):
-        raise UsageError("The tables that are opened together have different shapes.", "Align the cells.")
+        raise UsageError(
+            "The tables that are opened together have different shapes.",
+            "Give every table the same rows and columns of cells.",
+        )
     if unknown := sorted(set(largest) - set(values)):
-        raise UsageError(f"A largest contribution is given to {unknown[0]!r}, which is no table.")
+        raise UsageError(
+            f"A largest contribution is given for {unknown[0]!r}, which is not one of the tables.",
+            f"Use one of {', '.join(sorted(values))}.",
+        )
     if any(part.bounds.lower < 0 for name in largest for part in values[name]):
         raise UsageError(
             "The rule of dominance is for sums of contributions that are not negative.",

@@ -26,7 +26,7 @@ def _exact(parameters: Mapping[str, Any]) -> Study:
     if output in aggregates.OUTPUTS:
         return AggregatesStudy(aggregates.parse(parameters))
     known = ", ".join((exact.KEYS, *aggregates.OUTPUTS))
-    raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {known}.")
+    raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {known}.")
 
 
 def _vectors(parameters: Mapping[str, Any]) -> Study:
@@ -54,7 +54,7 @@ class Matching:
         word = take(parameters, "method", str, "parameters")
         if word not in METHODS:
             raise UsageError(
-                f"There is no method {word!r} of matching.", f"Known are {', '.join(sorted(METHODS))}."
+                f"parameters.method cannot be {word!r}.", f"Choose one of {', '.join(sorted(METHODS))}."
             )
         return METHODS[word]({key: value for key, value in parameters.items() if key != "method"})
 

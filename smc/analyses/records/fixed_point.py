@@ -57,7 +57,7 @@ class DeclaredRange:
         """From a schema.
 
         Raises:
-            UsageError: the column is no number, or lacks bounds.
+            UsageError: the column is not numeric, or lacks bounds.
             DomainError: the bounds are too wide.
         """
         if schema.kind not in ("integer", "decimal"):
@@ -66,10 +66,14 @@ class DeclaredRange:
                 "Name an integer or decimal column.",
             )
         if schema.lower is None or schema.upper is None:
-            raise UsageError(f"Column {name!r} has no declared bounds.", "Declare lower and upper.")
+            raise UsageError(
+                f"Column {name!r} has no declared bounds.", "Declare lower and upper in the catalog."
+            )
         declared = cls(schema.scale, schema.lower, schema.upper)
         if not declared.plausible:
-            raise DomainError(f"The bounds of column {name!r} are too wide.", "Declare narrower bounds.")
+            raise DomainError(
+                f"The bounds of column {name!r} are too wide.", "Declare narrower bounds in the catalog."
+            )
         return declared
 
     @property
@@ -127,7 +131,7 @@ class FixedPointColumn:
         if len(values) and not (self.declared.lower <= values.min() and values.max() <= self.declared.upper):
             raise DomainError(
                 f"A value of column {self.name!r} lies outside its declared bounds.",
-                "Widen them or correct the data.",
+                "Widen the bounds in the catalog, or correct the data.",
             )
         return _rounded(values - self.declared.lower, self.factor).astype(np.uint64)
 
@@ -208,7 +212,9 @@ class FixedPointColumns:
             DomainError: a value lies outside its bounds, or the columns have different lengths.
         """
         if len({len(data[name]) for name in names}) != 1:
-            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+            raise DomainError(
+                "The columns of this side have different lengths.", "Give every column one value per row."
+            )
         columns = {column.name: column for column in self.columns}
         return np.stack([columns[name].whole(data[name].array) for name in names], axis=1)
 
@@ -222,8 +228,8 @@ class FixedPointColumns:
             for column, value in zip(self.columns, centre, strict=True):
                 if column.name in names and not 0 <= column.position(value) <= column.largest:
                     raise UsageError(
-                        f"A stated centre lies outside the declared bounds of column {column.name!r}.",
-                        "State one inside them.",
+                        f"A given centre lies outside the declared bounds of column {column.name!r}.",
+                        "Choose a centre inside them.",
                     )
 
     def stated(self, centres: Sequence[Sequence[Fraction]]) -> NDArray[np.int64]:
@@ -268,7 +274,7 @@ def fixed_point_columns(
         if constant:
             raise UsageError(
                 f"Column {constant[0]!r} is declared to have one value only; it has no range to scale by.",
-                "Leave it out.",
+                "Leave the column out of the job.",
             )
         factors = [Fraction(most, column.range) for _, column in columns]
         unit = Fraction(most)
@@ -281,7 +287,9 @@ def fixed_point_columns(
         unit = common * 10**digits
     for (name, column), factor in zip(columns, factors, strict=True):
         if 2 * factor.numerator * column.range + factor.denominator >= 1 << 62:
-            raise DomainError(f"The bounds of column {name!r} are too wide.", "Declare narrower bounds.")
+            raise DomainError(
+                f"The bounds of column {name!r} are too wide.", "Declare narrower bounds in the catalog."
+            )
     fixed = tuple(
         FixedPointColumn(name, column, factor, parts)
         for (name, column), factor in zip(columns, factors, strict=True)
@@ -289,7 +297,8 @@ def fixed_point_columns(
     vanished = [column.name for column in fixed if column.declared.range and not column.part]
     if vanished:
         raise DomainError(
-            f"The range of column {vanished[0]!r} is too narrow beside the widest one; nothing is left.",
+            f"The range of column {vanished[0]!r} is too narrow beside the widest one: "
+            "all its values would become equal.",
             "Raise the precision, scale by range, or choose other units.",
         )
     return FixedPointColumns(fixed, unit)

@@ -57,13 +57,13 @@ def parse_keys(parameters: Mapping[str, Any], place: str) -> KeyParameters:
     """
     names: list[Any] = take(parameters, "keys", list, place)
     if not 1 <= len(names) <= MAX_KEYS or any(not isinstance(name, str) for name in names):
-        raise UsageError(f"{place}.keys is no list of 1 to {MAX_KEYS} columns.", 'Write keys = ["id"].')
+        raise UsageError(f"{place}.keys is not a list of 1 to {MAX_KEYS} columns.", 'Write keys = ["id"].')
     if len(set(names)) < len(names):
-        raise UsageError(f"{place}.keys names a column twice.", "Name each once.")
+        raise UsageError(f"{place}.keys names a column twice.", "Name each column once.")
     duplicates = take(parameters, "duplicates", str, place, ERROR)
     if duplicates not in DUPLICATES:
         raise UsageError(
-            f"{place}.duplicates: there is no {duplicates!r}.", f"Known are {', '.join(DUPLICATES)}."
+            f"{place}.duplicates cannot be {duplicates!r}.", f"Choose one of {', '.join(DUPLICATES)}."
         )
     recipes: dict[str, Any] = take(parameters, "normalization", dict, place, {})
     reject_unknown(recipes, names, f"{place}.normalization")

@@ -81,12 +81,15 @@ def keyed_rows(
     """
     names = " and ".join(name for name, _ in recipes)
     if len({len(data[name]) for name, _ in recipes}) != 1:
-        raise DomainError(f"The key columns {names} of {side} have different lengths.", "Correct the data.")
+        raise DomainError(
+            f"The key columns {names} of {side} have different lengths.",
+            "Give every column one value per row.",
+        )
     texts = tuple(normalized(data[name], steps, f"{side}'s column {name}") for name, steps in recipes)
     for (name, _), column in zip(recipes, texts, strict=True):
         if empty := column.count(""):
             raise DomainError(
-                f"{empty} rows of {side} have nothing in the key column {name} after normalization.",
+                f"{empty} rows of {side} are empty in the key column {name} after normalization.",
                 "Complete these rows or leave them out.",
             )
     keys: Sequence[object] = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
@@ -98,8 +101,8 @@ def keyed_rows(
         return KeyedRows(texts, numbers)
     if duplicates == ERROR:
         raise DomainError(
-            f"{repeated} rows of {side} repeat a key of {names}.",
-            'Remove them, or agree on duplicates = "distinct" or "multiset".',
+            f"{repeated} rows of {side} repeat the key ({names}) of another row.",
+            'Remove these rows, or agree on duplicates = "distinct" or "multiset".',
         )
     seen: dict[object, int] = {}
     for number, key in enumerate(keys):

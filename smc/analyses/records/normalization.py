@@ -60,7 +60,7 @@ _LAST_DAY: Final = np.datetime64("9999-12-31")
 
 
 class _WrongDateError(ValueError):
-    """A text is no date, or an ambiguous one."""
+    """A text is not a valid date, or is ambiguous."""
 
 
 def parse_steps(given: Any, place: str) -> tuple[str, ...]:
@@ -74,9 +74,9 @@ def parse_steps(given: Any, place: str) -> tuple[str, ...]:
         UsageError: it is not a list of known steps, a step comes twice, or one would undo another's work.
     """
     if not isinstance(given, list) or any(step not in STEPS for step in given):
-        raise UsageError(f"{place} is not a list of steps.", f"Known are {', '.join(STEPS)}.")
+        raise UsageError(f"{place} is not a list of known steps.", f"Use {', '.join(STEPS)}.")
     if len(set(given)) < len(given):
-        raise UsageError(f"{place} names a step twice.", "Name each once.")
+        raise UsageError(f"{place} names a step twice.", "Name each step once.")
     if _TRANSLITERATE in given and _STRIP_ACCENTS in given[: given.index(_TRANSLITERATE)]:
         raise UsageError(
             f"{place} strips accents before it transliterates, so no umlaut is left to spell out.",
@@ -98,7 +98,7 @@ def normalized(column: Column, steps: Sequence[str], place: str) -> Texts:
 
     Raises:
         UsageError: the column is of another kind.
-        DomainError: texts are no dates, or ambiguous ones, where dates are asked.
+        DomainError: texts are not valid dates, or are ambiguous, where dates are asked for.
     """
     if column.schema.kind == "category":
         labels = _recipe(list(column.schema.categories), steps, place)
@@ -108,7 +108,10 @@ def normalized(column: Column, steps: Sequence[str], place: str) -> Texts:
     if column.schema.kind == "integer":
         return _recipe(list(map(str, column.integers)), steps, place)
     if column.schema.kind != "text":
-        raise UsageError(f"{place} is a column of kind {column.schema.kind}.", f"Use {', '.join(KINDS)}.")
+        raise UsageError(
+            f"{place} is a column of kind {column.schema.kind}, which cannot be normalized.",
+            f"Use a column of kind {', '.join(KINDS)}.",
+        )
     return _recipe(list(column.texts), steps, place)
 
 
@@ -119,7 +122,7 @@ def _recipe(texts: Texts, steps: Sequence[str], place: str) -> Texts:
             texts = STEPS[step](texts)
         except _WrongDateError as error:
             raise DomainError(
-                f"{place}: {error} texts are no dates, or their day and month cannot be told apart.",
+                f"{place}: {error} texts are not valid dates, or could mean two (day or month first).",
                 "Write dates as YYYY-MM-DD.",
             ) from None
     return _composed(texts) if steps else texts
@@ -141,7 +144,10 @@ def _each(change: Callable[[str], str]) -> Step:
 def _dates_of_days(column: Column, place: str) -> Texts:
     days = column.array.astype("datetime64[D]")
     if not ((days >= _FIRST_DAY) & (days <= _LAST_DAY)).all():
-        raise DomainError(f"{place}: a number of days lies outside all dates.", "Declare it as a date.")
+        raise DomainError(
+            f"{place}: a value is not a valid date.",
+            f"Correct the data: dates run from {_FIRST_DAY} to {_LAST_DAY}.",
+        )
     found: Texts = np.datetime_as_string(days).tolist()
     return found
 

@@ -70,7 +70,9 @@ class Column:
             found: list[int] = self.values.tolist()
             return found
         if self.schema.kind == "text":
-            raise UsageError("A column of texts was taken for numbers.", "Declare the column as a number.")
+            raise UsageError(
+                "A column of texts is used where numbers are needed.", "Declare it as integer or decimal."
+            )
         return cast(Sequence[int], self.values)
 
     @property
@@ -86,7 +88,9 @@ class Column:
         try:
             return np.array(self.integers, dtype=np.int64)
         except OverflowError:
-            raise DomainError("A value does not fit 63 bits.", "Declare narrower bounds.") from None
+            raise DomainError(
+                "A value does not fit into 63 bits.", "Use smaller values, and declare narrower bounds."
+            ) from None
 
     @property
     def texts(self) -> Sequence[str]:
@@ -96,7 +100,7 @@ class Column:
             UsageError: they are numbers.
         """
         if self.schema.kind != "text":
-            raise UsageError("A column of numbers was taken for texts.", "Declare the column as text.")
+            raise UsageError("A column of numbers is used where texts are needed.", "Declare it as text.")
         return cast(Sequence[str], self.values)
 
 
@@ -104,6 +108,6 @@ Data = Mapping[str, Column]
 """The local columns of a job under the names that the job gives them."""
 
 PERSONS: Final = "@persons"
-"""The name in `Data` of the numbers, from 0, that tell which rows are about the same person; own numbers of a
+"""The name in `Data` of the numbers, from 0, that show which rows are about the same person; own numbers of a
 party, meaningless to the other. It is missing where the data set declares no person column: then each row is
 a person of its own."""

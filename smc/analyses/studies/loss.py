@@ -39,7 +39,9 @@ class Loss:
 
     def __post_init__(self) -> None:
         if min(self.epsilon, self.delta, self.rho) < 0:
-            raise UsageError("A privacy loss is not negative.")
+            raise UsageError(
+                "A privacy loss is negative.", "Write epsilon, delta and rho as numbers of at least 0."
+            )
 
     def __bool__(self) -> bool:
         return bool(self.epsilon or self.rho or self.delta)
@@ -83,7 +85,10 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
         UsageError: they are not.
     """
     if epsilon <= 0 or not 0 < delta < 1:
-        raise UsageError("Gaussian noise needs epsilon above 0 and delta between 0 and 1.")
+        raise UsageError(
+            "Gaussian noise needs epsilon above 0 and delta between 0 and 1.",
+            'Write, for example, epsilon = "1" and delta = "1/1000000".',
+        )
     with localcontext(Context(prec=60, rounding=ROUND_FLOOR)):
         log = -(Decimal(delta.numerator) / Decimal(delta.denominator)).ln()
         whole = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)

@@ -1,4 +1,4 @@
-"""The one notion of neighbours: which inputs a guarantee makes hard to tell apart.
+"""The one notion of neighbours: which inputs a guarantee makes hard to distinguish.
 
 Two inputs are neighbours if they differ in the rows of one person on one side, of whom there are at most r:
 

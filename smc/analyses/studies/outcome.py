@@ -23,7 +23,7 @@ class Outcome:
     """What one party gets from a run; JSON-representable throughout.
 
     Attributes:
-        tables: the results; empty for a party that is no recipient.
+        tables: the results; empty for a party that is not a recipient.
         notes: remarks for people: suppression, clamping, error bars explained.
         details: route, noise scale, guarantees: names to plain JSON values.
     """

@@ -65,7 +65,7 @@ class Facts:
         matches: rows of both sides are matched, so limits on the sizes of sets hold.
         row_results: somebody learns something about single rows: matched keys or pairs, labels, outcomes of
             comparisons, exact sums of its own values over rows that it is not to know. Shares and ciphertexts
-            that nobody opens are no such results.
+            that nobody opens are not such results.
         comparison_type: what is compared in which form, or None where nothing of a stated form is.
         exact: figures about several persons are released without noise: sums, sizes, centres.
         sorts_by: the columns, by their names in the job, by whose values exact tables sort rows into cells.
@@ -90,7 +90,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What one side's rows tell of a run before it, to their own party alone.
+    """What one side's rows show about a run before it, to their own party alone.
 
     Attributes:
         notes: remarks for people.

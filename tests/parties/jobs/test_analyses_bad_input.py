@@ -115,7 +115,7 @@ def test_columns_that_the_parties_declare_differently(peopled, analysis, paramet
         (statistics({"kind": "sum", "column": "age"}, ["age"], noise="none", epsilon=None), "63 bits"),
         (
             statistics({"kind": "mean", "column": "age", "lower": "0", "upper": "0"}, ["age"]),
-            "no value but one",
+            "at most one value",
         ),
         (
             statistics({"kind": "mean", "column": "age", "lower": "0.5", "upper": "9"}, ["age"]),

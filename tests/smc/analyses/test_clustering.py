@@ -311,7 +311,7 @@ def test_too_many_rows_for_the_start_are_refused():
     study = parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n'))
     alice, bob = sides("horizontal")
     assert shape.count * shape.grid.diagonal >= 1 << 45
-    with pytest.raises(DomainError, match="do not fit the choice"):
+    with pytest.raises(DomainError, match="are too large to choose"):
         joint(study, alice, bob)
 
 

@@ -136,7 +136,7 @@ def test_candidates(query, points, step):
         ('kind = "median"\ncolumn = "age"\nlevel = "0.5"', "unknown key"),
         ('kind = "median"\ncolumn = "age"\nstep = 0', "not positive"),
         ('kind = "median"\ncolumn = "age"\nstep = 1\npoints = 9', "Keep one"),
-        ('kind = "median"\ncolumn = "age"\npoints = 1', "from 2"),
+        ('kind = "median"\ncolumn = "age"\npoints = 1', "points is out of range"),
         ('kind = "median"\ncolumn = "age"\npoints = "9"', "whole number"),
         ('kind = "median"\ncolumn = "age"\nstep = "0.5"', "more decimals"),
         ('kind = "median"\ncolumn = "group"', "needs a number"),

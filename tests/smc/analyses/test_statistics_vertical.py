@@ -311,7 +311,7 @@ def test_data_that_do_not_fit_are_refused():
     alice, bob = tables()
     with pytest.raises(DomainError, match="different lengths"):
         joint(study, {**alice, "dose": Column([1], DOSE)}, bob)
-    with pytest.raises(DomainError, match="repeat a key"):
+    with pytest.raises(DomainError, match="repeat the key"):
         joint(study, side(0, [1, 2, 2], 3), bob)
     with pytest.raises(DomainError, match="about one person"):
         joint(study, side(0, [1, 2, 3], 3, persons=[0, 1, 1]), bob)

@@ -57,7 +57,7 @@ def test_a_count_needs_no_column():
         ('epsilon = "1"', 'noise = "none"', "not released without noise"),
         ('alice_columns = ["x"]', "", "'x', which is in neither"),
         ('bob_columns = ["y"]', 'bob_columns = ["y", "x"]', "name a column twice"),
-        ('bob_columns = ["y"]', 'bob_columns = ["y", "z"]', "no query names the column 'z'"),
+        ('bob_columns = ["y"]', 'bob_columns = ["y", "z"]', "no query uses the column 'z'"),
         ('bob_columns = ["y"]', "bob_columns = [1]", "not a list"),
         ('keys = ["id", "born"]', "", "lacks the key 'keys'"),
         ('keys = ["id", "born"]', 'keys = ["id", "id"]', "match.keys names a column twice"),

@@ -126,7 +126,7 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
     reject_unknown(parameters, (*KEY_PARAMETERS, "output", "values", "epsilon"), "parameters")
     output = take(parameters, "output", str, "parameters")
     if output not in OUTPUTS:
-        raise UsageError(f"parameters.output: there is no {output!r}.", f"Known are {', '.join(OUTPUTS)}.")
+        raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {', '.join(OUTPUTS)}.")
     tables: list[Any] = take(parameters, "values", list, "parameters", [])
     if len(tables) > MAX_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
         raise UsageError(
@@ -135,7 +135,7 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
         )
     values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
     if len({value.name for value in values}) < len(values):
-        raise UsageError("parameters.values names a column twice.", "Name each once.")
+        raise UsageError("parameters.values names a column twice.", "Name each column once.")
     epsilon = None
     if "epsilon" in parameters:
         if output == SHARES:
@@ -152,12 +152,12 @@ def _value(table: Any, place: str) -> ValueColumn:
     reject_unknown(table, ("side", "column", "lower", "upper"), place)
     side = take(table, "side", str, place)
     if side not in {role.value for role in Role}:
-        raise UsageError(f"{place}.side is neither alice nor bob.", "Say whose column it is.")
+        raise UsageError(f"{place}.side is neither alice nor bob.", 'Write side = "alice" or side = "bob".')
     lower, upper = (
         number(table[key], f"{place}.{key}") if key in table else None for key in ("lower", "upper")
     )
     if lower is not None and upper is not None and lower > upper:
-        raise UsageError(f"{place}: lower is above upper.", "Exchange the bounds.")
+        raise UsageError(f"{place}: lower is above upper.", "Exchange the two bounds.")
     return ValueColumn(Role(side), take(table, "column", str, place), lower, upper)
 
 
@@ -181,18 +181,23 @@ def declared(value: ValueColumn, schema: Schema | None, *, clamped: bool) -> Dec
     if not clamped:
         check_not_narrower(lower, upper, (schema.lower, schema.upper), place)
     if lower > upper or max(abs(lower), abs(upper)) >= LIMIT:
-        raise UsageError(f"{place}: the bounds leave no value, or do not fit.", "Correct the bounds.")
+        raise UsageError(
+            f"{place}: the lower bound is above the upper one, or a bound is too large.",
+            "Correct the bounds in the job or the catalog.",
+        )
     return Declared(lower, upper, schema.scale)
 
 
 def _held(stated: Fraction | None, of_schema: int | None, scale: int, place: str) -> int:
     if stated is None:
         if of_schema is None:
-            raise UsageError(f"{place} has no bounds.", "Declare min and max, or state lower and upper.")
+            raise UsageError(
+                f"{place} has no bounds.", "Declare lower and upper in the catalog, or set them in the job."
+            )
         return of_schema
     held = stated * 10**scale
     if held.denominator != 1:
-        raise UsageError(f"{place}: a bound has more than {scale} decimals.", "Round it.")
+        raise UsageError(f"{place}: a bound has more than {scale} decimals.", "Round it to as many.")
     return int(held.numerator)
 
 

@@ -70,7 +70,9 @@ class AggregatesStudy:
         if not recipients:
             raise UsageError("Nobody receives the result.", "Name alice, bob or both as recipients.")
         if self.parameters.output == SHARES and len(recipients) < len(Role):
-            raise UsageError("Shares are of use to both parties only.", "Name alice and bob as recipients.")
+            raise UsageError(
+                "Shares are of use only if both parties get theirs.", "Name alice and bob as recipients."
+            )
 
     def facts(self, recipients: frozenset[Role]) -> Facts:
         """Figures over the intersection are exact, noisy or stay shared.

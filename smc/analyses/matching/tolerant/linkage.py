@@ -1,4 +1,4 @@
-"""Tolerant matching, jointly: compare the records that meet in a bucket, and tell recipients their pairs.
+"""Tolerant matching, jointly: compare the records that meet in a bucket, and give recipients their pairs.
 
 For each pass, a stretch of buckets at a time:
 
@@ -69,14 +69,14 @@ class Linkage(ABC):
         self.numbers: Final = session.random.permutation(len(own)) + 1
         """What stands for the local rows towards the other side, shape (n,): 1 to n, at random."""
         self._partners = self._new_registers()
-        """A word of each row whose lowest bit tells whether it has a partner."""
+        """A word of each row whose lowest bit shows whether it has a partner."""
 
     def links(self) -> Links | None:
         """Run.
 
         Returns:
             The numbers that stand for Alice's and Bob's row of each pair, shape (k, 2), each pair once; None
-            for a party that is no recipient.
+            for a party that is not a recipient.
 
         Raises:
             DisclosureRefused: there are fewer matches than the policies ask for; nothing but that was opened.
@@ -130,7 +130,7 @@ class Linkage(ABC):
         return None if opened is None else opened.view(np.uint64)
 
     def _checked(self, rows: Index, numbers: Word) -> Links:
-        """Distinct pairs of own rows and the other side's numbers, after a check of what was opened.
+        """Distinct pairs of local rows and the other side's numbers, after a check of what was opened.
 
         Raises:
             ProtocolViolation: an empty place has a partner, or there is no such partner.
@@ -170,7 +170,7 @@ class AllAlike(Linkage):
             for part, _, alike in self._compared(places):
                 for role in self._recipients:
                     self._words[role].append(
-                        places[part].told(self._session, role, alike, self.numbers).reshape(-1)
+                        places[part].delivered(self._session, role, alike, self.numbers).reshape(-1)
                     )
                 for role in Role if self._counting else ():
                     marks = marks_of(self._partners[role], places)[part]

@@ -8,7 +8,7 @@
 
 So a row is a candidate in the first of the passes where its best score occurs, and a pair is chosen where
 both its rows are: each is nearest to the other among all free rows that it met in any pass. Equally near rows
-are told apart by their places among the rows of their buckets, then by the pass. Of two pairs of a row one
+are distinguished by their places among the rows of their buckets, then by the pass. Of two pairs of a row one
 therefore comes before the other, and the first of all pairs that are left is chosen: with enough rounds this
 is the greedy pairing of all compared pairs by falling likeness, with fewer a part of it.
 
@@ -124,15 +124,15 @@ class OneToOne(Linkage):
             unseen = marks ^ public_bits(self._session, np.ones_like(marks))
             candidates[role] = self._and(way.better[role], unseen)
             seen[role].add(self._session.oblivious.bits_to_arithmetic(candidates[role].reshape(-1)))
-        told: dict[Role, list[Word]] = {role: [] for role in Role}
+        partners: dict[Role, list[Word]] = {role: [] for role in Role}
         for part, packed in way.mutual:
             both = pairing.both(self._session, *(candidates[role][part] for role in Role))
             chosen = self._and(np.unpackbits(packed, axis=2, count=both.shape[2]), both)
             for role in Role:
-                words = way.places[part].told(self._session, role, chosen, 2 * self.numbers + 1)
-                told[role].append(words.sum(axis=across(role), dtype=np.uint64).reshape(-1))
+                words = way.places[part].delivered(self._session, role, chosen, 2 * self.numbers + 1)
+                partners[role].append(words.sum(axis=across(role), dtype=np.uint64).reshape(-1))
         for role in Role:
-            self._partners[role].add(np.concatenate(told[role]))
+            self._partners[role].add(np.concatenate(partners[role]))
 
     def _and(self, left: Bit, right: Bit) -> Bit:
         product = self._session.oblivious.and_bits(left.reshape(-1), right.reshape(-1))

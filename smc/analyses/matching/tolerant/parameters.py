@@ -136,7 +136,9 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     if overflow not in (REFUSE, ACCEPT):
         raise UsageError(f"{_PLACE}.overflow is not a known word.", f"Write {REFUSE} or {ACCEPT}.")
     if "rounds" in parameters and mode != GREEDY:
-        raise UsageError(f"{_PLACE}.rounds belongs to the greedy mode.", 'Leave it out, or use "greedy".')
+        raise UsageError(
+            f"{_PLACE}.rounds is only for the greedy mode.", 'Leave it out, or write one_to_one = "greedy".'
+        )
     salt = take(parameters, "salt", str, _PLACE, "")
     if len(salt) > LONGEST_SALT:
         raise UsageError(f"{_PLACE}.salt has more than {LONGEST_SALT} characters.", "Shorten it.")
@@ -159,11 +161,13 @@ def _fields(parameters: Mapping[str, Any]) -> tuple[Field, ...]:
     tables = take(parameters, "fields", list, _PLACE)
     if not 1 <= len(tables) <= MAX_FIELDS:
         raise UsageError(
-            f"{_PLACE}.fields holds 1 to {MAX_FIELDS} fields.", "Write [[parameters.fields]] tables."
+            f"{_PLACE}.fields must hold 1 to {MAX_FIELDS} fields.", "Write [[parameters.fields]] tables."
         )
     fields = tuple(_field(table, f"{_PLACE}.fields[{number}]") for number, table in enumerate(tables))
     if len({each.column for each in fields}) < len(fields):
-        raise UsageError(f"{_PLACE}.fields names a column twice.", "Give it a weight instead.")
+        raise UsageError(
+            f"{_PLACE}.fields names a column twice.", "Name it once; to make it count more, raise its weight."
+        )
     return fields
 
 
@@ -184,7 +188,7 @@ def _blocking(parameters: Mapping[str, Any]) -> tuple[tuple[KeyPart, ...], ...]:
     passes = take(parameters, "blocking", list, _PLACE)
     if not 1 <= len(passes) <= MAX_PASSES:
         raise UsageError(
-            f"{_PLACE}.blocking holds 1 to {MAX_PASSES} passes.",
+            f"{_PLACE}.blocking must hold 1 to {MAX_PASSES} passes.",
             'Write blocking = [["surname:soundex", "date_of_birth:year"], ["postcode:value"]].',
         )
     found = tuple(
@@ -193,7 +197,7 @@ def _blocking(parameters: Mapping[str, Any]) -> tuple[tuple[KeyPart, ...], ...]:
         for place in (f"{_PLACE}.blocking[{number}]",)
     )
     if not all(found) or len(set(found)) < len(found):
-        raise UsageError(f"{_PLACE}.blocking has an empty pass or one twice.", "Leave it out.")
+        raise UsageError(f"{_PLACE}.blocking has an empty pass, or the same pass twice.", "Remove that pass.")
     return found
 
 
@@ -211,7 +215,7 @@ def _threshold(parameters: Mapping[str, Any]) -> Fraction:
 def _names(table: Mapping[str, Any], key: str, place: str) -> tuple[str, ...]:
     names = _texts(take(table, key, list, place, []), f"{place}.{key}")
     if len(set(names)) < len(names):
-        raise UsageError(f"{place}.{key} has a name twice.", "Write each once.")
+        raise UsageError(f"{place}.{key} has a name twice.", "Write each name once.")
     return names
 
 

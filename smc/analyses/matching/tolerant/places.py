@@ -63,23 +63,23 @@ class Places:
         order[order == EMPTY] = np.flatnonzero(missing)
         return order
 
-    def told(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
-        """What `role` is told of each pair: a word of the other side's row if the pair is chosen, else 0.
+    def delivered(self, session: Session, role: Role, chosen: Bit, words: Index) -> Word:
+        """What `role` receives of each pair: a word of the other side's row if the pair is chosen, else 0.
 
         Args:
             session: this side of the run.
-            role: who is told.
-            chosen: own XOR shares, shape (b, capacity, capacity).
+            role: who receives it.
+            chosen: local XOR shares, shape (b, capacity, capacity).
             words: of the local rows, used at the other side, shape (n,).
 
         Returns:
-            Own shares, shape (b, capacity, capacity).
+            Local shares, shape (b, capacity, capacity).
         """
         values = np.zeros(chosen.shape, dtype=np.uint64)
         if session.role is not role:
             values += own(session, np.where(self.rows == EMPTY, 0, words[self.rows]))
-        told = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
-        return told.reshape(chosen.shape)
+        delivered = mux.gate(session, chosen.reshape(-1), values.reshape(-1), role.other)
+        return delivered.reshape(chosen.shape)
 
 
 def across(role: Role) -> int:
@@ -88,7 +88,7 @@ def across(role: Role) -> int:
 
 
 def own(session: Session, parts: Index) -> Word:
-    """What depends on own places alone, of shape (b, capacity), as own shares of all pairs."""
+    """What depends on this party's places alone, shape (b, capacity), as its shares of all pairs."""
     words = parts.view(np.uint64)
     return words[:, :, None] if session.role is Role.ALICE else words[:, None]
 
@@ -133,7 +133,7 @@ def newly(session: Session, role: Role, chosen: Bit, marks: Bit) -> Word:
     Args:
         session: this side of the run.
         role: whose places.
-        chosen: own XOR shares, shape (b, capacity, capacity).
+        chosen: local XOR shares, shape (b, capacity, capacity).
         marks: own XOR shares, shape (b, capacity).
 
     Returns:

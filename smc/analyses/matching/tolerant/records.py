@@ -56,7 +56,9 @@ def count_rows(parameters: TolerantParameters, data: Data) -> int:
     """
     lengths = {len(data[name]) for name in (*parameters.columns, *parameters.show)}
     if len(lengths) != 1:
-        raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+        raise DomainError(
+            "The columns of this side have different lengths.", "Give every column one value per row."
+        )
     return lengths.pop()
 
 

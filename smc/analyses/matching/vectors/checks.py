@@ -25,9 +25,11 @@ def check_counts(parameters: VectorParameters, alice: int, bob: int) -> None:
     """
     if not alice or bob < max(1, parameters.nearest):
         raise DomainError(
-            f"Alice has {alice} rows and Bob has {bob}; there is nothing to match with.", "Bring more rows."
+            f"Alice has {alice} rows and Bob has {bob}; there is nothing to match with.",
+            "Use data sets with rows on both sides, and at least parameters.nearest of Bob's.",
         )
     if alice * bob * max(1, parameters.nearest) > MAX_PAIRS:
         raise DomainError(
-            f"{alice} times {bob} rows make too many pairs; all are compared.", "Match smaller sets."
+            f"{alice} times {bob} rows make too many pairs: each pair is compared.",
+            "Match fewer rows in one job.",
         )

@@ -34,7 +34,7 @@ def alike(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob:
         bob: Bob's rows.
 
     Returns:
-        Own XOR shares, shape (alice, ranks * bob): bit r * bob + j of row i tells whether they match, by a
+        Local XOR shares, shape (alice, ranks * bob): bit r * bob + j of row i shows whether they match, by a
         threshold with one rank only, or whether j is the one of rank r among those nearest to i.
 
     Raises:

@@ -52,19 +52,21 @@ def parse(parameters: Mapping[str, Any]) -> VectorParameters:
     reject_unknown(parameters, _KEYS, _PLACE)
     columns = take(parameters, "columns", list, _PLACE)
     if not 1 <= len(columns) <= MAX_COLUMNS or not all(isinstance(name, str) and name for name in columns):
-        raise UsageError(f"{_PLACE}.columns is not a list of 1 to {MAX_COLUMNS} names.", "Name the features.")
+        raise UsageError(
+            f"{_PLACE}.columns is not a list of 1 to {MAX_COLUMNS} names.", 'Write ["...", "..."].'
+        )
     if len(set(columns)) < len(columns):
-        raise UsageError(f"{_PLACE}.columns names a column twice.", "Name each once.")
+        raise UsageError(f"{_PLACE}.columns names a column twice.", "Name each column once.")
     similarity = take(parameters, "similarity", str, _PLACE, EUCLIDEAN)
     if similarity not in (EUCLIDEAN, COSINE):
         raise UsageError(
             f"{_PLACE}.similarity cannot be {similarity!r}.", f"Choose {EUCLIDEAN!r} or {COSINE!r}."
         )
     if ("threshold" in parameters) is ("nearest" in parameters):
-        raise UsageError(f"{_PLACE} needs a threshold or nearest, not both.", "State one of them.")
+        raise UsageError(f"{_PLACE} needs either threshold or nearest.", "Give exactly one of them.")
     precision = take(parameters, "precision", int, _PLACE, 8)
     if not PRECISIONS[0] <= precision <= PRECISIONS[1]:
-        raise UsageError(f"{_PLACE}.precision is not from {PRECISIONS[0]} to {PRECISIONS[1]}.", "Correct it.")
+        raise UsageError(f"{_PLACE}.precision is out of range.", f"Use {PRECISIONS[0]} to {PRECISIONS[1]}.")
     return VectorParameters(
         tuple(columns),
         similarity,
@@ -80,9 +82,9 @@ def _threshold(parameters: Mapping[str, Any], similarity: str) -> Fraction | Non
         return None
     value = number(parameters["threshold"], f"{_PLACE}.threshold")
     if similarity == COSINE and not -1 <= value <= 1:
-        raise UsageError(f"{_PLACE}.threshold is no cosine.", "State one from -1 to 1.")
+        raise UsageError(f"{_PLACE}.threshold is not a valid cosine.", "Write a number from -1 to 1.")
     if similarity == EUCLIDEAN and value < 0:
-        raise UsageError(f"{_PLACE}.threshold is a negative distance.", "State one of at least 0.")
+        raise UsageError(f"{_PLACE}.threshold is a negative distance.", "Write a number of at least 0.")
     return value
 
 
@@ -91,14 +93,15 @@ def _nearest(parameters: Mapping[str, Any]) -> int:
         return 0
     count = take(parameters, "nearest", int, _PLACE)
     if not 1 <= count <= MAX_NEAREST:
-        raise UsageError(f"{_PLACE}.nearest is not from 1 to {MAX_NEAREST}.", "Correct it.")
+        raise UsageError(f"{_PLACE}.nearest is out of range.", f"Use 1 to {MAX_NEAREST}.")
     return count
 
 
 def _scaling(parameters: Mapping[str, Any], similarity: str) -> Scaling:
     if "scaling" in parameters and similarity == COSINE:
         raise UsageError(
-            f"{_PLACE}.scaling is for distances.", "Leave it out: vectors are scaled to length 1."
+            f"{_PLACE}.scaling is only for Euclidean distances.",
+            "Leave it out: vectors are scaled to length 1.",
         )
     word = take(parameters, "scaling", str, _PLACE, Scaling.NONE.value)
     if word not in [scaling.value for scaling in Scaling]:

@@ -65,7 +65,7 @@ class VectorMeasure:
         """The measure of a job.
 
         Raises:
-            UsageError: a column is no bounded number, or constant.
+            UsageError: a column is not a number with bounds, or is constant.
             DomainError: its bounds are too wide or too narrow.
         """
         declared = {name: DeclaredRange.of(name, schemas[name]) for name in parameters.columns}
@@ -110,7 +110,9 @@ class VectorMeasure:
         if self.columns is not None:
             return self.columns.whole(data, names).astype(np.int64)
         if len({len(data[name]) for name in names}) != 1:
-            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+            raise DomainError(
+                "The columns of this side have different lengths.", "Give every column one value per row."
+            )
         real = np.stack([data[name].array / 10.0 ** data[name].schema.scale for name in names], axis=1)
         lengths = np.sqrt((real * real).sum(axis=1, keepdims=True))
         directions = real / np.where(lengths > 0, lengths, 1.0)

@@ -50,7 +50,7 @@ class Tabulated:
 
     Attributes:
         counts: rows of each cell, shape (c,) or (r, c).
-        crowds: persons of each cell, and of a sum those whom it tells apart.
+        crowds: persons of each cell, and of a sum those whom it distinguishes.
         sums: of the values' distances from their lower bound; None where the query is about rows.
         largest: what one person contributes most to each sum; None like `sums`.
         span: the largest distance of a value; 0 where the query is about rows.
@@ -79,7 +79,7 @@ class Tables:
 
         Raises:
             UsageError: it does not fit its columns, its bounds are narrower than those of a column, or a sum
-                could leave 63 bits.
+                could exceed 63 bits.
         """
         found = cls(query, resolve(query, parameters, schemas), groups(query, schemas)[0])
         clamp = found.clamp
@@ -91,7 +91,7 @@ class Tables:
             reach = max(abs(clamp.lower), abs(clamp.upper), clamp.upper - clamp.lower)
             if 2 * parameters.maximum_rows * reach >= 1 << 63:
                 raise UsageError(
-                    f"Query {query.name!r} could leave 63 bits: 2 * maximum_rows * bound is too large.",
+                    f"Query {query.name!r} could exceed 63 bits: 2 * maximum_rows * bound is too large.",
                     "Lower maximum_rows, or clamp to narrower bounds.",
                 )
         return found
@@ -123,7 +123,7 @@ class Tables:
         maximum_rows: int,
         recipients: frozenset[Role],
     ) -> list[OpenedTable | None]:
-        """The tables as far as the limits allow; None for a party that is no recipient."""
+        """The tables as far as the limits allow; None for a party that is not a recipient."""
         return [
             _open(session, release, table, maximum_rows, recipients, margins=self._margins) for table in own
         ]

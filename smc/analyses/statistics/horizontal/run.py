@@ -10,7 +10,7 @@ from smc.analyses.statistics.plans.outcome import (
     Reported,
     kept_from,
     noisy_details,
-    told,
+    received,
 )
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
@@ -45,7 +45,7 @@ def run_noisy(
         for planned, entries in zip(plans, opened, strict=True)
         for entry in noisy.results(planned, entries, seed, noisy=True, limited=release.counts_groups)
     ]
-    return told(parameters, reported, details, noisy=True)
+    return received(parameters, reported, details, noisy=True)
 
 
 def run_exact(
@@ -68,4 +68,4 @@ def run_exact(
             reported += reported_of(tables, tables.results(shown))
     if session.role not in recipients:
         return kept_from(EXACT_DETAILS)
-    return told(parameters, reported, EXACT_DETAILS, noisy=False)
+    return received(parameters, reported, EXACT_DETAILS, noisy=False)

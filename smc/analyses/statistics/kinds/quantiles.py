@@ -147,7 +147,7 @@ class Quantile(Statistic):
         return np.bincount(places, minlength=self.points).astype(np.int64)
 
     def combine(self, session: Session, own: Ints, noise: Word) -> Word:
-        """The places of the chosen candidates; own rows at each candidate in, shape (groups, points)."""
+        """The places of the chosen candidates; local rows at each candidate in, shape (groups, points)."""
         groups = len(own)
         over, under = self._sides(own, alice=session.role is Role.ALICE)
         both = np.concatenate([over.reshape(-1), under.reshape(-1)]).view(np.uint64)
@@ -204,7 +204,7 @@ class Quantile(Statistic):
         """How far each candidate lies over and under its aim, shape (groups, choices, candidates).
 
         Args:
-            counts: own rows at each candidate, shape (groups, points); the sides' results add up.
+            counts: this party's rows at each candidate, shape (groups, points); the sides' results add up.
             alice: whether this is the side that adds public constants.
             shifts: w of each choice, unless it is the stated one.
         """

@@ -178,7 +178,7 @@ class Statistic(ABC):
         Args:
             session: this side of the run.
             own: own entries, shape (groups, entries).
-            noise: own shares of the noise, shape (groups, distributions).
+            noise: local shares of the noise, shape (groups, distributions).
         """
         del session
         return own.view(np.uint64) + noise

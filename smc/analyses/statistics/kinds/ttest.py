@@ -151,7 +151,7 @@ def two_labels(query: Query, schema: Schema) -> Bins:
         schema: of its column of groups.
 
     Raises:
-        UsageError: the column is no category, or two of its labels are not clear.
+        UsageError: the column is not a category, or two of its labels are not clear.
     """
     column, labels = query.columns[1], query.categories[1] or schema.categories
     if schema.kind != "category":

@@ -98,13 +98,13 @@ def opened(
     Args:
         session: this side of the run.
         plans: the statistics.
-        words: own shares of their noisy entries.
+        words: local shares of their noisy entries.
         recipients: who gets the results.
         release: withholds what is about too few rows, and opens the rest.
         rows_per_person: the most rows that one person has.
 
     Returns:
-        For each statistic what was opened, shape (groups, entries); None for a party that is no recipient.
+        For each statistic what was opened, shape (groups, entries); None for a party that is not a recipient.
     """
     secret = SecretInts.from_shares(session, words, Bounds(1 - LIMIT // 2, LIMIT // 2 - 1))
     values = release.open(secret, recipients, Noisy(_counts(plans), rows_per_person))

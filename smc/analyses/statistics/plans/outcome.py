@@ -37,11 +37,11 @@ def _rounded(value: Fraction) -> str:
 
 
 def kept_from(details: Mapping[str, Any]) -> Outcome:
-    """For a party that is no recipient."""
+    """For a party that is not a recipient."""
     return Outcome((), ("The results went to the other party only.",), details)
 
 
-def told(
+def received(
     parameters: StatisticsParameters, reported: Sequence[Reported], details: Mapping[str, Any], *, noisy: bool
 ) -> Outcome:
     """For a recipient."""

@@ -137,7 +137,7 @@ def _planned(
         statistic = replace(statistic, query=replace(query, loss=reduced))
     if statistic.largest(parameters.maximum_rows) >= 1 << 63:
         raise UsageError(
-            f"Query {query.name!r} could leave 63 bits: 2 * maximum_rows * bound + noise is too large.",
+            f"Query {query.name!r} could exceed 63 bits: 2 * maximum_rows * bound + noise is too large.",
             "Lower maximum_rows, clamp to narrower bounds, or raise epsilon.",
         )
     epsilon = parameters.loss.epsilon_at(MIN_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
@@ -148,7 +148,7 @@ def groups(query: Query, schemas: Mapping[str, Schema]) -> tuple[tuple[str | Non
     """Labels and held values of a query's groups.
 
     Raises:
-        UsageError: the column of `by` is no category.
+        UsageError: the column of `by` is not a category.
     """
     if not query.by:
         return (None,), (0,)
@@ -185,7 +185,9 @@ def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str
 
 def _schema(query: Query, column: str, schemas: Mapping[str, Schema]) -> Schema:
     if column not in schemas:
-        raise UsageError(f"Query {query.name!r}: there is no column {column!r}.", "Add it to the job.")
+        raise UsageError(
+            f"Query {query.name!r}: there is no column {column!r}.", "Add it to the columns of the job."
+        )
     return schemas[column]
 
 
@@ -195,7 +197,7 @@ def _held(value: Fraction, query: Query, place: int, schema: Schema, what: str) 
         raise UsageError(
             f"Query {query.name!r}: {what} has more decimals than column {query.columns[place]!r}, which "
             f"has {schema.scale}.",
-            "Round it.",
+            "Round it to as many.",
         )
     return int(held.numerator)
 
@@ -219,14 +221,14 @@ def _clamp(query: Query, place: int, schema: Schema) -> Clamp:
             ends.append(declared)
         else:
             raise UsageError(
-                f"Query {query.name!r}: neither the query nor column {column!r} has a bound {side!r}.",
-                f"Set {side} in the query.",
+                f"Query {query.name!r}: neither the query nor column {column!r} has a {side} bound.",
+                f"Set {side} in the query, or declare it in the catalog.",
             )
     clamp = Clamp(ends[0], ends[1], schema.scale)
     fixed = query.kind == "sum" and clamp.lower == clamp.upper != 0
     if clamp.lower >= clamp.upper and not fixed:
         raise UsageError(
-            f"Query {query.name!r}: the bounds leave no value but one, or none.", "Set lower below upper."
+            f"Query {query.name!r}: the bounds leave at most one value.", "Set lower below upper."
         )
     return clamp
 
@@ -250,7 +252,8 @@ def _bins(query: Query, place: int, schema: Schema) -> Bins:
         chosen = labels or schema.categories
         if edges or not chosen or not set(chosen) <= set(schema.categories):
             raise UsageError(
-                f"Query {query.name!r}: column {column!r} has labels; the query asks for others.",
+                f"Query {query.name!r}: column {column!r} has labels, but the query has edges or "
+                "unknown labels.",
                 "Leave edges out, and take categories from the column's declaration.",
             )
         return Bins.of_labels(schema, chosen)

@@ -107,12 +107,15 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     vertical = parse_vertical(parameters) if layout == VERTICAL else None
     noise = parameters.get("noise", "laplace")
     if noise not in NOISES:
-        raise UsageError("parameters.noise is not known.", f"Choose one of {', '.join(NOISES)}.")
+        raise UsageError(
+            "parameters.noise is not a known kind of noise.", f"Choose one of {', '.join(NOISES)}."
+        )
     budget = _budget(parameters, noise)
     tables = parameters.get("queries")
     if not isinstance(tables, Sequence) or isinstance(tables, str) or not 1 <= len(tables) <= MAX_QUERIES:
         raise UsageError(
-            f"parameters.queries holds 1 to {MAX_QUERIES} queries.", "Write [[parameters.queries]] tables."
+            f"parameters.queries must hold 1 to {MAX_QUERIES} queries.",
+            "Write [[parameters.queries]] tables.",
         )
     places = [f"parameters.queries[{index}]" for index in range(len(tables))]
     for table, place in zip(tables, places, strict=True):
@@ -131,7 +134,8 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     parsed = StatisticsParameters(total, noise, rows, per_person, queries, vertical)
     if vertical is None and not parsed.columns:
         raise UsageError(
-            "No query names a column, so there are no rows to count.", "Give the count a column."
+            "No query names a column, so there are no rows to count.",
+            'Name the column of the count, as in column = "...".',
         )
     return parsed
 
@@ -151,7 +155,10 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
     given = {key for key in ("epsilon", "delta", "rho") if key in parameters}
     if noise == "none":
         if given:
-            raise UsageError("Without noise there is no parameters.epsilon, delta or rho.", "Remove it.")
+            raise UsageError(
+                "parameters.noise is 'none', so epsilon, delta and rho have no meaning.",
+                "Remove them, or choose a noise.",
+            )
         return Loss()
     if noise == "laplace":
         reject_unknown(dict.fromkeys(given), {"epsilon"}, "parameters (laplace)")
@@ -159,7 +166,9 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
     if given == {"rho"}:
         rho = loss_term(parameters["rho"], "parameters.rho")
         if rho > MAX_EPSILON:
-            raise UsageError(f"parameters.rho is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
+            raise UsageError(
+                f"parameters.rho is above {MAX_EPSILON}.", "Lower it: so large a loss protects nobody."
+            )
         return Loss(rho=rho)
     if given != {"epsilon", "delta"}:
         raise UsageError(
@@ -168,7 +177,9 @@ def _budget(parameters: Mapping[str, Any], noise: str) -> Loss:
         )
     delta = loss_term(parameters["delta"], "parameters.delta")
     if not MAX_DELTA < delta < 1:
-        raise UsageError("parameters.delta is not between 2**-40 and 1.", "Write, say, 1/1000000.")
+        raise UsageError(
+            "parameters.delta is not between 2**-40 and 1.", 'Write, for example, delta = "1/1000000".'
+        )
     return Loss(rho=rho_within(_epsilon(parameters), delta - MAX_DELTA))
 
 
@@ -177,14 +188,16 @@ def _epsilon(parameters: Mapping[str, Any]) -> Fraction:
         raise UsageError("parameters.epsilon is missing.", 'Write the total, such as epsilon = "1.0".')
     epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
     if epsilon > MAX_EPSILON:
-        raise UsageError(f"parameters.epsilon is above {MAX_EPSILON}.", "Nothing is private there; lower it.")
+        raise UsageError(
+            f"parameters.epsilon is above {MAX_EPSILON}.", "Lower it: so large a loss protects nobody."
+        )
     return epsilon
 
 
 def _whole(parameters: Mapping[str, Any], key: str, default: int, most: int) -> int:
     value = parameters.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise UsageError(f"parameters.{key} is not an integer from 1 to {most}.", "Correct it.")
+        raise UsageError(f"parameters.{key} is out of range.", f"Use a whole number from 1 to {most}.")
     return value
 
 
@@ -197,7 +210,7 @@ def _shares(tables: Sequence[Mapping[str, Any]], places: Sequence[str]) -> list[
         missing = next(place for place in places if place not in stated)
         raise UsageError(
             f"{missing}.share is missing while other queries state theirs.",
-            "Give every query a share or none.",
+            "Give every query a share, or none of them.",
         )
     shares = [
         loss_term(table["share"], f"{place}.share") for table, place in zip(tables, places, strict=True)

@@ -113,7 +113,9 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss) -> Query:
     columns = _columns(table, place)
     by = "" if kind == "t-test" else _text(table, "by", place, "")
     if by in columns:
-        raise UsageError(f"{place}.by is a column that the query is about.", "Name another column.")
+        raise UsageError(
+            f"{place}.by names a column that the query itself computes on.", "Group by another column."
+        )
     name = _default_name(kind, columns, by)
     lower, upper = _bounds(table, columns, place)
     if any(low is not None and up is not None and low > up for low, up in zip(lower, upper, strict=True)):
@@ -124,7 +126,8 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss) -> Query:
         categories = ((), _labels(table["labels"], f"{place}.labels"))
     if any(bins and labels for bins, labels in zip(edges, categories, strict=True)):
         raise UsageError(
-            f"{place} has edges and categories.", "Keep edges for numbers, categories for labels."
+            f"{place} has both edges and categories.",
+            "Use edges for columns of numbers, categories for columns of labels.",
         )
     step, points = _grid(table, place)
     return Query(
@@ -222,7 +225,7 @@ def _by_column(
 def _edges(value: Any, place: str) -> tuple[Fraction, ...]:
     edges = tuple(number(edge, place) for edge in list_of(value, place))
     if len(edges) < 2:
-        raise UsageError(f"{place} has fewer than two edges.", "Two edges make one bin.")
+        raise UsageError(f"{place} has fewer than two edges.", "Write at least two: two edges make one bin.")
     if any(low >= high for low, high in pairwise(edges)):
         raise UsageError(f"{place} do not increase.", "Write them in increasing order, each once.")
     return edges
@@ -245,20 +248,21 @@ def _level(table: Mapping[str, Any], place: str) -> Fraction:
     level = number(table["level"], f"{place}.level")
     if not 0 < level < 1 or level.denominator > MAX_DENOMINATOR:
         raise UsageError(
-            f"{place}.level is not between 0 and 1, in thousandths or coarser.", 'Write, say, "0.95".'
+            f"{place}.level is not between 0 and 1, in thousandths or coarser.",
+            'Write, for example, level = "0.95".',
         )
     return level
 
 
 def _grid(table: Mapping[str, Any], place: str) -> tuple[Fraction | None, int]:
     if "step" in table and "points" in table:
-        raise UsageError(f"{place} has a step and a number of points.", "Keep one.")
+        raise UsageError(f"{place} has both step and points.", "Keep one of them.")
     step = number(table["step"], f"{place}.step") if "step" in table else None
     if step is not None and step <= 0:
         raise UsageError(f"{place}.step is not positive.", "Write a number above 0.")
     points = take(table, "points", int, place, 0)
     if "points" in table and not 2 <= points <= MAX_POINTS:
-        raise UsageError(f"{place}.points is not from 2 to {MAX_POINTS}.", "Correct it.")
+        raise UsageError(f"{place}.points is out of range.", f"Use 2 to {MAX_POINTS}.")
     return step, points
 
 
@@ -269,14 +273,19 @@ def list_of(value: Any, place: str) -> Sequence[Any]:
         UsageError: it is none.
     """
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) > MAX_BINS:
-        raise UsageError(f"{place} is not a list of at most {MAX_BINS} entries.", "Correct it.")
+        raise UsageError(
+            f"{place} is not a list of at most {MAX_BINS} entries.", "Write [..., ...] with fewer entries."
+        )
     return value
 
 
 def _text(table: Mapping[str, Any], key: str, place: str, default: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or len(value) > _LONGEST_NAME or (key in table and not value.strip()):
-        raise UsageError(f"{place}.{key} is not a name of 1 to {_LONGEST_NAME} characters.", "Correct it.")
+        raise UsageError(
+            f"{place}.{key} is not a name of 1 to {_LONGEST_NAME} characters.",
+            "Write a text in quotes of such a length.",
+        )
     if '"' in value:  # names stand in quotation marks where a person reads who would learn what
-        raise UsageError(f"{place}.{key} has a quotation mark in it.", "Leave it out.")
+        raise UsageError(f"{place}.{key} has a quotation mark in it.", "Remove the quotation mark.")
     return value

@@ -42,7 +42,9 @@ class LocalRows:
             {len(persons)} if persons is not None else set()
         )
         if len(lengths) != 1:
-            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+            raise DomainError(
+                "The columns of this side have different lengths.", "Give every column one value per row."
+            )
         count = lengths.pop()
         if count > parameters.maximum_rows:
             raise DomainError(

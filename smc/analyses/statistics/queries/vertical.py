@@ -92,7 +92,9 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
 def _columns(parameters: Mapping[str, Any], key: str) -> tuple[str, ...]:
     names: list[Any] = take(parameters, key, list, _PLACE, [])
     if len(names) > MAX_COLUMNS or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"{_PLACE}.{key} is not a list of at most {MAX_COLUMNS} names.", "Correct it.")
+        raise UsageError(
+            f"{_PLACE}.{key} is not a list of at most {MAX_COLUMNS} names.", 'Write ["...", "..."].'
+        )
     return tuple(names)
 
 
@@ -111,13 +113,16 @@ def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> N
     if len(set(named)) < len(named):
         raise UsageError(
             f"{_PLACE}: alice_columns and bob_columns name a column twice.",
-            "Give each column a name of its own in the job.",
+            "Give each column its own name in the job.",
         )
     used = {name for query in queries for name in query.all_columns}
     if missing := sorted(used.difference(named)):
         raise UsageError(
             f"{_PLACE}: a query names {missing[0]!r}, which is in neither alice_columns nor bob_columns.",
-            "Say whose column it is.",
+            "Add it to the columns of the side that holds it.",
         )
     if spare := sorted(set(named) - used):
-        raise UsageError(f"{_PLACE}: no query names the column {spare[0]!r}.", "Leave it out.")
+        raise UsageError(
+            f"{_PLACE}: no query uses the column {spare[0]!r}.",
+            "Remove it from alice_columns or bob_columns.",
+        )

@@ -25,7 +25,7 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keys import KeyedRows, hashed, keyed_rows
 from smc.analyses.statistics.kinds.statistic import Word
 from smc.analyses.statistics.plans import noisy
-from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, told
+from smc.analyses.statistics.plans.outcome import Reported, kept_from, noisy_details, received
 from smc.analyses.statistics.plans.plan import Planned, plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
@@ -72,7 +72,9 @@ class Brought:
         """
         lengths = {len(data[name]) for name in vertical.columns(role)}
         if len(lengths) > 1:
-            raise DomainError("The columns of this side have different lengths.", "Correct the data set.")
+            raise DomainError(
+                "The columns of this side have different lengths.", "Give every column one value per row."
+            )
         if max(lengths) > parameters.maximum_rows:
             raise DomainError(
                 "This side has more rows than parameters.maximum_rows allows.",
@@ -164,7 +166,7 @@ def run(
     if opened is None:
         return kept_from(details)
     reported = reported_of(plans, opened, seed, is_noisy=True, limited=release.counts_groups)
-    return told(parameters, reported, details, noisy=True)
+    return received(parameters, reported, details, noisy=True)
 
 
 def schemas_of(data: Data, names: Sequence[str]) -> dict[str, Schema]:

@@ -1,6 +1,6 @@
 """Statistics as sums over rows of products, of which each factor needs one column.
 
-Every entry of a statistic is a sum over rows of a product of clamped values and of bits that tell whether a
+Every entry of a statistic is a sum over rows of a product of clamped values and of bits that show whether a
 value lies in a bin. Over matched rows the factors of one side make a feature, a number that this side works
 out for each of its rows; the entry is the sum of the products of a feature of Alice and one of Bob.
 """

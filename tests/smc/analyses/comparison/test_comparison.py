@@ -244,7 +244,7 @@ def test_shares_of_different_lengths_do_not_fit() -> None:
 
 def test_what_is_no_ciphertext_is_refused() -> None:
     bad = {"x": Column([0, 5], Schema("ciphertext"))}
-    with pytest.raises(DomainError, match="no ciphertext"):
+    with pytest.raises(DomainError, match="not a valid ciphertext"):
         run({"type": "ES-NP-PN", "bits": 8}, bad, {"y": Column(Y[:2], INTEGER)})
 
 

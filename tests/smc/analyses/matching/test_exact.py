@@ -107,7 +107,7 @@ def test_what_becomes_of_copies():
     assert [tables(each)["matches"]["row"] for each in multiset] == [[1, 3, 5], [1, 2, 3]]
     distinct = joint(parsed(duplicates="distinct"), alice, bob)[0]
     assert [tables(each)["matches"]["row"] for each in distinct] == [[1, 5], [1, 2]]
-    with pytest.raises(DomainError, match="2 rows of alice repeat a key of id") as caught:
+    with pytest.raises(DomainError, match="2 rows of alice repeat the key") as caught:
         parsed().reference(alice, bob, BOTH)
     assert "'a'" not in str(caught.value)
 

@@ -165,7 +165,7 @@ def test_copies_are_numbered_or_left_out():
 
 
 def test_rows_without_a_key_and_ragged_columns_are_refused():
-    with pytest.raises(DomainError, match="2 rows of alice have nothing"):
+    with pytest.raises(DomainError, match="2 rows of alice are empty"):
         keyed_by_id(["", "a", ""], MULTISET)
     with pytest.raises(DomainError, match="different lengths"):
         keyed_rows(

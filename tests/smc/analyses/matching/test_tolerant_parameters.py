@@ -94,7 +94,7 @@ WRONG = [
     ({"load": 0}, "load"),
     ({"one_to_one": "best"}, "one_to_one"),
     ({"rounds": 0}, "rounds"),
-    ({"rounds": 2, "one_to_one": "none"}, "rounds belongs to the greedy mode"),
+    ({"rounds": 2, "one_to_one": "none"}, "rounds is only for the greedy mode"),
     ({"salt": "s" * 101}, "salt"),
     ({"show": "name"}, "expected a list"),
     ({"show": ["a", "a"]}, "show has a name twice"),
