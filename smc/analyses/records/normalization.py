@@ -145,7 +145,7 @@ def _dates_of_days(column: Column, place: str) -> Texts:
     days = column.array.astype("datetime64[D]")
     if not ((days >= _FIRST_DAY) & (days <= _LAST_DAY)).all():
         raise DomainError(
-            f"{place}: a value is not a valid date.",
+            f"{place}: a number of days since 1970 is not a valid date.",
             f"Correct the data: dates run from {_FIRST_DAY} to {_LAST_DAY}.",
         )
     found: Texts = np.datetime_as_string(days).tolist()

@@ -51,7 +51,7 @@ def test_defaults():
         (HORIZONTAL + 'layout = "diagonal"', "'horizontal', 'vertical', 'arbitrary'"),
         (HORIZONTAL + 'scaling = "z"', "scaling cannot be 'z'"),
         (HORIZONTAL + 'start = "random"', "both start and centres"),
-        (BASE + COLUMNS + 'start = "centres"', "none are stated"),
+        (BASE + COLUMNS + 'start = "centres"', "none are given"),
         (HORIZONTAL.replace("clusters = 3", "clusters = 4"), "not 4 rows of 3 numbers"),
         (BASE + 'columns = ["x", "y"]\n' + STATED, "not 3 rows of 2 numbers"),
         (BASE + COLUMNS + "centres = [1, 2, 3]", "not a list of lists"),

@@ -239,9 +239,9 @@ def test_gaussian_jobs():
         ('noise = "gaussian"\nepsilon = "1"\ndelta = "1"', "delta"),
         ('noise = "gaussian"\nepsilon = "1"\ndelta = "1/1099511627776"', "delta"),
         ('noise = "gaussian"\nepsilon = "101"\ndelta = "1/1000"', "above"),
-        ('noise = "gauss"\nrho = "1"', "not known"),
+        ('noise = "gauss"\nrho = "1"', "not a known kind"),
         ('noise = "laplace"\nrho = "1"', "unknown key"),
-        ('noise = "none"\nepsilon = "1"', "Without noise"),
+        ('noise = "none"\nepsilon = "1"', "have no meaning"),
         ('epsilon = "1"\nrows_per_person = 0', "rows_per_person"),
     ],
 )

@@ -246,7 +246,7 @@ def test_nothing_is_opened_before_the_gate():
 def test_what_does_not_fit_is_refused():
     with pytest.raises(UsageError, match="shapes"):
         opened(LARGE, THREE, values={"x": [[1]]})
-    with pytest.raises(UsageError, match="no table"):
+    with pytest.raises(UsageError, match="not one of the tables"):
         opened([[4]], THREE, largest={"x": [[1]]})
 
 
