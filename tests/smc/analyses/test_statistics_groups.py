@@ -106,7 +106,7 @@ def test_every_group_has_the_whole_loss_of_its_query():
     [
         ('kind = "count"\nby = "age"', "category"),
         ('kind = "sum"\ncolumn = "age"\nby = "sex"', "has no column"),
-        ('kind = "histogram"\ncolumn = "group"\nby = "group"', "is about"),
+        ('kind = "histogram"\ncolumn = "group"\nby = "group"', "itself computes on"),
         ('kind = "count"\nby = 3', "not a name"),
     ],
 )
