@@ -288,7 +288,7 @@ def test_columns_and_recipients_are_as_the_job_says():
     [
         (({"dose": Schema("text")}, {}), "kind text"),
         (({"id": Schema("decimal", 2)}, {}), "cannot be a key"),
-        (({}, {"costs": replace(DOSE, lower=None)}), "bound 'lower'"),
+        (({}, {"costs": replace(DOSE, lower=None)}), "a lower bound"),
         (({}, {"costs": Schema("category", categories=("a",))}), "needs a number"),
     ],
 )
