@@ -235,7 +235,7 @@ def test_declared_bounds_may_differ_where_the_query_states_its_own():
 
 def test_missing_bounds_are_named():
     unbounded = Schema("integer")
-    with pytest.raises(UsageError, match="bound 'lower'"):
+    with pytest.raises(UsageError, match="a lower bound"):
         one('kind = "sum"\ncolumn = "x"').check({"x": unbounded}, {"x": unbounded})
 
 
