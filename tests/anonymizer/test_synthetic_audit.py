@@ -86,7 +86,7 @@ def test_the_audit_finds_a_method_that_spends_more_than_it_says(tmp_path):
 @pytest.mark.parametrize(("delta", "part"), [(0.0, 0.3), (1e-6, 0.05)])
 def test_noisy_counts_prove_a_part_of_what_is_spent(delta, part):
     # the counts themselves, where an adversary sees most; too little noise would be found
-    runs, epsilon = 6000, 2.0
+    runs, epsilon = 30_000, 2.0
     samples = []
     for count in (0, 1):
         budget = Budget(epsilon, delta)

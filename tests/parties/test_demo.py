@@ -100,7 +100,7 @@ def test_both_policies_refuse_a_sum_without_noise(written: Path) -> None:
 def verdicts(written: Path, job: str) -> dict[str, Verdict]:
     """What each policy says of a job, after the job has been checked against both catalogs."""
     spec = read_spec(written / f"{job}.toml")
-    study = ANALYSES[spec.analysis].parse(spec)
+    study = ANALYSES[spec.analysis].parse(spec.parameters)
     study.check_recipients(spec.recipients)
     schemas, found = [], {}
     for role in Role:
