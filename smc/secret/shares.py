@@ -188,8 +188,8 @@ class SharedWords:
             recipients: who learns them; the same on both sides.
 
         Returns:
-            The held integers in their shape, to be multiplied by 2**-scale; None for a party that is no
-            recipient.
+            The held integers in their shape, to be multiplied by 2**-scale; None for a party that is
+            not a recipient.
 
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says, or what came out lies

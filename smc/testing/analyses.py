@@ -55,8 +55,8 @@ class GateClosedError(DuettoError):
 def check_analysis(analysis: Analysis, case: Case) -> tuple[str, ...]:
     """Run all checks of an analysis on one job, both parties in this process.
 
-    What it cannot check: that the figures are about as many persons as the analysis says, and that nothing is
-    told to the peer but what the leakage statement has. Only reading the code shows that.
+    What it cannot check: that the figures are about as many persons as the analysis says, and that the peer
+    learns nothing but what the leakage statement has. Only reading the code shows that.
 
     Args:
         analysis: the analysis.
