@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
+from smc.protocols.exchange.row_counts import exchange_counts
 from smc.protocols.session import Session
 from smc.secret import opening
 from smc.secret.bits import BOTH
@@ -85,7 +86,9 @@ class SharedWords:
     def from_both(
         cls, session: Session, values: PublicInts, bounds: Bounds, scale: int = 0
     ) -> tuple[Self, Self]:
-        """The inputs of both parties, which are of one shape and within the same bounds; nothing is sent.
+        """The inputs of both parties, which are of one shape and within the same bounds.
+
+        The shapes are exchanged, in one round of 12 bytes each way; of the values nothing is sent.
 
         Args:
             session: this side of the run.
@@ -98,9 +101,21 @@ class SharedWords:
 
         Raises:
             UsageError: the values are not integers, or have no dimension or more than two.
-            DomainError: a value lies outside the bounds, or the bounds do not fit a word.
+            DomainError: a value lies outside the bounds, the bounds do not fit a word, or the two inputs have
+                different shapes, which both sides find.
         """
         held = held_integers(values)
+        if held.ndim not in (1, 2):
+            raise UsageError(
+                f"An input has {held.ndim} dimensions; it takes one or two.", "Give a list of integers."
+            )
+        peer = exchange_counts(session, [held.ndim, held.shape[0], held.shape[-1]])
+        if peer != [held.ndim, held.shape[0], held.shape[-1]]:
+            theirs = tuple(map(int, peer[1 : 1 + peer[0]]))
+            raise DomainError(
+                f"This side's input has the shape {held.shape}, the peer's {theirs}.",
+                "Bring as many values on both sides.",
+            )
         alice, bob = (
             cls.from_plain(session, held if owner is session.role else None, owner, bounds, held.shape, scale)
             for owner in Role

@@ -9,6 +9,9 @@ from types import ModuleType
 
 import pytest
 
+import parties.errors  # noqa: F401 - its classes are looked for
+from anonymizer.errors import AnonymizerError
+from smc.errors import DuettoError
 from tests.architecture.source import ROOT
 
 COVERED = ("anonymizer",)
@@ -64,6 +67,8 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
         "yield Finding('rule', None, 'It leaks.', 'Stop it.')\n"
         "raise errors.SpecError('No hint.')\n"
         "raise ValueError('Python\\'s own')\n"
+        "raise PeerLost('It is gone.')\n"
+        "return DisclosureRefused('Too few.', 'Use more rows.')\n"
     )
     (tmp_path / "x.py").write_text(code)
     found = [(one.line, one.kind, one.what, one.hint) for one in listing().messages_of(tmp_path / "x.py")]
@@ -71,4 +76,18 @@ def test_a_message_is_found_whatever_it_is_made_of(tmp_path) -> None:  # type: i
         (1, "FileError", "{path} is gone.", "Look for it."),
         (2, "Finding", "It leaks.", "Stop it."),
         (3, "SpecError", "No hint.", ""),
+        (5, "PeerLost", "It is gone.", ""),
+        (6, "DisclosureRefused", "Too few.", "Use more rows."),
     ]
+
+
+def test_no_error_is_left_out_for_its_name() -> None:
+    """Every class of an error that the packages define is one whose calls the script lists."""
+    script = listing()
+    kinds: list[type[Exception]] = [DuettoError, AnonymizerError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert len(kinds) > 30
+    own = {kind.__name__ for kind in kinds if kind.__module__.partition(".")[0] in script.PACKAGES}
+    assert {"PeerLost", "PeerBusy", "DisclosureRefused"} <= own
+    assert not {name for name in own if not script.is_error(name)} - script.nouns()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import duetto
-from smc.errors import DomainError, ProtocolViolation, UsageError
+from smc.errors import DomainError, UsageError
 
 HEAVY = {
     *("numpy", "scipy", "pandas", "polars", "pyarrow", "narwhals", "sklearn", "matplotlib", "opendp"),
@@ -129,11 +129,14 @@ def test_inputs_that_do_not_fit_are_refused(values, kind):
         duetto.run_pair(lambda s: duetto.SecretInts.from_both(s, values, duetto.Bounds(0, 20)))
 
 
-def test_inputs_of_two_lengths_are_found_when_they_meet():
-    def largest(session):
-        own = [1] * (3 if session.role is duetto.Role.ALICE else 4)
-        x, y = duetto.SecretInts.from_both(session, own, duetto.Bounds(0, 20))
-        return duetto.select(x >= y, x, y).reveal()
+@pytest.mark.parametrize("others", [[1, 2], [1, 2, 3, 4], [], [[1, 2, 3]], [[1], [2], [3]]])
+def test_inputs_of_two_shapes_are_found_by_both(others):
+    """Packed bits of 3 and of 2 comparisons have the same size, so nothing else would find it."""
 
-    with pytest.raises(ProtocolViolation):
-        duetto.run_pair(largest)
+    def differ(session):
+        own = [1, 2, 3] if session.role is duetto.Role.ALICE else others
+        with pytest.raises(DomainError, match="as many values"):
+            duetto.SecretInts.from_both(session, own, duetto.Bounds(0, 20))
+        return True
+
+    assert duetto.run_pair(differ) == (True, True)

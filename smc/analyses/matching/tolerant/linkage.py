@@ -137,7 +137,7 @@ class Linkage(ABC):
         """
         most = self._counts[self._session.role.other]
         if (rows == EMPTY).any() or not ((numbers > 0) & (numbers <= np.uint64(most))).all():
-            raise ProtocolViolation("links: an opened word is none that the protocol makes.")
+            raise ProtocolViolation("links: an opened value is outside the range the protocol produces.")
         sides = [self.numbers[rows], numbers.astype(np.int64)]
         return np.unique(np.stack(sides if self._session.role is Role.ALICE else sides[::-1], axis=1), axis=0)
 
