@@ -14,8 +14,8 @@ from parties.cli.data import local_admission
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
-from parties.cli.spreadsheet import file_names, harmless
 from parties.client import Job, Party, Result, job_text
+from parties.client.spreadsheet import file_names, harmless
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED

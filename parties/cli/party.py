@@ -13,12 +13,12 @@ from typing import Any, Final
 import click
 
 from parties import catalog, policy
-from parties.cli.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.daemon import logs
+from parties.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose

@@ -91,6 +91,7 @@ FLOORS = (
     ("parties.certificates",),
     ("parties.jobs",),
     ("parties.daemon", "parties.client"),
+    ("parties.doctor",),
     ("parties.bench",),
     ("parties.cli",),
 )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parties.cli.output import Screen, table, talk
-from parties.cli.spreadsheet import harmless
+from parties.client.spreadsheet import harmless
 from parties.daemon.logs import PlainFormatter
 from parties.texts import is_plain, json_visible, unfit, visible
 

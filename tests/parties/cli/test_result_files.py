@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from parties.cli.jobs import _write_csv
-from parties.cli.spreadsheet import file_names
 from parties.client.result import Result
+from parties.client.spreadsheet import file_names
 
 JOB = "0123456789abcdef"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from click.testing import CliRunner
 
-from parties.cli import doctor
+from parties import doctor
 from parties.cli.party import party as party_group
 from parties.config import Peer, load
 from parties.ledger.doubts import Notes, Whose
