@@ -135,7 +135,7 @@ class JobManager:
 
     def check(self, toml: str) -> dict[str, Any]:
         """All local checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
-        return check_report(self._admission, toml)
+        return check_report(self._admission, toml, self._identity.paillier.public.bits)
 
     def leakage(self, job: Summary) -> dict[str, list[str]]:
         """Who learns what from a job; empty for one of another release that is not understood here."""

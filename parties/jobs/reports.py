@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from parties.contracts.contract import Schemas, limits_document
 from parties.contracts.spec import parse_spec
@@ -11,21 +11,27 @@ from parties.errors import PolicyError, exit_code
 from parties.jobs.admission import Admission, Task
 from parties.jobs.local_data import LocalData, count_rows
 from parties.jobs.run import estimate_document, leakage_document
+from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.studies.study import Preview
 
+_IN_SHORT: Final = ("seconds", "sent", "received", "route", "cheaper")
+"""What a check says of the estimate."""
 
-def check_report(admission: Admission, toml: str) -> dict[str, Any]:
+
+def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLIER_BITS) -> dict[str, Any]:
     """Check a job against the local catalog, data and policy.
 
     Args:
         admission: the local checks.
         toml: the job file.
+        key_bits: size of the Paillier keys.
 
     Returns:
-        Role, peer, columns, rows, privacy loss, verdict with reasons, what the local rows tell of a run, and
-        who would learn what.
+        Role, peer, columns, rows, privacy loss, verdict with reasons, what the local rows tell of a run, what
+        it takes and whether the same can be had for far less, and who would learn what. `estimate` is None
+        where the local rows are refused.
 
     Raises:
         DuettoError: the job file or the local data are wrong; of its kind. A refusal by the policy, or of the
@@ -36,6 +42,8 @@ def check_report(admission: Admission, toml: str) -> dict[str, Any]:
     local = admission.read(task)
     rows = count_rows(local.columns)
     verdict = admission.judge(task, local.columns)
+    preview = admission.preview(task, local, verdict.limits)
+    whole = {} if preview.refusal else estimate_document(task, schemas, rows, key_bits, verdict.limits)
     return {
         "analysis": task.spec.analysis,
         "title": task.spec.title,
@@ -56,7 +64,8 @@ def check_report(admission: Admission, toml: str) -> dict[str, Any]:
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
         "overlap": overlap_document(admission, task, local, verdict),
-        "preview": preview_document(admission.preview(task, local, verdict.limits)),
+        "preview": preview_document(preview),
+        "estimate": {name: whole[name] for name in _IN_SHORT} if whole else None,
         "leakage": leakage_document(task),
         "bisection": bisection_document(task, schemas),
     }

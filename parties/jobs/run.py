@@ -226,6 +226,8 @@ def estimate_document(
     `sent` and `received` are the bytes as seen from this side.
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits, limits))
+    if document["cheaper"] is not None:
+        document["cheaper"]["seconds"] = round(document["cheaper"]["seconds"], 3)
     document["seconds"] = round(document["seconds"], 3)
     document["rounds"] += GATE_ROUNDS
     document["alice_bytes"] += GATE_BYTES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,9 @@ from parties.cli import data, jobs, policy
 from parties.client import Party
 from tests.parties.jobs.joined import Pair, job_file
 from tests.parties.served import control
+
+KEY_BITS = 2048
+"""Of the Paillier keys that estimates count with."""
 
 
 @pytest.fixture
@@ -33,7 +37,10 @@ def party(served):
 
 
 @pytest.fixture
-def command(served):
+def command(served, monkeypatch):
+    paired = SimpleNamespace(identity=SimpleNamespace(paillier=SimpleNamespace(bits=KEY_BITS)))
+    monkeypatch.setattr("parties.cli.jobs.own_pairing", lambda _: paired)  # these homes have no keys
+
     def run(*words, name="north", code=0):
         commands = (*data.COMMANDS, *jobs.COMMANDS, *policy.COMMANDS)
         group = {one.name: one for one in commands}[words[0]]

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from smc.analyses.comparison.parameters import ComparisonParameters
 from smc.analyses.comparison.prepared import agreement_cost
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
-from smc.analyses.studies.study import Estimate
+from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
 from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan
+from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
 from smc.protocols.exchange.row_counts import counts_cost
 from smc.protocols.spec import Cost, Modulus, Parameters, parse_modulus
 
 _MEMORY: Final = Memory(12 * MEBI, 105)
+
+DEAR: Final = 100
+"""How many times as long as with another engine a job takes before people are warned of it."""
 
 
 def planned(parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
@@ -45,21 +50,40 @@ def estimate(
 ) -> Estimate:
     """The exact bytes and rounds of the route and of exchanging the row counts, and the likely time.
 
-    A job with `pool = true` is priced as if there were no pool in common.
+    A job with `pool = true` is priced as if there were no pool in common. Where the planner's own choice of
+    an engine would take less than a hundredth of the time, the estimate says so.
     """
     given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
     moduli = [parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS]
     plan = planned(parameters, given, moduli)
-    looking = agreement_cost(plan) if parameters.pool else Cost()
-    cost = counts_cost(2) + plan.setup + looking + plan.cost(given)
+    cost = _whole(parameters, plan, given)
+    seconds = estimate_seconds(cost, given)
     return Estimate(
         cost.rounds,
         cost.alice_bytes,
         cost.bob_bytes,
-        estimate_seconds(cost, given),
+        seconds,
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
+        _cheaper(parameters, given, moduli, seconds),
     )
+
+
+def _whole(parameters: ComparisonParameters, plan: Plan, given: Parameters) -> Cost:
+    looking = agreement_cost(plan) if parameters.pool else Cost()
+    return counts_cost(2) + plan.setup + looking + plan.cost(given)
+
+
+def _cheaper(
+    parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus], seconds: float
+) -> Cheaper | None:
+    """What the planner would rather take, if that is much faster."""
+    if parameters.engine == AUTO:
+        return None
+    free = replace(parameters, engine=AUTO)
+    plan = planned(free, given, moduli)
+    less = estimate_seconds(_whole(free, plan, given), given)
+    return Cheaper(f'engine = "{AUTO}"', plan.engine, less) if seconds >= DEAR * less else None
 
 
 def _has_model(parameters: ComparisonParameters, plan: Plan) -> bool:

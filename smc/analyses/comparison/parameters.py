@@ -10,7 +10,7 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.parameters import reject_unknown, take
 from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding
-from smc.planning.registry import DEFAULT_ENGINE, ENGINES, POOL_ENGINES
+from smc.planning.registry import AUTO, ENGINES, POOL_ENGINES
 from smc.planning.route import MAX_BITS
 from smc.protocols.spec import Modulus, parse_modulus
 
@@ -27,7 +27,7 @@ class ComparisonParameters:
     Attributes:
         type: one of the 216 types, or type 8.
         bits: numbers are in [offset, offset + 2**bits), in held units.
-        engine: the planner's engine.
+        engine: the planner's engine; its own choice unless the job names one.
         offset: what is taken off plain numbers before they are compared.
         constants: public values for x or y in form PP, in held units.
         delta_modulus: modulus of shared results; 2 is XOR.
@@ -58,7 +58,7 @@ def parse(parameters: Mapping[str, Any]) -> ComparisonParameters:
     bits = take(parameters, "bits", int, _PLACE, 32)
     if not 1 <= bits <= MAX_BITS:
         raise UsageError(f"{_PLACE}, bits = {bits} is out of range.", f"Use 1 to {MAX_BITS}.")
-    engine = take(parameters, "engine", str, _PLACE, DEFAULT_ENGINE)
+    engine = take(parameters, "engine", str, _PLACE, AUTO)
     if engine not in ENGINES:
         raise UsageError(f"{_PLACE}, engine {engine!r} is unknown.", f"Use one of {', '.join(ENGINES)}.")
     offset = take(parameters, "offset", int, _PLACE, 0)

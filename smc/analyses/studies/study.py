@@ -33,6 +33,21 @@ class Leakage:
 
 
 @dataclass(frozen=True, slots=True)
+class Cheaper:
+    """Another way to the same result, by far the cheaper one.
+
+    Attributes:
+        change: what to write into the job file, such as `engine = "auto"`.
+        engine: the engine that the job would have then.
+        seconds: the estimated wall time then.
+    """
+
+    change: str
+    engine: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run will cost.
 
@@ -44,6 +59,7 @@ class Estimate:
         route: how it will be done, for people.
         memory: bytes at the peak of one party over those of its idle daemon, see
             `smc.analyses.studies.memory`; None where no model has been measured.
+        cheaper: how the same would take less than a hundredth of the time, or None.
     """
 
     rounds: int
@@ -52,6 +68,7 @@ class Estimate:
     seconds: float
     route: str
     memory: int | None
+    cheaper: Cheaper | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -75,11 +74,7 @@ blocking = [["name:prefix1"]]
 """
 
 
-PAIRING = SimpleNamespace(identity=SimpleNamespace(paillier=SimpleNamespace(bits=2048)))
-
-
-def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command, monkeypatch):
-    monkeypatch.setattr("parties.cli.jobs.own_pairing", lambda _: PAIRING)
+def test_check_and_estimate_print_what_becomes_of_the_own_rows(served, command):
     home = served.folder / "north"
     (home / "people.csv").write_text("\n".join(["name", *(f"a{number}" for number in range(40))]))
     with (home / "catalog.toml").open("a") as catalog:
@@ -162,3 +157,40 @@ def test_data_commands(served, command):
     checked = command("data", "check", code=65)
     assert ("good" in checked.stdout, "row 2 (line 3)" in checked.stderr) == (True, True)
     command("data", "describe", "nubmers", code=65)
+
+
+COMPARISON = """
+[job]
+analysis = "comparison"
+alice = "north"
+bob = "south"
+recipients = ["alice"]
+[alice]
+dataset = "numbers"
+columns = { x = "value" }
+[bob]
+dataset = "numbers"
+columns = { y = "value" }
+[parameters]
+type = "PN-NP-PN"
+bits = 32
+"""
+
+
+def test_check_and_estimate_warn_of_a_plan_that_is_far_too_dear(served, command):
+    policy = served.folder / "north" / "policy.toml"
+    text = policy.read_text().replace('"addition"', '"comparison"')
+    policy.write_text(text + 'row_results = true\nruns_total = 9\ntypes = ["*-*-*"]\n')
+    home = served.folder / "north"
+    (home / "numbers.csv").write_text("\n".join(["value", *(str(number % 90) for number in range(2000))]))
+    path = served.folder / "comparison.toml"
+    for engine, warned in (("", False), ('engine = "auto"\n', False), ('engine = "paillier"\n', True)):
+        path.write_text(COMPARISON + engine)
+        for verb in ("check", "estimate"):
+            said = " ".join(command("job", verb, path).stdout.split())
+            assert ('with engine = "auto" below [parameters] it takes about' in said) is warned
+        report = parsed(command("job", "check", path, "--json"))["estimate"]
+        assert (report["cheaper"] is not None) is warned
+        if warned:
+            assert report["seconds"] > 100 * report["cheaper"]["seconds"]
+            assert report["cheaper"]["engine"] in said

@@ -159,7 +159,8 @@ def test_the_gate_stands_before_the_comparison() -> None:
             lambda s: run_study(parsed, s, {"y": Column(Y, INTEGER)}, frozenset(Role), NO_LIMITS),
             keys=KEYS,
         )
-    setup = plan_comparison(parsed.parameters.type, Parameters(6, 8, 512, 512)).setup
+    given = Parameters(6, 8, 512, 512)
+    setup = plan_comparison(parsed.parameters.type, given, engine=parsed.parameters.engine).setup
     assert sent == [counts_cost(2).alice_bytes + setup.alice_bytes]  # nothing of the values
 
 
