@@ -11,7 +11,7 @@ import click
 
 from parties.cli import certificates, retention
 from parties.cli.data import local_admission
-from parties.cli.following import duration
+from parties.cli.following import print_cheaper
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
@@ -71,7 +71,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         for reason in () if verdict["allowed"] else verdict["reasons"]:
             out.print(f"Refused by rule {reason['rule']!r}: {reason['what']}. {reason['hint']}")
         _print_preview(out, report["preview"])
-        _print_cheaper(out, report["estimate"] or {})
+        print_cheaper(out, report["estimate"] or {})
 
     emit(report, human, as_json=as_json)
     if not verdict["allowed"] or overlap is not None:
@@ -106,7 +106,7 @@ def estimate(
             out.print("The policy refuses this job; its limits are not in these figures.")
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
-        _print_cheaper(out, report)
+        print_cheaper(out, report)
 
     emit(report, human, as_json=as_json)
 
@@ -369,15 +369,6 @@ def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
         out.print(note)
     if refusal := preview["refusal"]:
         out.print(f"The run would refuse these rows. {refusal['what']} {refusal['hint']}")
-
-
-def _print_cheaper(out: Screen, estimate: dict[str, Any]) -> None:
-    """Warn of a plan that takes a hundred times as long as another one to the same result."""
-    if cheaper := estimate.get("cheaper"):
-        out.print(
-            f"warning: this takes about {duration(estimate['seconds'])}; with {cheaper['change']} below "
-            f"[parameters] it takes about {duration(cheaper['seconds'])} (engine {cheaper['engine']})."
-        )
 
 
 def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> None:
