@@ -7,7 +7,8 @@
 A check that fails raises `ConformanceError`, which says what to correct. No test runner is needed.
 """
 
-from smc.testing.analyses import Case, check_analysis
+from smc.testing.analyses import check_analysis
+from smc.testing.case import Case
 from smc.testing.demands import ConformanceError
 from smc.testing.transports import check_transport
 

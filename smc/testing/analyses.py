@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
-from smc.analyses.disclosure.opener import Gate, open_gate
-from smc.analyses.registry import registered, study_of
-from smc.analyses.studies.columns import PERSONS, Data, Schema
-from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.runner import run_study
+from smc.analyses.registry import registered
+from smc.analyses.studies.columns import PERSONS, Data
+from smc.analyses.studies.outcome import Table
 from smc.analyses.studies.study import Analysis, Study
-from smc.channel.channel import Channel, Traffic
+from smc.channel.channel import Channel
+from smc.channel.message import Message
 from smc.errors import DisclosureRefused, DuettoError, UsageError
 from smc.forms import Role
-from smc.pair import run_pair
-from smc.protocols.session import Session
+from smc.secret.opening import OpenedBits, OpenedShares
+from smc.testing import statements
+from smc.testing.case import Case, ordered, other_orders, run_case, schemas_of, sides_of
 from smc.testing.demands import ConformanceError, demand
 
-BOTH: Final = frozenset(Role)
 _MANY: Final = 1 << 20
 """A smallest group that no case reaches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A job to check an analysis on.
-
-    Attributes:
-        parameters: the `[parameters]` of a job file.
-        alice: Alice's columns, by their names in the job.
-        bob: Bob's columns, as many rows.
-        other: other data of Alice with the same declarations and numbers of rows; with them a run has to
-            send as much as with the first ones. None where the case has none.
-        recipients: who gets results.
-        compare: whether the results of a run are those of the reference; not where they are noisy, or hold
-            random numbers.
-    """
-
-    parameters: Mapping[str, Any]
-    alice: Data = field(repr=False)
-    bob: Data = field(repr=False)
-    other: Data | None = field(default=None, repr=False)
-    recipients: frozenset[Role] = BOTH
-    compare: bool = True
+_RUNS: Final = 30
+"""So often in a row noise of an epsilon up to 1 gives the same results once in 2**33 cases at most."""
 
 
 class GateClosedError(DuettoError):
@@ -55,12 +32,14 @@ class GateClosedError(DuettoError):
 def check_analysis(analysis: Analysis, case: Case) -> tuple[str, ...]:
     """Run all checks of an analysis on one job, both parties in this process.
 
-    What it cannot check: that the figures are about as many persons as the analysis says, and that the peer
-    learns nothing but what the leakage statement has. Only reading the code shows that.
+    What it cannot check: that the figures are about as many persons as the analysis says, that noise is as
+    large as the stated loss needs, that rows are matched where the facts say so, and that the peer learns
+    nothing but what the leakage statement has. Only reading the code shows that.
 
     Args:
         analysis: the analysis.
-        case: a job that runs to its end without limits.
+        case: a job that runs to its end without limits. Rows whose values differ show more; a noisy job
+            should have an epsilon of at most 1.
 
     Returns:
         The names of the checks, all passed.
@@ -68,8 +47,10 @@ def check_analysis(analysis: Analysis, case: Case) -> tuple[str, ...]:
     Raises:
         ConformanceError: a check failed. Another error is the analysis' own, in a run that has to succeed.
     """
+    statements.check_name(analysis)
     registered((analysis,))
-    study = study_of(analysis, case.parameters)
+    study = analysis.parse(case.parameters)
+    statements.check_study(study)
     for check in _CHECKS:
         check(analysis, study, case)
     return tuple(check.__name__ for check in _CHECKS)
@@ -82,6 +63,11 @@ def unknown_parameters_are_refused(analysis: Analysis, study: Study, case: Case)
         analysis.parse({**case.parameters, "no-such-parameter": 1})
     except UsageError:
         return
+    except Exception as problem:
+        raise ConformanceError(
+            f"parse raises {type(problem).__name__} at an unknown parameter, and not UsageError.",
+            "Call smc.analyses.studies.parameters.reject_unknown first in it.",
+        ) from problem
     raise ConformanceError(
         "parse takes an unknown parameter.", "Call smc.analyses.studies.parameters.reject_unknown in it."
     )
@@ -90,7 +76,8 @@ def unknown_parameters_are_refused(analysis: Analysis, study: Study, case: Case)
 def columns_are_named(analysis: Analysis, study: Study, case: Case) -> None:
     """The case brings the columns that the study asks for, and no others."""
     del analysis
-    for role, data in _sides(case).items():
+    statements.check_columns(study)
+    for role, data in sides_of(case).items():
         given, asked = set(data) - {PERSONS}, set(study.columns[role])
         demand(
             given == asked,
@@ -101,11 +88,12 @@ def columns_are_named(analysis: Analysis, study: Study, case: Case) -> None:
 
 def statements_are_made(analysis: Analysis, study: Study, case: Case) -> None:
     """Declarations fit, recipients are checked, and those who get something learn something."""
-    del analysis
-    study.check(*(_schemas(data) for data in _sides(case).values()))
+    study.check(*(schemas_of(data) for data in sides_of(case).values()))
     study.check_recipients(case.recipients)
     facts = study.facts(case.recipients)
     leakage = study.leakage(case.recipients)
+    statements.check_facts(analysis, study, facts)
+    statements.check_leakage(leakage)
     opens = facts.exact or facts.row_results or bool(facts.loss)
     for role, learns in ((Role.ALICE, leakage.alice), (Role.BOB, leakage.bob)):
         demand(
@@ -115,13 +103,40 @@ def statements_are_made(analysis: Analysis, study: Study, case: Case) -> None:
         )
 
 
+def rows_are_paired_as_stated(analysis: Analysis, study: Study, case: Case) -> None:
+    """Where rows belong together by their position, the facts have to say so, or a daemon leaves rows out.
+
+    Results that stay the same when the rows of both sides change places alike, and do not when those of one
+    side do, come from rows that are paired. Results about single rows are not looked at.
+    """
+    del analysis
+    facts = study.facts(case.recipients)
+    stable = case.compare or facts.loss
+    lengths = {len(column) for data in sides_of(case).values() for column in data.values()}
+    if facts.pairs_by_position or facts.row_results or not stable or len(lengths) != 1:
+        return
+    right = _told(study, case.alice, case.bob, case)
+    if any(_told(study, case.alice, case.bob, case) != right for _ in range(4)):
+        return  # a reference that draws random numbers shows nothing here
+    for order in other_orders(lengths.pop()):
+        alice, bob = ordered(case.alice, order), ordered(case.bob, order)
+        demand(
+            _told(study, alice, bob, case) != right or _told(study, alice, case.bob, case) == right,
+            "The facts say that rows are not paired by their position, and results depend on it.",
+            "Set pairs_by_position in the facts: rows with missing cells would be left out on one side only.",
+        )
+
+
 def a_check_agrees_with_the_run(analysis: Analysis, study: Study, case: Case) -> None:
     """What `preview` says of the local rows is what the run does, without limits and with strict ones."""
     del analysis
-    for limits in (NO_LIMITS, Limits(minimum_set=_MANY), Limits(minimum_group=_MANY)):
+    facts = study.facts(case.recipients)
+    known = facts.pairs_by_position or facts.matches  # as many persons as local rows at most
+    strict = (Limits(minimum_set=_MANY), *([Limits(minimum_group=_MANY)] if facts.exact else []))
+    for limits in (NO_LIMITS, *strict):
         checked = _checked(study, case, limits)
         try:
-            _run(study, case, limits)
+            run_case(study, case, limits)
             met = None
         except DuettoError as error:
             met = error
@@ -133,9 +148,9 @@ def a_check_agrees_with_the_run(analysis: Analysis, study: Study, case: Case) ->
             "Refuse in preview what run refuses, and nothing else.",
         )
         demand(
-            limits == NO_LIMITS or not study.facts(case.recipients).matches or checked is not None,
-            "preview takes rows that are too few to be matched under minimum_set.",
-            "Call limits.check_sets in it.",
+            checked is not None or not (known and isinstance(met, DisclosureRefused)),
+            f"preview takes rows that a run refuses: {met}",
+            "Call limits.check_sets or limits.check_persons in it, as the run does.",
         )
 
 
@@ -145,7 +160,7 @@ def limits_hold(analysis: Analysis, study: Study, case: Case) -> None:
     if not study.facts(case.recipients).exact:
         return
     try:
-        outcomes, _ = _run(study, case, Limits(minimum_group=_MANY))
+        outcomes, _ = run_case(study, case, Limits(minimum_group=_MANY, minimum_intersection=_MANY))
     except DisclosureRefused:
         return
     numbers = [
@@ -164,32 +179,56 @@ def limits_hold(analysis: Analysis, study: Study, case: Case) -> None:
 
 
 def nothing_is_opened_before_the_gate(analysis: Analysis, study: Study, case: Case) -> None:
-    """Where the ledger refuses, the run ends with that refusal."""
+    """Where the ledger refuses, the run ends with that refusal, and no share was opened before."""
     del analysis
+    opened: list[str] = []
 
     def closed(channel: Channel) -> None:
         del channel
         raise GateClosedError("The gate is closed.")
 
+    def seen(message: Message) -> None:
+        if isinstance(message, OpenedShares | OpenedBits):
+            opened.append(message.kind())
+
     try:
-        _run(study, case, NO_LIMITS, closed)
+        run_case(study, case, NO_LIMITS, closed, seen)
     except GateClosedError:
+        demand(not opened, "A run opens values past its release.", "Open them with release.open.")
         return
     raise ConformanceError(
         "A run ends with a result although the gate refused.", "Do not catch the errors of the release."
     )
 
 
+def noise_is_drawn(analysis: Analysis, study: Study, case: Case) -> None:
+    """Where the facts state a loss and nothing exact, runs differ."""
+    del analysis
+    facts = study.facts(case.recipients)
+    if not facts.loss or facts.exact or facts.row_results:
+        return
+    first, _ = run_case(study, case, NO_LIMITS)
+    for _ in range(_RUNS):
+        again, _ = run_case(study, case, NO_LIMITS)
+        if [one.tables for one in again] != [one.tables for one in first]:
+            return
+    raise ConformanceError(
+        f"{_RUNS + 1} runs gave the same results, although the facts state a loss: they have no noise.",
+        "Add noise before they are opened; or check a case with an epsilon of at most 1.",
+    )
+
+
 def the_estimate_is_what_a_run_sends(analysis: Analysis, study: Study, case: Case) -> None:
     """Rounds and bytes are those that `cost` states, where both sides bring as many rows."""
     del analysis
-    sides = _sides(case)
+    sides = sides_of(case)
     rows = {len(column) for data in sides.values() for column in data.values()}
     if len(rows) != 1:
         return
-    schemas = {name: schema for data in sides.values() for name, schema in _schemas(data).items()}
+    schemas = {name: schema for data in sides.values() for name, schema in schemas_of(data).items()}
     estimate = study.cost(schemas, case.recipients, rows.pop(), 2048, NO_LIMITS)
-    _, (alice, bob) = _run(study, case, NO_LIMITS)
+    statements.check_estimate(estimate)
+    _, (alice, bob) = run_case(study, case, NO_LIMITS)
     stated = (estimate.rounds, estimate.alice_bytes, estimate.bob_bytes)
     measured = (max(alice.rounds, bob.rounds), alice.sent, bob.sent)
     demand(
@@ -204,8 +243,8 @@ def sizes_do_not_depend_on_values(analysis: Analysis, study: Study, case: Case) 
     del analysis
     if case.other is None:
         return
-    _, first = _run(study, case, NO_LIMITS)
-    _, second = _run(study, Case(case.parameters, case.other, case.bob, None, case.recipients), NO_LIMITS)
+    _, first = run_case(study, case, NO_LIMITS)
+    _, second = run_case(study, replace(case, alice=case.other), NO_LIMITS)
     demand(
         [(one.sent, one.rounds) for one in first] == [(one.sent, one.rounds) for one in second],
         "What a run sends depends on values that are to be secret.",
@@ -216,8 +255,10 @@ def sizes_do_not_depend_on_values(analysis: Analysis, study: Study, case: Case) 
 def recipients_get_what_the_reference_says(analysis: Analysis, study: Study, case: Case) -> None:
     """A run gives the tables of the reference, and none to a party that is not a recipient."""
     del analysis
-    found, _ = _run(study, case, NO_LIMITS)
+    found, _ = run_case(study, case, NO_LIMITS)
     expected = study.reference(case.alice, case.bob, case.recipients)
+    for outcome in (*found, *expected):
+        statements.check_outcome(outcome)
     for role, outcome, wanted in zip(Role, found, expected, strict=True):
         demand(
             role in case.recipients or not (outcome.tables or wanted.tables),
@@ -236,39 +277,26 @@ _CHECKS: Final = (
     unknown_parameters_are_refused,
     columns_are_named,
     statements_are_made,
+    rows_are_paired_as_stated,
     a_check_agrees_with_the_run,
     limits_hold,
     nothing_is_opened_before_the_gate,
+    noise_is_drawn,
     the_estimate_is_what_a_run_sends,
     sizes_do_not_depend_on_values,
     recipients_get_what_the_reference_says,
 )
 
 
-def _sides(case: Case) -> dict[Role, Data]:
-    return {Role.ALICE: case.alice, Role.BOB: case.bob}
-
-
-def _schemas(data: Data) -> dict[str, Schema]:
-    return {name: column.schema for name, column in data.items() if name != PERSONS}
+def _told(study: Study, alice: Data, bob: Data, case: Case) -> list[tuple[Table, ...]]:
+    """The tables of the reference."""
+    return [outcome.tables for outcome in study.reference(alice, bob, case.recipients)]
 
 
 def _checked(study: Study, case: Case, limits: Limits) -> DuettoError | None:
     """The first refusal of a preview."""
-    sides = _sides(case)
-    found = (study.preview(sides[role], role, limits, _schemas(sides[role.other])).refusal for role in Role)
-    return next((refusal for refusal in found if refusal is not None), None)
-
-
-def _run(
-    study: Study, case: Case, limits: Limits, gate: Gate = open_gate
-) -> tuple[tuple[Outcome, Outcome], tuple[Traffic, Traffic]]:
-    """What both parties get, and what each has sent."""
-    sides = _sides(case)
-
-    def side(session: Session) -> tuple[Outcome, Traffic]:
-        outcome = run_study(study, session, sides[session.role], case.recipients, limits, gate)
-        return outcome, session.channel.traffic
-
-    (first, sent), (second, answered) = run_pair(side, timeout=120)
-    return (first, second), (sent, answered)
+    sides = sides_of(case)
+    found = [study.preview(sides[role], role, limits, schemas_of(sides[role.other])) for role in Role]
+    for preview in found:
+        statements.check_preview(preview)
+    return next((preview.refusal for preview in found if preview.refusal is not None), None)

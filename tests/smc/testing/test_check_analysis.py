@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from smc.analyses.disclosure.figures import Groups
+from smc.analyses.disclosure.figures import Groups, Noisy
+from smc.analyses.registry import ANALYSES
 from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome, Table
-from smc.analyses.studies.study import Preview
+from smc.analyses.studies.study import Estimate, Leakage, Preview
 from smc.errors import DuettoError
 from smc.forms import Role
+from smc.secret.bounds import Bounds
+from smc.secret.ints import SecretInts
 from smc.testing import Case, ConformanceError, check_analysis
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "analysis_plugin"
@@ -51,7 +56,7 @@ def made(products, **changes):
 
 
 def test_the_example_passes(products):
-    assert len(check_analysis(products.PRODUCTS, CASE)) == 9
+    assert len(check_analysis(products.PRODUCTS, CASE)) == 11
     for recipients in ({Role.ALICE}, {Role.BOB}):
         check_analysis(products.PRODUCTS, replace(CASE, recipients=frozenset(recipients)))
 
@@ -73,8 +78,6 @@ def test_a_wrong_estimate_is_found(products):
 
 
 def test_a_silent_leakage_statement_is_found(products):
-    from smc.analyses.studies.study import Leakage
-
     with pytest.raises(ConformanceError, match="learns nothing"):
         check_analysis(made(products, leakage=lambda self, recipients: Leakage((), ())), CASE)
 
@@ -116,3 +119,174 @@ def test_another_result_than_the_references_is_found(products):
 
     with pytest.raises(ConformanceError, match="other tables"):
         check_analysis(made(products, reference=wrong), CASE)
+
+
+def stating(products, **facts):
+    """The example with other facts."""
+    right = products.ProductsStudy.facts
+    return made(products, facts=lambda self, recipients: replace(right(self, recipients), **facts))
+
+
+def test_rows_that_are_paired_in_secret_are_found(products):
+    """The fact that makes a daemon refuse data with missing cells: without it sums of other rows come out."""
+    with pytest.raises(ConformanceError, match="paired by their position"):
+        check_analysis(stating(products, pairs_by_position=False), CASE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"pairs_by_position": "no"},
+        {"loss": None},
+        {"comparison_type": "PN-NP-PN"},
+        {"sorts_by": ["x"]},
+        {"sorts_by": frozenset({"another"})},
+    ],
+    ids="-".join,
+)
+def test_facts_of_a_wrong_kind_are_found(products, wrong):
+    with pytest.raises(ConformanceError, match=next(iter(wrong))):
+        check_analysis(stating(products, **wrong), CASE)
+
+
+@pytest.mark.parametrize("facts", [{"exact": False}, {"matches": True}], ids="-".join)
+def test_facts_that_are_not_those_of_the_run_are_found(products, facts):
+    with pytest.raises(DuettoError, match=r"The analysis (opens figures|matches rows)"):
+        check_analysis(stating(products, **facts), CASE)
+
+
+def test_a_loss_without_noise_is_found(products, monkeypatch):
+    """An exact sum called noisy would pass every limit of policies on exact figures."""
+    monkeypatch.setattr("smc.testing.analyses._RUNS", 2)
+    run = products.ProductsStudy.run
+
+    class AsNoisy:
+        weighs = False
+
+        def __init__(self, release):
+            self.release = release
+
+        def open(self, values, recipients, about):
+            return self.release.open(values, recipients, Noisy())
+
+    right = products.ProductsStudy.facts
+    wrong = made(
+        products,
+        run=lambda self, session, data, recipients, release: run(
+            self, session, data, recipients, AsNoisy(release)
+        ),
+        preview=lambda *given: Preview(),
+        facts=lambda *given: replace(right(*given), exact=False, loss=Loss(Fraction(1))),
+    )
+    with pytest.raises(ConformanceError, match="they have no noise"):
+        check_analysis(wrong, CASE)
+
+
+def test_a_value_that_is_opened_past_the_release_is_found(products):
+    run = products.ProductsStudy.run
+
+    def shown(self, session, data, recipients, release):
+        own = data["x"].array if session.role is Role.ALICE else None
+        SecretInts.from_plain(session, own, Role.ALICE, Bounds(0, 100), (4,)).reveal()
+        return run(self, session, data, recipients, release)
+
+    with pytest.raises(ConformanceError, match="past its release"):
+        check_analysis(made(products, run=shown), CASE)
+
+
+def test_a_preview_that_takes_what_a_run_refuses_is_found(products):
+    with pytest.raises(ConformanceError, match="preview takes rows that a run refuses"):
+        check_analysis(made(products, preview=lambda *given: Preview()), CASE)
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "said"),
+    [
+        ("facts", None, "facts returns"),
+        ("leakage", None, "leakage returns"),
+        ("leakage", Leakage("the sum", "the sum"), "tuples of sentences"),  # type: ignore[arg-type]
+        ("leakage", Leakage(("",), ("",)), "tuples of sentences"),
+        ("preview", None, "preview returns"),
+        ("cost", None, "cost returns"),
+        ("cost", Estimate(1, 1, 1, -1.0, "", None), "below 0"),
+    ],
+)
+def test_parts_that_return_something_else_are_found(products, part, value, said):
+    with pytest.raises(ConformanceError, match=said):
+        check_analysis(made(products, **{part: lambda *given: value}), CASE)
+
+
+def test_columns_of_one_role_are_found(products):
+    with pytest.raises(ConformanceError, match="for each role"):
+        check_analysis(made(products, columns={Role.ALICE: ("x",)}), CASE)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"sum": [np.int64(3)]}, "int64"),
+        ({"sum": [float("nan")]}, "float"),
+        ({"sum": [object()]}, "object"),
+        ({"sum": [1, 2], "of": [1]}, "different lengths"),
+    ],
+)
+def test_results_that_a_daemon_cannot_store_are_found(products, cells, said):
+    """Better here than there, where they have been paid for."""
+    run = products.ProductsStudy.run
+
+    def odd(*given):
+        run(*given)
+        return Outcome((Table("products", cells),))
+
+    with pytest.raises(ConformanceError, match=said):
+        check_analysis(made(products, run=odd), replace(CASE, compare=False))
+
+
+@pytest.mark.parametrize("name", [3, "", "Sum of products", "sum\x1b[31m"])
+def test_names_that_nobody_can_write_are_found(products, name):
+    with pytest.raises(ConformanceError, match="name of the analysis"):
+        check_analysis(type("Named", (products.Products,), {"name": name})(), CASE)
+
+
+def test_an_analysis_that_always_matches_and_does_not_is_found(products):
+    with pytest.raises(ConformanceError, match="always_matches"):
+        check_analysis(type("Always", (products.Products,), {"always_matches": True})(), CASE)
+
+
+@pytest.mark.parametrize("parsed", [None, {"x": 1}])
+def test_something_else_than_a_study_is_found(products, parsed):
+    wrong = type("Odd", (products.Products,), {"parse": lambda self, parameters: parsed})
+    with pytest.raises(ConformanceError, match="lacks a part of a study"):
+        check_analysis(wrong(), CASE)
+
+
+def test_another_error_at_an_unknown_parameter_is_found(products):
+    class Hasty(products.Products):
+        def parse(self, parameters):
+            return products.ProductsStudy() if not parameters else {}["no-such-parameter"]
+
+    with pytest.raises(ConformanceError, match="raises KeyError"):
+        check_analysis(Hasty(), CASE)
+
+
+NUMBERS = {"v": column(*range(5, 17))}
+KEYS = {"id": Column([f"k{n}" for n in range(12)], Schema("text"))}
+QUERY = {"kind": "mean", "column": "v", "lower": 0, "upper": 100}
+OWN: dict[str, tuple[str, dict[str, object], dict[str, Column]]] = {
+    "size": ("matching", {"method": "exact", "keys": ["id"], "output": "size"}, KEYS),
+    "noisy size": (
+        "matching",
+        {"method": "exact", "keys": ["id"], "output": "size", "epsilon": "1"},
+        KEYS,
+    ),
+    "keys": ("matching", {"method": "exact", "keys": ["id"]}, KEYS),
+    "count": ("statistics", {"noise": "none", "queries": [{"kind": "count", "column": "v"}]}, NUMBERS),
+    "noisy mean": ("statistics", {"epsilon": "1", "maximum_rows": 20, "queries": [QUERY]}, NUMBERS),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_analyses_of_duetto_pass(name):
+    analysis, parameters, data = OWN[name]
+    case = Case(parameters, data, data, compare=name in {"keys", "size", "count"})
+    assert check_analysis(ANALYSES[analysis], case)
