@@ -124,6 +124,13 @@ class StrictTable:
             raise self.fail(key, f"is below {minimum}", f"Write {minimum} or more.")
         return value
 
+    def boolean(self, key: str, *, default: bool) -> bool:
+        """True or false."""
+        value = self._value(key, default)
+        if not isinstance(value, bool):
+            raise self.fail(key, "has to be true or false", "Write it without quotation marks.")
+        return value
+
     def fraction(self, key: str, default: str | None = None) -> Fraction:
         """A non-negative rational, written `"1/2"`, `"0.5"`, 0.5 or 1."""
         value = self._value(key, default)

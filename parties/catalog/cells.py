@@ -6,6 +6,9 @@ rounded. All other columns refuse floats.
 
 A text is held without blanks around it and in Unicode normalisation form C, so that texts which look the same
 are the same; digits stay as they are, with leading zeros.
+
+Texts of numbers and dates are read as the catalog says that they are written (`parties.catalog.dialect`). A
+truth value is the label `true` or `false` of a category, in whatever case; a time is a date at midnight only.
 """
 
 from __future__ import annotations
@@ -13,23 +16,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
 from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.dialect import Writing
 
 Parse = Callable[[Any], int | str]
 """What is held for a cell; raises ValueError with a reason that names no value."""
 
 _ParseNumber = Callable[[Any], int]
+_FromText = Callable[[str], str | None]
 
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What no text may hold: control characters, line ends, halves of characters."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,2500}")
 _DECIMAL = re.compile(r"([+-]?)([0-9]{1,60})(?:\.([0-9]{1,60}))?")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,4096})")
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -38,7 +42,7 @@ def parser(column: ColumnDeclaration) -> Parse:
     """The function that reads the cells of a column and checks their bounds."""
     schema = column.schema
     if column.type in _NUMBERS:
-        return _bounded(_NUMBERS[column.type](schema.scale), column)
+        return _bounded(_NUMBERS[column.type](schema.scale, column.writing), column)
     if column.type == "category":
         return _category(schema.categories)
     if column.type == "text":
@@ -68,17 +72,35 @@ def _bounded(parse: _ParseNumber, column: ColumnDeclaration) -> Parse:
     return bounded
 
 
-def _integer(cell: Any) -> int:
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return cell
-    if isinstance(cell, Decimal) and cell == cell.to_integral_value():
-        return int(cell)
-    if isinstance(cell, str) and _INTEGER.fullmatch(cell.strip()):
-        return int(cell)
-    raise ValueError("is not an integer")
+def _plain(text: str) -> str | None:
+    return text
 
 
-def _decimal(scale: int) -> _ParseNumber:
+def _from_text(writing: Writing) -> _FromText:
+    return _plain if writing.is_plain else writing.plain_number
+
+
+def _whole(writing: Writing) -> _ParseNumber:
+    pointed = _from_text(writing)
+
+    def integer(cell: Any) -> int:
+        if isinstance(cell, int) and not isinstance(cell, bool):
+            return cell
+        if isinstance(cell, Decimal) and cell == cell.to_integral_value():
+            return int(cell)
+        text = pointed(cell.strip()) if isinstance(cell, str) else None
+        if text is not None and _INTEGER.fullmatch(text):
+            return int(text)
+        raise ValueError("is not an integer")
+
+    return integer
+
+
+_integer: Final = _whole(Writing())
+
+
+def _decimal(scale: int, writing: Writing) -> _ParseNumber:
+    pointed = _from_text(writing)
     problem = f"is not a number with at most {scale} digits after the point"
 
     def decimal(cell: Any) -> int:
@@ -87,10 +109,12 @@ def _decimal(scale: int) -> _ParseNumber:
         if isinstance(cell, int):
             return cell * int(10**scale)
         if isinstance(cell, float):
-            cell = format(Decimal(repr(cell)), "f")
+            text: str | None = format(Decimal(repr(cell)), "f")
         elif isinstance(cell, Decimal):
-            cell = format(cell, "f")
-        found = _DECIMAL.fullmatch(cell.strip()) if isinstance(cell, str) else None
+            text = format(cell, "f")
+        else:
+            text = pointed(cell.strip()) if isinstance(cell, str) else None
+        found = _DECIMAL.fullmatch(text) if text is not None else None
         digits = (found[3] or "").rstrip("0") if found else ""
         if found is None or len(digits) > scale:
             raise ValueError(problem)
@@ -100,23 +124,36 @@ def _decimal(scale: int) -> _ParseNumber:
     return decimal
 
 
-def _date(cell: Any) -> int:
-    if isinstance(cell, date) and not isinstance(cell, datetime):
-        return cell.toordinal() - _EPOCH
-    if isinstance(cell, str) and _DAY.fullmatch(cell.strip()):
-        try:
-            return date.fromisoformat(cell.strip()).toordinal() - _EPOCH
-        except ValueError:
-            pass
-    raise ValueError("is not a date of the form 1990-12-31")
+def _date(writing: Writing) -> _ParseNumber:
+    form = f"{writing.date_format!r}" if writing.date_format else "1990-12-31"
+
+    def day(cell: Any) -> int:
+        if isinstance(cell, datetime):
+            if cell.time() != time() or cell.tzinfo is not None:
+                raise ValueError("is a time, not a date")
+            return cell.toordinal() - _EPOCH
+        if isinstance(cell, date):
+            return cell.toordinal() - _EPOCH
+        found = writing.day(cell.strip()) if isinstance(cell, str) else None
+        if found is None:
+            raise ValueError(f"is not a date of the form {form}")
+        return found
+
+    return day
 
 
 def _category(labels: tuple[str, ...]) -> Parse:
     index = {label: number for number, label in enumerate(labels)}
+    truths: dict[bool, list[int]] = {
+        truth: [number for label, number in index.items() if label.casefold() == str(truth).casefold()]
+        for truth in (True, False)
+    }
 
     def category(cell: Any) -> int:
-        whole = isinstance(cell, int) and not isinstance(cell, bool)
-        value = index.get(str(cell).strip()) if whole or isinstance(cell, str) else None
+        if isinstance(cell, bool):
+            value = truths[cell][0] if len(truths[cell]) == 1 else None
+        else:
+            value = index.get(str(cell).strip()) if isinstance(cell, str | int) else None
         if value is None:
             raise ValueError("is not one of the declared labels")
         return value
@@ -157,9 +194,9 @@ def _ciphertext(cell: Any) -> int:
     return int(found[1], 16)
 
 
-_NUMBERS: Final[Mapping[str, Callable[[int], _ParseNumber]]] = {
-    "integer": lambda _: _integer,
+_NUMBERS: Final[Mapping[str, Callable[[int, Writing], _ParseNumber]]] = {
+    "integer": lambda _, writing: _whole(writing),
     "decimal": _decimal,
-    "date": lambda _: _date,
+    "date": lambda _, writing: _date(writing),
 }
-"""Parsers of types with bounds, given the scale."""
+"""Parsers of types with bounds, given the scale and how cells are written."""

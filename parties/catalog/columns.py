@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from parties.catalog.dialect import Writing, parse_writing
 from parties.texts import BLANKS, is_plain
 from parties.toml import StrictTable
 from smc.analyses.studies.columns import DAYS, Schema
@@ -16,6 +17,7 @@ TYPES: Final = ("integer", "decimal", "category", "date", "text", "share", "ciph
 _SPLIT: Final = ("share", "ciphertext")
 """Types of which each party holds a part, row by row."""
 _LENGTH: Final = 200
+_PLAIN: Final = Writing()
 _MAX_LENGTH: Final = 10_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _POWER: Final = re.compile(r"(\d{1,3})\^(\d{1,4})")
@@ -30,7 +32,8 @@ class ColumnDeclaration:
         type: one of `TYPES`.
         schema: what the peer may know of it.
         missing: what a missing cell does: `error`, `drop` (its row is left out) or `impute`.
-        tokens: what a missing cell holds, other than nothing.
+        writing: how its cells are written in texts.
+        is_confirmed: whether a person stands for its bounds and labels; if not, they come from the data.
         imputed: the text that stands for a missing cell, if that is what is done.
         maximum_length: most characters of a text.
         constant: the text of all cells, of a column that is not in the source; None if it is.
@@ -40,14 +43,25 @@ class ColumnDeclaration:
     type: str
     schema: Schema
     missing: str = "error"
-    tokens: tuple[str, ...] = ()
+    writing: Writing = field(default_factory=Writing)
     imputed: str = field(default="", repr=False)
     maximum_length: int = _LENGTH
     constant: str | None = field(default=None, repr=False)
+    is_confirmed: bool = True
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """What a missing cell may hold, besides nothing."""
+        return self.writing.missing_tokens
 
 
-def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
+def parse_column(name: str, table: StrictTable, default: Writing = _PLAIN) -> ColumnDeclaration:
     """Read the declaration of one column.
+
+    Args:
+        name: of the column.
+        table: what is declared.
+        default: how cells of the data set are written; the column may say otherwise of its own.
 
     Whether an imputed or constant text fits type and bounds is for the caller to check, who has the parsers.
 
@@ -67,13 +81,8 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
     maximum_length = table.integer("maximum_length", _LENGTH, minimum=1) if kind == "text" else _LENGTH
     if maximum_length > _MAX_LENGTH:
         raise table.fail("maximum_length", f"is above {_MAX_LENGTH}", "Lower it.")
-    tokens = table.texts("missing_tokens", ())
-    if any(not token or token != token.strip() for token in tokens):
-        raise table.fail(
-            "missing_tokens",
-            "has one that is blank or has blanks around it",
-            "Remove it; an empty cell counts as missing anyway.",
-        )
+    writing = parse_writing(table, default)
+    tokens = writing.missing_tokens
     if not {*tokens}.isdisjoint(schema.categories):
         raise table.fail("missing_tokens", "repeats a label of values", "Remove it from one of the two.")
     missing = table.choice("missing", ("error", "drop"), "error")
@@ -90,12 +99,15 @@ def parse_column(name: str, table: StrictTable) -> ColumnDeclaration:
             "remove the entry, and complete the source.",
         )
     constant = table.text("constant", "").strip() if table.has("constant") else None
-    if constant is not None and (missing != "error" or tokens):
+    if constant is not None and (missing != "error" or table.has("missing_tokens")):
         raise table.fail(
             "constant", "fills every cell, so none is missing", "Remove missing, missing_tokens and impute."
         )
+    is_confirmed = table.boolean("confirmed", default=True)
     table.close()
-    return ColumnDeclaration(name, kind, schema, missing, tokens, imputed, maximum_length, constant)
+    return ColumnDeclaration(
+        name, kind, schema, missing, writing, imputed, maximum_length, constant, is_confirmed
+    )
 
 
 def _schema(kind: str, table: StrictTable) -> Schema:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from parties.catalog.cells import parser
 from parties.catalog.columns import ColumnDeclaration, parse_column
+from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_single
+from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
 from parties.catalog.persons import Kind, kind_of
 from parties.errors import ConfigError, DataError
 from parties.toml import StrictTable, near, read
 from smc.analyses.studies.columns import Schema
 
-KINDS = ("csv", "parquet", "sql", "value")
+FILES: Final = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".parquet": "parquet",
+}
+"""The kinds of files, by the ends of their names."""
+KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 """What names of data sets, and of parties and columns in job files, may look like."""
 
@@ -32,7 +45,9 @@ class DatasetDeclaration:
         population: whose data these are. Data sets of one population share one privacy budget.
         key: the columns that together identify a row; may be empty.
         person: the columns that together tell whom a row is about; empty if each row is about another person.
-        source: the file of CSV and Parquet.
+        source: the file of CSV, Excel and Parquet.
+        dialect: how the source is written.
+        sheet: of an Excel file; empty if it has one only.
         url: the SQL connection string.
         query: the SQL query.
         driver: the DB-API module.
@@ -46,6 +61,8 @@ class DatasetDeclaration:
     key: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     source: Path | None = None
+    dialect: Dialect = field(default_factory=Dialect)
+    sheet: str = ""
     url: str = field(default="", repr=False)
     query: str = ""
     driver: str = "sqlite3"
@@ -68,11 +85,26 @@ class DatasetDeclaration:
         Files, SQLite databases too, are the same however they are reached, queries however they are spaced.
         """
         if self.source is not None:
-            return _same_file(self.source)
+            file = _same_file(self.source)
+            return (file, self.sheet) if self.sheet else file
         if self.kind != "sql":
             return None
         asked = " ".join(self.query.split()).rstrip("; ")
-        return (self.driver, _same_file(Path(self.url)) if self.driver == "sqlite3" else self.url, asked)
+        return (self.driver, _same_file(Path(self.url)) if self.driver in FILE_SCHEMES else self.url, asked)
+
+    def entry(self, column: str) -> str:
+        """The table of the catalog that declares a column, as TOML writes its name."""
+        return f"{self.table}.columns.{_key(column)}"
+
+    @property
+    def table(self) -> str:
+        """The table of the catalog that declares the data set, as TOML writes its name."""
+        return f"datasets.{_key(self.name)}"
+
+    @property
+    def asked(self) -> Query:
+        """What is asked of the database of an SQL data set."""
+        return Query(self.driver, self.url, self.query, self.place)
 
     @property
     def place(self) -> str:
@@ -171,6 +203,10 @@ class Catalog:
         return declared[column].schema
 
 
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
 def _same_file(path: Path) -> Hashable:
     try:
         found = path.stat()
@@ -223,13 +259,20 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
     table = StrictTable(raw, f"{path.name}, data set {name}", ConfigError)
     if not NAME.fullmatch(name):
         raise table.fail("its name", "is not a plain word", "Use letters, digits, point, hyphen, underscore.")
+    kind, source = _kind(table, path)
+    dialect = Dialect()
+    if kind == "csv":
+        dialect = parse_dialect(table)
+    elif kind != "value":
+        dialect = Dialect(writing=parse_writing(table, Writing()))
     columns = {
-        column: _column(column, StrictTable(declared, f"{table.place}, column {column}", ConfigError))
+        column: _column(
+            column, StrictTable(declared, f"{table.place}, column {column}", ConfigError), dialect.writing
+        )
         for column, declared in table.table("columns").items()
     }
     if not columns:
         raise table.fail("columns", "is empty", f"Declare columns as [datasets.{name}.columns.NAME].")
-    kind, source = _kind(table, path)
     population = table.text("population", name)
     if not NAME.fullmatch(population):
         raise table.fail(
@@ -251,16 +294,18 @@ def _dataset(name: str, raw: Any, path: Path) -> DatasetDeclaration:
         fields = {"values": dict(table.table("values").items())}
         if key or person:
             raise table.fail("key or person", "makes no sense for a single row", "Remove it.")
+    elif kind == "excel":
+        fields = {"sheet": table.text("sheet", "")}
     table.close()
-    return DatasetDeclaration(name, kind, columns, population, key, person, source, **fields)
+    return DatasetDeclaration(name, kind, columns, population, key, person, source, dialect, **fields)
 
 
 def _names(table: StrictTable, key: str) -> tuple[str, ...]:
     return (table.text(key),) if isinstance(table.raw(key), str) else table.texts(key, ())
 
 
-def _column(name: str, table: StrictTable) -> ColumnDeclaration:
-    column = parse_column(name, table)
+def _column(name: str, table: StrictTable, writing: Writing) -> ColumnDeclaration:
+    column = parse_column(name, table, writing)
     stated = {"impute": column.imputed if column.missing == "impute" else None, "constant": column.constant}
     for key, text in stated.items():
         try:
@@ -273,15 +318,20 @@ def _column(name: str, table: StrictTable) -> ColumnDeclaration:
 
 def _kind(table: StrictTable, path: Path) -> tuple[str, Path | None]:
     source = (path.parent / table.text("source")) if table.has("source") else None
-    ending = source.suffix.lower().lstrip(".") if source else ""
-    if source is not None and ending not in KINDS[:2] and not table.has("kind"):
-        raise table.fail("source", "ends neither in .csv nor in .parquet", 'Say which it is: kind = "csv".')
-    kind = table.choice("kind", KINDS, ending if ending in KINDS[:2] else None)
-    if (kind in KINDS[:2]) != (source is not None):
+    known = file_kind(source) if source else None
+    if source is not None and known is None and not table.has("kind"):
+        raise table.fail("source", f"ends in none of {', '.join(FILES)}", 'Say what it is: kind = "csv".')
+    kind = table.choice("kind", KINDS, known)
+    if (kind in FILES.values()) != (source is not None):
         raise table.fail(
             "source", f"does not fit kind {kind!r}", "Files have a source; sql and value have none."
         )
     return kind, source
+
+
+def file_kind(path: Path) -> str | None:
+    """The kind of a file by the end of its name, None if that says nothing."""
+    return next((kind for ending, kind in FILES.items() if path.name.lower().endswith(ending)), None)
 
 
 def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
@@ -295,14 +345,17 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
             raise table.fail(
                 "url", "holds a password", "Put it in a file of mode 0600 and name it as url_file."
             )
-    driver = table.text("driver", "sqlite3")
-    if driver == "sqlite3":
-        if not url.startswith("sqlite:///"):
-            raise table.fail(
-                "url", "is not an SQLite address", 'Write sqlite:///file.db, or set driver = "psycopg".'
-            )
-        url = str(path.parent / url.removeprefix("sqlite:///"))
-    return {"url": url, "query": table.text("query"), "driver": driver}
+    scheme = url.partition("://")[0] if "://" in url else ""
+    driver = table.choice("driver", DRIVERS, SCHEMES.get(scheme))
+    if driver in FILE_SCHEMES:
+        start = f"{FILE_SCHEMES[driver]}:///"
+        if not url.startswith(start):
+            raise table.fail("url", f"is not an address for {driver}", f"Write {start}file.db.")
+        url = str(path.parent / url.removeprefix(start))
+    query = table.text("query")
+    if not is_single(query):
+        raise table.fail("query", "has more than one statement", "Write one SELECT, without semicolons.")
+    return {"url": url, "query": query, "driver": driver}
 
 
 def _secret_url(table: StrictTable, file: Path) -> str:

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parties.catalog import persons
+from parties.catalog.batch import Batch, Place
 from parties.catalog.cells import is_missing, parser
 from parties.catalog.declaration import DatasetDeclaration
+from parties.catalog.hints import hint
 from parties.catalog.missing import Cells, Mask, MissingCellError, Piece, missing_cells
-from parties.catalog.sources import Batch, Place, batches
+from parties.catalog.sources import batches
 from parties.catalog.vectors import Values, join
 from parties.errors import DataError
 from parties.toml import near
@@ -195,18 +197,21 @@ class _Reading:
 
     def _tokens(self, column: str) -> tuple[str, ...]:
         declared = self._dataset.columns.get(column)
-        return declared.tokens if declared else ()
+        return declared.tokens if declared else self._dataset.dialect.writing.missing_tokens
 
     def _texts(self, column: str, cells: Sequence[Any], missing: Mask, batch: Batch) -> list[str]:
         """What the cells of a key or person column are compared by."""
-        kind = persons.kind_of(self._dataset.columns.get(column))
-        found = persons.texts(cells, kind)
+        declared = self._dataset.columns.get(column)
+        kind = persons.kind_of(declared)
+        found = persons.texts(cells, kind, declared.writing if declared else self._dataset.dialect.writing)
         for row, text in enumerate(found) if None in found else ():
             if text is None and not missing[row]:
                 raise DataError(
                     f"{self._dataset.place}, {batch.place[row]}: the {self._named[column]} cell of column "
                     f"{column!r} is not a {kind}, as the catalog declares.",
-                    "Correct the cell, or the declaration in the catalog.",
+                    hint(self._dataset.entry(column), declared, cells[row])
+                    if declared
+                    else "Correct the cell, or declare the column in the catalog.",
                 )
         return [text or "" for text in found]
 
@@ -278,12 +283,13 @@ class _Reading:
                 except MissingCellError:
                     raise DataError(
                         f"{where}: the cell of column {name!r} is empty.",
-                        "Fill it, or say in the catalog what is to be done (missing, impute).",
+                        f'Fill it, or write missing = "drop" or impute = "VALUE" below '
+                        f"[{self._dataset.entry(name)}].",
                     ) from None
                 except ValueError as problem:
                     raise DataError(
                         f"{where}: the cell of column {name!r} {problem}.",
-                        "Correct the cell, or the declaration in the catalog.",
+                        hint(self._dataset.entry(name), column.column, cells[name][row]),
                     ) from None
         return [column.piece(held) for column, held in zip(self._cells, values, strict=True)]
 

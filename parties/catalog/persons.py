@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from parties.catalog.cells import plain_text
 from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.dialect import Writing
 
 IDENTITY_BYTES: Final = 16
 
@@ -33,7 +34,8 @@ Kind = Literal["number", "date", "text"]
 _KINDS: Final[Mapping[str, Kind]] = {"integer": "number", "decimal": "number", "date": "date"}
 _LABEL: Final = b"duetto identity"
 _NUMBER: Final = re.compile(r"([+-]?)([0-9]{1,2500})(?:\.([0-9]{1,2500}))?")
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_PLAIN: Final = Writing()
 
 
 def kind_of(column: ColumnDeclaration | None) -> Kind:
@@ -41,15 +43,25 @@ def kind_of(column: ColumnDeclaration | None) -> Kind:
     return "text" if column is None else _KINDS.get(column.type, "text")
 
 
-def texts(cells: Sequence[Any], kind: Kind) -> Sequence[str | None]:
-    """One text a cell, the same for cells that are the same; None where a cell is not of the kind."""
+def texts(cells: Sequence[Any], kind: Kind, writing: Writing = _PLAIN) -> Sequence[str | None]:
+    """One text a cell, the same for cells that are the same; None where a cell is not of the kind.
+
+    Args:
+        cells: of a column.
+        kind: by what they are compared.
+        writing: how numbers and dates are written in texts.
+    """
     if {*map(type, cells)} <= {str} and "".join(cells).isascii():
         plain = list(map(str.strip, cells))
         if kind == "text":
             return plain
         if kind == "number" and "".join(plain).isdigit() and all(plain):
             return [text.lstrip("0") or "0" for text in plain]
-    return list(map({"number": _number, "date": _day, "text": plain_text}[kind], cells))
+    if kind == "text":
+        return list(map(plain_text, cells))
+    if kind == "date":
+        return [_day(cell, writing) for cell in cells]
+    return [_number(cell, writing) for cell in cells]
 
 
 def by_number(plain: Sequence[str]) -> Sequence[str]:
@@ -64,12 +76,14 @@ def labels(columns: Sequence[Sequence[str]]) -> list[Hashable]:
     return list(columns[0]) if len(columns) == 1 else list(zip(*columns, strict=True))
 
 
-def _number(cell: Any) -> str | None:
+def _number(cell: Any, writing: Writing) -> str | None:
     if isinstance(cell, bool):
         return None
     if isinstance(cell, float | Decimal):
         exact = Decimal(repr(cell)) if isinstance(cell, float) else cell
         cell = format(exact, "f") if exact.is_finite() and abs(exact.adjusted()) < 400 else ""
+    elif isinstance(cell, str) and not writing.is_plain:
+        cell = writing.plain_number(plain_text(cell)) or ""
     found = _NUMBER.fullmatch(plain_text(cell))
     if found is None:
         return None
@@ -78,16 +92,13 @@ def _number(cell: Any) -> str | None:
     return f"-{value}" if found[1] == "-" and value != "0" else value
 
 
-def _day(cell: Any) -> str | None:
+def _day(cell: Any, writing: Writing) -> str | None:
     if isinstance(cell, datetime):
         cell = cell.date() if cell.time() == time() and cell.tzinfo is None else None
     if isinstance(cell, date):
         return cell.isoformat()
-    text = plain_text(cell)
-    try:
-        return date.fromisoformat(text).isoformat() if _DAY.fullmatch(text) else None
-    except ValueError:
-        return None
+    days = writing.day(plain_text(cell))
+    return None if days is None else date.fromordinal(_EPOCH + days).isoformat()
 
 
 class Distinct:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.dialect import Writing
 
 Values = NDArray[np.int64] | list[int] | list[str]
 """Held values of a column: an int64 array where the declaration keeps them in 63 bits."""
@@ -25,6 +27,7 @@ _WORD: Final = 1 << 63
 _DIGITS: Final = 18
 """Numbers of so many digits fit an int64."""
 _WIDEST: Final = 40
+_FIRST_DAY: Final = date.min.toordinal() - date(1970, 1, 1).toordinal()
 
 
 def is_narrow(column: ColumnDeclaration) -> bool:
@@ -54,7 +57,9 @@ def reader(column: ColumnDeclaration) -> Reader:
     lower, upper = column.schema.lower, column.schema.upper
     if column.type == "share":
         lower, upper = 0, int(column.schema.modulus) - 1
-    read = _days if column.type == "date" else _numbers(column.schema.scale)
+    read = _dates(column.writing) if column.type == "date" else _numbers(column.schema.scale)
+    if column.type != "date" and not column.writing.is_plain:
+        read = _pointed(column.writing, read)
 
     def bounded(cells: Sequence[Any]) -> NDArray[np.int64] | None:
         values = read(cells)
@@ -155,6 +160,34 @@ def _scaled(characters: NDArray[np.uint8], scale: int) -> NDArray[np.int64] | No
     return np.where(negative, -value, value)
 
 
+def _pointed(
+    writing: Writing, read: Callable[[Sequence[Any]], NDArray[np.int64] | None]
+) -> Callable[[Sequence[Any]], NDArray[np.int64] | None]:
+    def numbers(cells: Sequence[Any]) -> NDArray[np.int64] | None:
+        if {*map(type, cells)} - {str}:
+            return read(cells) if {*map(type, cells)} == {int} else None
+        plain = writing.plain_numbers(cells) if cells else []
+        return None if plain is None else read(plain)
+
+    return numbers
+
+
+def _dates(writing: Writing) -> Callable[[Sequence[Any]], NDArray[np.int64] | None]:
+    if not writing.date_format:
+        return _days
+    places, width = writing.places, writing.width
+
+    def days(cells: Sequence[Any]) -> NDArray[np.int64] | None:
+        matrix = _characters(cells) if places is not None else None
+        if matrix is None or matrix.shape[1] != width or not matrix.all() or not writing.are_dates(cells):
+            return None
+        year, month, day = np.split(matrix[:, list(places or ())], [4, 6], axis=1)
+        hyphen = np.full((len(matrix), 1), ord("-"), np.uint8)
+        return _iso(np.concatenate([year, hyphen, month, hyphen, day], axis=1))
+
+    return days
+
+
 def _days(cells: Sequence[Any]) -> NDArray[np.int64] | None:
     matrix = _characters(cells)
     if matrix is None or matrix.shape[1] != 10:
@@ -163,7 +196,13 @@ def _days(cells: Sequence[Any]) -> NDArray[np.int64] | None:
     others = [0, 1, 2, 3, 5, 6, 8, 9]
     if np.any(matrix[:, hyphens] != ord("-")) or np.any(matrix[:, others] - np.uint8(ord("0")) >= 10):
         return None
+    return _iso(matrix)
+
+
+def _iso(characters: NDArray[np.uint8]) -> NDArray[np.int64] | None:
+    """Days since 1970-01-01 of dates as 1990-12-31, shape (cells, 10); None if one does not exist."""
     try:
-        return matrix.reshape(-1).view("S10").astype("datetime64[D]").astype(np.int64)
+        days = characters.reshape(-1).view("S10").astype("datetime64[D]").astype(np.int64)
     except ValueError:
         return None
+    return None if days.min(initial=0) < _FIRST_DAY else days  # numpy knows a year 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parties.catalog import sources
+from parties.catalog import csvs
 from parties.catalog.loading import load
 from parties.errors import ConfigError, DataError
 from tests.parties.catalog.declared import NUMBER, TEXT, dataset
@@ -14,7 +14,7 @@ ROWS = "id,x,y,name\n1,5,7,Ann\n2,?,8,Bo\n3,6,,NA\n4, ,NA,Di\n5,9,9,\n"
 
 @pytest.mark.parametrize("batch", [1, 2, 1 << 11])
 def test_a_row_is_left_out_for_any_missing_column_of_the_job(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(sources, "_BATCH", batch)
+    monkeypatch.setattr(csvs, "ROWS", batch)
     number = NUMBER | {"missing": "drop", "missing_tokens": ["?", "NA"]}
     found = dataset(tmp_path, ROWS, {"x": number, "y": number, "name": TEXT | {"missing": "drop"}})
     loaded = load(found, ["x", "y", "name"])
@@ -34,7 +34,7 @@ def test_a_row_is_left_out_for_any_missing_column_of_the_job(tmp_path, monkeypat
 
 @pytest.mark.parametrize("batch", [1, 3, 1 << 11])
 def test_imputed_values_are_held_and_counted_in_the_rows_that_stay(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(sources, "_BATCH", batch)
+    monkeypatch.setattr(csvs, "ROWS", batch)
     columns = {
         "x": NUMBER | {"impute": "40", "missing_tokens": ["?"]},
         "y": {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tomli_w
 
-from parties.catalog import sources
+from parties.catalog import csvs
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load
 from parties.errors import ConfigError, DataError
@@ -25,7 +25,7 @@ def hashes(folder, rows, secret=SECRET, columns=("x",), **fields):
 
 @pytest.mark.parametrize("batch", [1, 2, 1 << 11])
 def test_rows_of_a_person_have_the_same_dense_number(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(sources, "_BATCH", batch)
+    monkeypatch.setattr(csvs, "ROWS", batch)
     loaded = load(dataset(tmp_path, ROWS, {"x": NUMBER}, person="id"), ["x"])
     assert loaded.persons.tolist() == [0, 1, 0, 2, 1]
     assert loaded.persons.dtype == np.int64
@@ -70,7 +70,7 @@ def test_composed_and_decomposed_letters_are_the_same_person_and_key(tmp_path):
 @pytest.mark.parametrize("batch", [1, 3, 1 << 11])
 @pytest.mark.parametrize("twin", [0, 4, 6])
 def test_a_repeated_key_is_found_across_batches_with_both_lines(tmp_path, monkeypatch, batch, twin):
-    monkeypatch.setattr(sources, "_BATCH", batch)
+    monkeypatch.setattr(csvs, "ROWS", batch)
     cells = [f'"k\n{number}",1' for number in range(8)]
     cells[7] = cells[twin]
     found = dataset(tmp_path, "id,x\n" + "\n".join(cells) + "\n", {"x": NUMBER}, key="id")

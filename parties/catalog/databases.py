@@ -1,0 +1,227 @@
+"""Queries of databases: sessions that cannot write, rows as they come, each failure with its own message."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from parties.catalog.batch import ROWS, Batch, Place, picked, positions
+from parties.errors import ConfigError, DataError
+from parties.toml import near
+
+DRIVERS: Final = ("sqlite3", "duckdb", "psycopg", "pyodbc", "oracledb")
+"""DB-API modules that may be imported; each connects by one connection string."""
+
+FILE_SCHEMES: Final = {"sqlite3": "sqlite", "duckdb": "duckdb"}
+"""Drivers whose databases are files, and how addresses of these begin."""
+
+SCHEMES: Final = {"sqlite": "sqlite3", "duckdb": "duckdb", "postgresql": "psycopg", "postgres": "psycopg"}
+"""Drivers by how an address begins."""
+
+_EXTRAS: Final = {"psycopg": "postgres", "duckdb": "duckdb"}
+_CONNECT_SECONDS: Final = 10
+_READ_ONLY: Final = "-c default_transaction_read_only=on"
+_STRINGS: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_FAILURES: Final = (
+    ("28", "does not accept the user or the password", "Correct the user and the password in url_file."),
+    ("3D", "has no database of that name", "Correct the name of the database at the end of the address."),
+    ("42501", "does not let this user read a table", "Ask for GRANT SELECT on the table for this user."),
+    ("42P01", "has no table of that name", "Correct the query in the catalog, with the schema if need be."),
+    ("42703", "has no column of that name", "Correct the query in the catalog."),
+    ("25006", "was asked to write; sessions are read-only", "Let the query select only."),
+    ("42", "does not understand the query", "Correct the query in the catalog."),
+    ("22", "could not compute a cell of the query", "Correct the casts in the query, or the data."),
+    ("53", "has no room for another session or more memory", "Try again later."),
+    ("57", "ended the session: it is shutting down, or the query took too long", "Try again later."),
+    ("08", "cannot be reached", "Check that it runs, and host and port of the address."),
+)
+"""What the classes of SQLSTATE mean to a steward, the most particular first."""
+_CONNECTING: Final = (
+    ("28", r"authentication failed|no password supplied|role \".*\" does not exist|pg_hba"),
+    ("3D", r"database \".*\" does not exist"),
+    ("42501", r"permission denied for database"),
+    ("53", r"too many (clients|connections)|remaining connection slots"),
+    ("57", r"starting up|shutting down|recovery mode"),
+    (
+        "08",
+        r"refused|could not translate|not known|no route|timeout|timed out|unreachable|no such file|closed",
+    ),
+)
+"""The class of a failure to connect, by the words of libpq, which gives no SQLSTATE then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of which database.
+
+    Attributes:
+        driver: one of `DRIVERS`.
+        url: its connection string; the path of a file.
+        query: one statement that selects.
+        place: how errors call the data set.
+    """
+
+    driver: str
+    url: str
+    query: str
+    place: str
+
+
+def is_single(query: str) -> bool:
+    """Whether a text is one SQL statement: no semicolon but at its end, texts and comments apart."""
+    return ";" not in _STRINGS.sub(" ", query).strip().rstrip("; \n\t")
+
+
+def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
+    """The rows of a query.
+
+    Raises:
+        DataError: the database cannot be reached, refuses, or the query has no such column; says which.
+        ConfigError: the driver is not allowed or not installed.
+    """
+    with cursor(asked) as opened:
+        where = positions(asked.place, [entry[0] for entry in opened.description], columns)
+        first = 1
+        while rows := opened.fetchmany(ROWS):
+            yield Batch(Place(first), len(rows), picked(rows, where))
+            first += len(rows)
+
+
+@contextmanager
+def cursor(asked: Query) -> Iterator[Any]:
+    """A cursor that has executed the query, in a session that cannot write.
+
+    Raises:
+        DataError: as `read`.
+        ConfigError: as `read`.
+    """
+    if not is_single(asked.query):
+        raise ConfigError(
+            f"The query of {asked.place} has more than one statement.",
+            "Write one SELECT, without semicolons.",
+        )
+    connect, failures = _driver(asked)
+    with ExitStack() as stack:
+        try:
+            connection = stack.enter_context(closing(connect()))
+        except failures as problem:
+            raise _connecting(asked, problem) from None
+        try:
+            opened = stack.enter_context(closing(_cursor(asked, connection)))
+            opened.execute(asked.query)
+            if opened.description is None:
+                raise DataError(f"The query of {asked.place} returns no rows.", "Write a SELECT statement.")
+            yield opened
+        except failures as problem:
+            raise _failing(asked, problem) from None
+
+
+def _cursor(asked: Query, connection: Any) -> Any:
+    """Of PostgreSQL one on the server's side: it sends rows as they are asked for, of one statement."""
+    if asked.driver != "psycopg":
+        return connection.cursor()
+    found = connection.cursor(name="duetto")
+    found.itersize = ROWS
+    return found
+
+
+def _driver(asked: Query) -> tuple[Callable[[], Any], type[Exception]]:
+    if asked.driver not in DRIVERS:
+        raise ConfigError(
+            f"{asked.place}: driver {asked.driver!r} is not allowed.", near(asked.driver, DRIVERS)
+        )
+    if asked.driver in FILE_SCHEMES and not Path(asked.url).is_file():
+        raise DataError(f"{asked.place}: the database file does not exist.", "Correct url in the catalog.")
+    if asked.driver == "sqlite3":
+        path = Path(asked.url).resolve()
+        return lambda: sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True), sqlite3.Error
+    module = _module(asked)
+    if asked.driver == "duckdb":
+        return lambda: module.connect(asked.url, read_only=True), module.Error
+    if asked.driver == "pyodbc":
+        return lambda: module.connect(asked.url, readonly=True, timeout=_CONNECT_SECONDS), module.Error
+    if asked.driver == "oracledb":
+        return lambda: _oracle(module, asked.url), module.Error
+    return lambda: _postgres(module, asked.url), module.Error
+
+
+def _module(asked: Query) -> Any:
+    try:
+        return importlib.import_module(asked.driver)
+    except ModuleNotFoundError as problem:
+        missing = problem.name == asked.driver
+    except ImportError:
+        missing = False
+    if missing:
+        package = f"'duetto[{_EXTRAS[asked.driver]}]'" if asked.driver in _EXTRAS else asked.driver
+        raise ConfigError(
+            f"{asked.place} needs {asked.driver}, which is not installed.", f"Run pip install {package}."
+        )
+    library = (
+        "libpq: run pip install 'psycopg[binary]'" if asked.driver == "psycopg" else "a library of the vendor"
+    )
+    raise ConfigError(
+        f"{asked.place} needs {asked.driver}, which is installed and cannot be loaded.",
+        f"It lacks {library}.",
+    )
+
+
+def _postgres(module: Any, url: str) -> Any:
+    """A session whose transactions are read-only, the next ones too if the query ends this one."""
+    given = module.conninfo.conninfo_to_dict(url)
+    options = f"{given.get('options') or ''} {_READ_ONLY}".strip()
+    given.setdefault("connect_timeout", _CONNECT_SECONDS)
+    connection = module.connect(**{**given, "options": options})
+    connection.read_only = True
+    return connection
+
+
+def _oracle(module: Any, url: str) -> Any:
+    connection = module.connect(url)
+    with closing(connection.cursor()) as first:
+        first.execute("SET TRANSACTION READ ONLY")
+    return connection
+
+
+def _connecting(asked: Query, problem: Exception) -> DataError:
+    state = getattr(problem, "sqlstate", None)
+    if not state:
+        words = str(problem)
+        state = next((one for one, form in _CONNECTING if re.search(form, words, re.IGNORECASE)), "")
+    return _explained(asked, problem, state, "cannot be opened", "Check address, user and rights.")
+
+
+def _failing(asked: Query, problem: Exception) -> DataError:
+    state = getattr(problem, "sqlstate", None) or ""
+    if not state:
+        words = str(problem).lower()
+        tables = r"no such table|table with name .* does not exist"
+        found = [
+            ("42P01", tables),
+            ("42703", "no such column|binder error.*not found"),
+            ("42", "syntax|parser error"),
+        ]
+        state = next((one for one, form in found if re.search(form, words)), "")
+    return _explained(
+        asked,
+        problem,
+        state,
+        "refused the query",
+        "Check the query and the rights of the user; `duetto data check` repeats this.",
+    )
+
+
+def _explained(asked: Query, problem: Exception, state: str, what: str, hint: str) -> DataError:
+    """The error of a state; the database's own words may hold cells, and are left out."""
+    for start, meaning, advice in _FAILURES:
+        if state.startswith(start):
+            code = f" (SQLSTATE {state})" if len(state) == 5 else ""
+            return DataError(f"The database of {asked.place} {meaning}{code}.", advice)
+    code = f"SQLSTATE {state}" if state else type(problem).__name__
+    return DataError(f"The database of {asked.place} {what}: {code}.", hint)

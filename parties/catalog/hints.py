@@ -1,0 +1,137 @@
+"""What to do about a cell that is not as declared: which key of the catalog would make it so.
+
+A hint shows no cell. It names a key, and of what the cell holds nothing but a recognized token for missing
+cells or a form of numbers or dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
+
+DATE_FORMATS: Final = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y", "%Y.%m.%d"),
+    *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S.%f"),
+    *("%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+    *("%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%Y%m%d%H%M%S"),
+)
+"""Forms of dates that are recognized, besides ISO."""
+
+WRITINGS: Final = (
+    *(
+        Writing(".", ","),
+        Writing(",", "."),
+        Writing(",", " "),
+        Writing(",", "\u00a0"),
+        Writing(",", "\u202f"),
+    ),
+    *(Writing(".", " "), Writing(".", "'"), Writing(".", "\u2019"), Writing(",", "'")),
+)
+"""Ways to write numbers that are recognized, besides the plain one."""
+
+_PLAIN: Final = Writing()
+_NUMBERS: Final = ("integer", "decimal")
+
+
+def hint(place: str, column: ColumnDeclaration, cell: Any) -> str:
+    """What to do about a cell that is not as declared; it is not missing.
+
+    Args:
+        place: the table of the catalog in which the column is declared, such as `datasets.a.columns.b`.
+        column: the declaration.
+        cell: as it was read.
+    """
+    text = cell.strip() if isinstance(cell, str) else ""
+    below = f"below [{place}]"
+    if text in BLANK_MARKS:
+        end = "" if column.missing != "error" else ', and missing = "drop" or impute = "VALUE"'
+        tokens = ", ".join(f'"{token}"' for token in (*column.tokens, text))
+        return f"Write missing_tokens = [{tokens}]{end} {below}, if such cells are missing."
+    advice = ""
+    if column.type in _NUMBERS:
+        advice = _number(column, cell, text)
+    elif column.type == "date":
+        advice = _date(column, cell, text)
+    elif column.type == "category":
+        advice = _label(column, text)
+    elif column.type == "text" and len(text) > column.maximum_length:
+        advice = "Write a greater maximum_length"
+    return f"{advice} {below}, or correct the cell." if advice else f"Correct the cell, or its type {below}."
+
+
+def _number(column: ColumnDeclaration, cell: Any, text: str) -> str:
+    if isinstance(cell, float | Decimal) and not isinstance(cell, bool):
+        text = format(Decimal(repr(cell)) if isinstance(cell, float) else cell, "f")
+        plain: str | None = text
+    else:
+        plain = str(cell) if isinstance(cell, int) else column.writing.plain_number(text)
+    if plain is None:
+        ways = writings([text])
+        if not ways:
+            return ""
+        said = [written(way, column.writing) for way in ways[:2]]
+        return f"Write {' or '.join(said)}" + (", whichever is meant," if len(said) > 1 else "")
+    digits = len(plain.partition(".")[2].rstrip("0"))
+    if column.type == "integer" and "." in plain:
+        return f'Write type = "decimal" and scale = {max(1, digits)}'
+    if digits > column.schema.scale:
+        return f"Write scale = {min(18, digits)}"
+    return "Widen lower or upper"
+
+
+def _date(column: ColumnDeclaration, cell: Any, text: str) -> str:
+    if isinstance(cell, datetime):
+        return "Take the day in the query (such as CAST(x AS date)), or change the type"
+    if column.writing.day(text) is not None:
+        return "Widen lower or upper"
+    forms = date_formats([text])
+    if not forms:
+        return ""
+    said = " or ".join(f'date_format = "{form}"' for form in forms[:2])
+    return f"Write {said}" + (", whichever is meant," if len(forms) > 1 else "")
+
+
+def _label(column: ColumnDeclaration, text: str) -> str:
+    labels = column.schema.categories
+    if any(text.casefold() == label.casefold() for label in labels):
+        return "A label of values differs in upper and lower case only: write it as in the source"
+    return "Add the label to values"
+
+
+def written(way: Writing, beside: Writing = _PLAIN) -> str:
+    """The entries of the catalog that say how numbers are written, where they differ from others."""
+    pairs = (("decimal", way.decimal, beside.decimal), ("thousands", way.thousands, beside.thousands))
+    return " and ".join(f'{key} = "{value}"' for key, value, other in pairs if value != other)
+
+
+def writings(texts: Sequence[str]) -> list[Writing]:
+    """The ways to write numbers in which all of these are numbers, the plain one first; no texts, no way.
+
+    A separator that stands nowhere is not part of a way.
+    """
+    joined = "".join(texts)
+    found = []
+    for way in (_PLAIN, Writing(","), *WRITINGS):
+        gap = way.thousands if way.thousands and way.thousands in joined else ""
+        used = Writing(way.decimal if way.decimal in joined or gap == "." else ".", gap)
+        if used not in found and used.decimal != used.thousands and used.plain_numbers(texts) is not None:
+            found.append(used)
+    return found if texts else []
+
+
+def date_formats(texts: Sequence[str]) -> list[str]:
+    """The forms of dates in which all of these are dates that exist, ISO first; no texts, no form."""
+    known = [(form, Writing(date_format=form)) for form in (ISO, *DATE_FORMATS)]
+    found = [form for form, way in known if all(way.day(text) is not None for text in texts)]
+    return found if texts else []
+
+
+def looks_like_code(text: str) -> bool:
+    """Whether a number has leading zeros, as postcodes and card numbers have."""
+    return re.match(r"[+-]?0[0-9]", text) is not None
