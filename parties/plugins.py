@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution
 from pathlib import Path
+from sys import modules
 from typing import Any, Final
 
-from parties.errors import ConfigError
+from parties.errors import ConfigError, JobError
 from smc.analyses.registry import ANALYSES, registered
-from smc.analyses.studies.study import Analysis
+from smc.analyses.studies.study import Analysis, Study
+from smc.errors import DuettoError
 
 GROUP: Final = "duetto.analyses"
 """Of entry points; each is named as its analysis is."""
@@ -39,7 +41,7 @@ class Plugin:
     name: str
     version: str
     code: str
-    analyses: tuple[Analysis, ...]
+    analyses: tuple[Analysis, ...] = field(compare=False)  # those of others need not be hashable
 
     def document(self) -> dict[str, str]:
         """What a certificate says of it."""
@@ -64,12 +66,60 @@ def with_plugins(plugins: Sequence[Plugin]) -> Mapping[str, Analysis]:
     Raises:
         ConfigError: two have one name.
     """
-    try:
-        return registered((*ANALYSES.values(), *(one for plugin in plugins for one in plugin.analyses)))
-    except ValueError as problem:
-        raise ConfigError(
-            f"The plug-ins cannot be used together: {problem}", f"Name fewer of them in {_PLACE}."
-        ) from None
+    owners = dict.fromkeys(ANALYSES, "duetto")
+    for plugin in plugins:
+        for analysis in plugin.analyses:
+            if analysis.name in owners:
+                raise ConfigError(
+                    f"{plugin.name} offers an analysis {analysis.name!r}, which {owners[analysis.name]} has "
+                    "already.",
+                    f"Take {plugin.name} out of {_PLACE}, or ask its author for another name.",
+                )
+            owners[analysis.name] = plugin.name
+    return registered((*ANALYSES.values(), *(one for plugin in plugins for one in plugin.analyses)))
+
+
+@dataclass(frozen=True, slots=True)
+class PluggedAnalysis:
+    """An analysis of a plug-in, whose defects are said to be its own.
+
+    Attributes:
+        name: in job files.
+        always_matches: whether every job of it matches rows.
+        plugin: the distribution that it is of.
+        inner: the analysis itself.
+    """
+
+    name: str
+    always_matches: bool
+    plugin: str
+    inner: Analysis
+
+    def parse(self, parameters: Mapping[str, Any]) -> Study:
+        """The study of the parameters.
+
+        Raises:
+            UsageError: the analysis does not take the parameters.
+            JobError: the analysis has a defect.
+        """
+        try:
+            study: Any = self.inner.parse(parameters)
+            found = f"parse returns a {type(study).__name__}, which lacks a part of a study"
+            complete = isinstance(study, Study)
+        except DuettoError:
+            raise
+        except Exception as problem:
+            raise self._defect(f"parse raises {type(problem).__name__}") from problem
+        if not complete:
+            raise self._defect(found)
+        result: Study = study
+        return result
+
+    def _defect(self, what: str) -> JobError:
+        return JobError(
+            f"The analysis {self.name!r} of {self.plugin} has a defect: {what}.",
+            "Report it to its author, whom smc.testing.check_analysis shows it.",
+        )
 
 
 def _loaded(name: str) -> Plugin:
@@ -86,45 +136,67 @@ def _loaded(name: str) -> Plugin:
             f"{name} offers no analyses.",
             f"Take it out of {_PLACE}; a plug-in has entry points in the group {GROUP!r}.",
         )
-    analyses = tuple(_analysis(name, point) for point in points)
-    return Plugin(installed.metadata["Name"], installed.version, _digest(installed), analyses)
+    files = _files(installed)
+    analyses = tuple(_analysis(name, point, files) for point in points)
+    return Plugin(installed.metadata["Name"], installed.version, _digest(files), analyses)
 
 
-def _analysis(name: str, point: EntryPoint) -> Analysis:
+def _analysis(name: str, point: EntryPoint, files: Mapping[str, Path]) -> Analysis:
     try:
         found: Any = point.load()
-    except Exception as problem:
+        complete = isinstance(found, Analysis) and not isinstance(found, type) and callable(found.parse)
+        named, always = (found.name, found.always_matches) if complete else (None, None)
+    except (Exception, SystemExit) as problem:
         raise ConfigError(
             f"The analysis {point.name!r} of {name} cannot be loaded: {type(problem).__name__}: {problem}",
             f"Install what it needs, or take {name} out of {_PLACE}.",
         ) from problem
-    if not isinstance(found, Analysis) or isinstance(found, type):
+    if not complete or not isinstance(always, bool):
         raise ConfigError(
             f"{point.value} of {name} is not an analysis: it lacks name, always_matches or parse.",
             "Its author has to name an object with them, and run smc.testing.check_analysis.",
         )
-    if found.name != point.name:
+    if named != point.name:
         raise ConfigError(
-            f"The analysis that {name} offers as {point.name!r} is named {found.name!r}.",
+            f"The analysis that {name} offers as {point.name!r} is named {named!r}.",
             "Its author has to give both the same name.",
         )
-    return found
+    places = {path.resolve() for path in files.values()}
+    for module in (point.module, type(found).__module__):
+        file = getattr(modules.get(module), "__file__", None)
+        if file is None or Path(file).resolve() not in places:
+            raise ConfigError(
+                f"The code of the analysis {point.name!r}, {module}, is not among the files of {name}.",
+                f"Install {name} as a regular package; certificates have to say which code ran.",
+            )
+    return PluggedAnalysis(point.name, always, name, found)
 
 
-def _digest(installed: Distribution) -> str:
-    """SHA-256 over the Python files of a distribution, as they lie on the disk.
+def _files(installed: Distribution) -> Mapping[str, Path]:
+    """The Python files of a distribution by their names, as they lie on the disk.
 
     Raises:
-        ConfigError: its code is not among the files that it was installed with.
+        ConfigError: its code is not among the files that it was installed with, or one is gone.
     """
-    names = sorted(str(one) for one in installed.files or () if one.suffix == ".py")
-    if not names:
+    name = installed.metadata["Name"]
+    listed = sorted(str(one) for one in installed.files or () if one.suffix == ".py")
+    if not listed:
         raise ConfigError(
-            f"{installed.metadata['Name']} is installed without its code, such as in editable form.",
+            f"{name} is installed without its code, such as in editable form.",
             "Install it as a regular package: certificates have to say which code ran.",
         )
+    files = {one: Path(str(installed.locate_file(one))) for one in listed}
+    if gone := [one for one, path in files.items() if not path.is_file()]:
+        raise ConfigError(
+            f"{name} is installed without its file {gone[0]}.",
+            f"Install it again: pip install --force-reinstall {name}.",
+        )
+    return files
+
+
+def _digest(files: Mapping[str, Path]) -> str:
+    """SHA-256 over the Python files of a distribution."""
     whole = hashlib.sha256()
-    for name in names:
-        content = Path(str(installed.locate_file(name))).read_bytes()
-        whole.update(f"{hashlib.sha256(content).hexdigest()}  {name}\n".encode())
+    for name, path in files.items():
+        whole.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n".encode())
     return whole.hexdigest()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from parties.certificates.program import code_digest
+from parties.certificates.program import code_digest, program
 from parties.errors import ConfigError, JobError
 from parties.plugins import load_plugins, with_plugins
 from smc.analyses.registry import ANALYSES
@@ -133,14 +133,38 @@ def test_what_cannot_be_a_plugin_is_named(name, said):
     assert "[plugins]" in caught.value.hint
 
 
-def strange(folder: Path, code: str, entry: str) -> None:
+ODD = """
+class Odd:
+    name = "odd"
+    always_matches = False
+    def parse(self, parameters):
+        {parse}
+ODD = Odd()
+"""
+"""An analysis whose parse is to be filled in."""
+
+
+def strange(folder: Path, code: str, entry: str, files: tuple[str, ...] = ("strange.py",)) -> None:
     """An installed distribution, without pip."""
     (folder / "strange.py").write_text(code)
     notes = folder / "strange-2.dist-info"
     notes.mkdir()
     (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 2\n")
     (notes / "entry_points.txt").write_text(f"[duetto.analyses]\n{entry}\n")
-    (notes / "RECORD").write_text("strange.py,,\nstrange-2.dist-info/METADATA,,\n")
+    (notes / "RECORD").write_text("".join(f"{file},,\n" for file in (*files, "strange-2.dist-info/METADATA")))
+
+
+@pytest.fixture
+def reach(tmp_path, monkeypatch):
+    """Makes the distribution `strange`, in reach of this process for one test."""
+
+    def make(code: str, entry: str = "odd = strange:ODD", files: tuple[str, ...] = ("strange.py",)) -> None:
+        strange(tmp_path, code, entry, files)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        importlib.invalidate_caches()
+
+    yield make
+    sys.modules.pop("strange", None)
 
 
 @pytest.mark.parametrize(
@@ -155,20 +179,61 @@ def strange(folder: Path, code: str, entry: str) -> None:
             "odd = strange:ODD",
             "is named 'even'",
         ),
+        ("import sys; sys.exit(0)", "odd = strange:ODD", "cannot be loaded: SystemExit"),
+        (
+            "class Odd:\n    always_matches = False\n    name = property(lambda self: 1 / 0)\n"
+            "    def parse(self, parameters): ...\nODD = Odd()",
+            "odd = strange:ODD",
+            "cannot be loaded: ZeroDivisionError",
+        ),
+        (
+            "class Odd:\n    name = 'odd'\n    always_matches = 'no'\n    parse = 3\nODD = Odd()",
+            "odd = strange:ODD",
+            "is not an analysis",
+        ),
     ],
 )
-def test_what_a_plugin_does_wrong_is_named(tmp_path, monkeypatch, code, entry, said):
-    strange(tmp_path, code, entry)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    importlib.invalidate_caches()
-    try:
-        with pytest.raises(ConfigError, match=said):
-            load_plugins(["strange"])
-    finally:
-        sys.modules.pop("strange", None)
+def test_what_a_plugin_does_wrong_is_named(reach, code, entry, said):
+    reach(code, entry)
+    with pytest.raises(ConfigError, match=said):
+        load_plugins(["strange"])
 
 
-def test_a_name_that_duetto_has_is_refused(reached):
+def test_code_of_another_distribution_is_refused(reach, reached):
+    """Its digest would not be in the certificate."""
+    reach("from duetto_products import PRODUCTS", "products = strange:PRODUCTS")
+    with pytest.raises(ConfigError, match="duetto_products, is not among the files of strange"):
+        load_plugins(["strange"])
+
+
+def test_an_installation_that_lacks_a_file_is_refused(reach):
+    reach(ODD.format(parse="return None"), files=("strange.py", "strange_more.py"))
+    with pytest.raises(ConfigError, match=r"without its file strange_more\.py"):
+        load_plugins(["strange"])
+
+
+@pytest.mark.parametrize(
+    ("parse", "said"),
+    [("return None", "parse returns a NoneType"), ("return {}['x']", "parse raises KeyError")],
+)
+def test_a_defect_of_a_plugin_is_called_so(reach, parse, said):
+    reach(ODD.format(parse=parse))
+    with pytest.raises(JobError, match=f"analysis 'odd' of strange has a defect: {said}"):
+        with_plugins(load_plugins(["strange"]))["odd"].parse({})
+
+
+def test_an_analysis_need_not_be_hashable(reach):
+    reach(ODD.format(parse="return None") + "Odd.__hash__ = None\n")
+    loaded = load_plugins(["strange"])
+    assert program(loaded)["plugins"] == [loaded[0].document()]
+
+
+def test_a_name_that_somebody_has_is_refused(reach, reached):
     (plugin,) = load_plugins([NAME])
-    with pytest.raises(ConfigError, match="cannot be used together"):
+    with pytest.raises(ConfigError, match="offers an analysis 'products', which duetto-products has already"):
         with_plugins([plugin, plugin])
+    reach(ODD.format(parse="return None").replace('"odd"', '"comparison"'), "comparison = strange:ODD")
+    with pytest.raises(
+        ConfigError, match="strange offers an analysis 'comparison', which duetto has already"
+    ):
+        with_plugins(load_plugins(["strange"]))
