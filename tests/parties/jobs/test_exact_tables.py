@@ -52,6 +52,25 @@ def test_complementary_groups_are_refused(aged):
     assert aged.failed(document) == REFUSED
 
 
+def counted(**where):
+    queries = [{"kind": "count", "column": "age", "where": [where]}]
+    return job(
+        "statistics", {"noise": "none", "queries": queries}, ["age", "sex"][: 1 + ("sex" in str(where))]
+    )
+
+
+def test_conditions_are_equations_like_cells(aged):
+    """A condition is a cell by another name: what two of them differ in, and with a table before, counts."""
+    aged.run(counted(column="age", at_least=40))
+    assert aged.failed(counted(column="age", at_least=43)) == REFUSED
+    aged.run(counted(column="age", at_least=45))
+    aged.run(histogram(60))
+    assert aged.failed(counted(column="age", at_least=62)) == REFUSED
+    either = [{"column": "age", "below": 50}, {"column": "sex", "equals": "m"}]
+    aged.run(counted(any=either))
+    assert aged.failed(counted(any=[either[0] | {"below": 51}, either[1]])) == REFUSED
+
+
 def test_a_table_is_weighed_against_what_its_recipients_have_seen(aged):
     aged.run(histogram(40, recipients=["bob"]))
     aged.run(histogram(45, recipients=["alice"]))

@@ -22,13 +22,14 @@ from smc.analyses.disclosure.opened import OpenedTable
 from smc.analyses.disclosure.plain import plain_table
 from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.tables import GroupTable
+from smc.analyses.records.conditions import Where
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.chi_square import exact_test
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.moments import Clamp, Clamped
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.plans.outcome import Reported
-from smc.analyses.statistics.plans.plan import groups, resolve
+from smc.analyses.statistics.plans.plan import conditions, groups, resolve
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
@@ -67,11 +68,17 @@ class Tabulated:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A query without noise: its statistic and its groups."""
+    """A query without noise: its statistic, its groups, and the conditions on its rows.
+
+    Rows that do not meet them are in no cell, so what is withheld, and what earlier tables have shown, is
+    about those that do.
+    """
 
     query: Query
     statistic: Statistic
     groups: tuple[str | None, ...]
+    codes: tuple[tuple[int, ...], ...]
+    where: Where
 
     @classmethod
     def of(cls, query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> Tables:
@@ -81,7 +88,8 @@ class Tables:
             UsageError: it does not fit its columns, its bounds are narrower than those of a column, or a sum
                 could exceed 63 bits.
         """
-        found = cls(query, resolve(query, parameters, schemas), groups(query, schemas)[0])
+        statistic = resolve(query, parameters, schemas)
+        found = cls(query, statistic, *groups(query, schemas), conditions(query, schemas))
         clamp = found.clamp
         if clamp is not None:
             schema = schemas[query.columns[0]]
@@ -103,7 +111,9 @@ class Tables:
 
     def local(self, rows: LocalRows) -> list[Tabulated]:
         """The local parts: of a count, sum or mean one table of its groups, else one table for each group."""
-        group = rows.columns[self.query.by] if self.query.by else np.zeros(rows.count, dtype=np.int64)
+        group = np.zeros(rows.count, dtype=np.int64)
+        for name, last in zip(self.query.by, self.codes[-1], strict=True):
+            group = group * (last + 1) + rows.columns[name]
         if isinstance(self.statistic, Cells):
             cells = self.statistic.places(rows)
             shape = tuple(len(bins.labels) for bins in self.statistic.bins)

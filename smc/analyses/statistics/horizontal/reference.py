@@ -23,14 +23,14 @@ def reference(
 ) -> tuple[Outcome, Outcome]:
     """What both would get from a trusted third party, without noise and limits."""
     schemas = {name: column.schema for name, column in alice.items()}
-    sides = [LocalRows.of(parameters, data) for data in (alice, bob)]
     reported: list[Reported] = []
     if parameters.is_exact:
         for tables in tables_of(parameters, schemas):
-            parts = [tables.local(rows) for rows in sides]
+            parts = [tables.local(LocalRows.of(parameters, data, tables.where)) for data in (alice, bob)]
             reported += reported_of(tables, tables.results(tables.plain(parts)))
     else:
         for planned in plan(parameters, schemas):
+            sides = [LocalRows.of(parameters, data, planned.where) for data in (alice, bob)]
             entries = noisy.exact(planned, sides)
             reported += [
                 (planned.query, planned.statistic, *entry)

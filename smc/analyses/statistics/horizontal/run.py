@@ -14,7 +14,7 @@ from smc.analyses.statistics.plans.outcome import (
 )
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.statistics.queries.rows import rows_by_condition
 from smc.analyses.studies.columns import Data
 from smc.analyses.studies.outcome import Outcome
 from smc.forms import Role
@@ -32,8 +32,9 @@ def run_noisy(
     schemas = {name: column.schema for name, column in data.items()}
     plans = plan(parameters, schemas, counted=release.counts_groups)
     details = noisy_details(parameters, plans)
-    rows = LocalRows.of(parameters, data)
-    words = noisy.noisy_words(session, plans, [noisy.local(planned, rows) for planned in plans])
+    rows = rows_by_condition(parameters, data, [planned.where for planned in plans])
+    own = [noisy.local(planned, rows[planned.where]) for planned in plans]
+    words = noisy.noisy_words(session, plans, own)
     seed = noisy.simulation_seed(session, plans)
     opened = noisy.opened(
         session, plans, words, recipients, release, rows_per_person=parameters.rows_per_person
@@ -59,10 +60,11 @@ def run_exact(
     if len(parameters.queries) > 1:
         release.single_table()
     asked = tables_of(parameters, {name: column.schema for name, column in data.items()})
-    rows = LocalRows.of(parameters, data)
+    rows = rows_by_condition(parameters, data, [tables.where for tables in asked])
     reported: list[Reported] = []
     for tables in asked:
-        opened = tables.opened(session, release, tables.local(rows), parameters.maximum_rows, recipients)
+        own = tables.local(rows[tables.where])
+        opened = tables.opened(session, release, own, parameters.maximum_rows, recipients)
         shown = [table for table in opened if table is not None]
         if shown:
             reported += reported_of(tables, tables.results(shown))

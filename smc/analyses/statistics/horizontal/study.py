@@ -23,9 +23,7 @@ from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
-from smc.analyses.statistics.plans.outcome import (
-    loss_text,
-)
+from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows
@@ -227,5 +225,6 @@ def _names(parameters: StatisticsParameters) -> str:
 def _public(parameters: StatisticsParameters) -> tuple[str, ...]:
     return (
         "the queries, their bounds and bins",
+        *conditions_text(parameters),
         f"that each side has at most {parameters.maximum_rows} rows; not how many",
     )

@@ -31,8 +31,11 @@ def local(planned: Planned, rows: LocalRows) -> Ints:
     """The local entries, shape (groups, entries); last comes the extra count, if there is one."""
     groups = [rows]
     if planned.query.by:
-        column = rows.columns[planned.query.by]
-        groups = [rows.where(column == code) for code in planned.codes]
+        keys = [rows.columns[name] for name in planned.query.by]
+        groups = [
+            rows.where(np.logical_and.reduce([key == code for key, code in zip(keys, codes, strict=True)]))
+            for codes in planned.codes
+        ]
     entries = np.stack([planned.statistic.local(group) for group in groups])
     if planned.count_distribution is None:
         return entries

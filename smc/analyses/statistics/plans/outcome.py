@@ -30,6 +30,19 @@ def loss_text(loss: Loss) -> str:
     return f"rho {_rounded(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
 
 
+def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
+    """The conditions on rows, for statements of who learns what; nothing without any."""
+    asked: dict[str, list[str]] = {}
+    for query in parameters.queries:
+        if query.where:
+            words = " and ".join(map(str, query.where))
+            asked.setdefault(words, []).append(f'"{query.name}"')
+    return tuple(
+        f"that only rows count with {words}, in {', '.join(names)}; not how many these are"
+        for words, names in asked.items()
+    )
+
+
 def _rounded(value: Fraction) -> str:
     """Exactly where that is short, else six digits."""
     exact = text(value)
@@ -120,6 +133,11 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
         )
     if any(query.by for query in parameters.queries):
         yield "With by, every group has the query's whole loss, as a row is in one group."
+    if any(query.where for query in parameters.queries):
+        yield (
+            "With where, a query is about the rows that meet its conditions; each side leaves out the others "
+            "before it limits the rows of a person."
+        )
 
 
 def noisy_details(parameters: StatisticsParameters, plans: Sequence[Planned]) -> dict[str, Any]:

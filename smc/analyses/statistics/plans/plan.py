@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Final
 
+from smc.analyses.records.conditions import Where
 from smc.analyses.records.numbers import real
 from smc.analyses.statistics.kinds.bins import Bins
 from smc.analyses.statistics.kinds.crosstabs import Cells, CrossTable
@@ -42,6 +45,9 @@ MIN_STATED_DELTA: Final = Fraction(1, 1 << 30)
 DEFAULT_POINTS: Final = 1024
 """Candidates of a quantile whose query does not state a step."""
 
+SEPARATOR: Final = " / "
+"""Between the labels of a group by two columns."""
+
 _COUNT_WEIGHT: Final = Fraction(1, 10)
 _NUMERIC: Final = ("integer", "decimal")
 _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
@@ -63,19 +69,21 @@ class Planned:
         query: as asked.
         statistic: its loss is the query's, less what the extra count costs.
         groups: labels of the groups; one None without `by`.
-        codes: held values of the labels in the column of `by`.
+        codes: for each group the held values of its labels in the columns of `by`.
         count_distribution: of the noise of a count of each group's rows, which is opened beside a statistic
             without one so that small groups can be withheld; None if there is none.
         epsilon: for which the guarantee is stated: the query's; under Gaussian noise, which composes as a
             whole, the job's at `MIN_STATED_DELTA`. A statement for a larger delta has a smaller epsilon.
+        where: conditions on the rows that it is about.
     """
 
     query: Query
     statistic: Statistic
     groups: tuple[str | None, ...]
-    codes: tuple[int, ...]
+    codes: tuple[tuple[int, ...], ...]
     count_distribution: Distribution | None
     epsilon: Fraction
+    where: Where = ()
 
     @property
     def distributions(self) -> tuple[Distribution, ...]:
@@ -141,24 +149,44 @@ def _planned(
             "Lower maximum_rows, clamp to narrower bounds, or raise epsilon.",
         )
     epsilon = parameters.loss.epsilon_at(MIN_STATED_DELTA) if parameters.loss.rho else query.loss.epsilon
-    return Planned(query, statistic, *groups(query, schemas), distribution, epsilon)
+    bound = conditions(query, schemas)
+    return Planned(query, statistic, *groups(query, schemas), distribution, epsilon, bound)
 
 
-def groups(query: Query, schemas: Mapping[str, Schema]) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
-    """Labels and held values of a query's groups.
+def groups(
+    query: Query, schemas: Mapping[str, Schema]
+) -> tuple[tuple[str | None, ...], tuple[tuple[int, ...], ...]]:
+    """Labels and held values of a query's groups; of two columns each pair of labels is a group.
 
     Raises:
-        UsageError: the column of `by` is not a category.
+        UsageError: a column of `by` is not a category.
     """
     if not query.by:
-        return (None,), (0,)
-    schema = _schema(query, query.by, schemas)
-    if schema.kind != "category" or not schema.categories:
+        return (None,), ((),)
+    labels = []
+    for column in query.by:
+        schema = _schema(query, column, schemas)
+        if schema.kind != "category" or not schema.categories:
+            raise UsageError(
+                f"Query {query.name!r}: by needs a category column, {column!r} is declared {schema.kind}.",
+                "Name a category column, or derive one by cuts of a number.",
+            )
+        labels.append(schema.categories)
+    if prod(map(len, labels)) > MAX_ENTRIES:
         raise UsageError(
-            f"Query {query.name!r}: by needs a category column, {query.by!r} is declared {schema.kind}.",
-            "Name a category column.",
+            f"Query {query.name!r} has more than {MAX_ENTRIES} groups.", "Group by columns of fewer labels."
         )
-    return schema.categories, tuple(range(len(schema.categories)))
+    names = tuple(SEPARATOR.join(pair) for pair in product(*labels))
+    return names, tuple(product(*(range(len(each)) for each in labels)))
+
+
+def conditions(query: Query, schemas: Mapping[str, Schema]) -> Where:
+    """The conditions of a query on held values.
+
+    Raises:
+        UsageError: a constant does not fit its column.
+    """
+    return tuple(condition.bind(schemas, f"Query {query.name!r}") for condition in query.where)
 
 
 def resolve(query: Query, parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> Statistic:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from smc.analyses.records.conditions import columns_of, parse_where
 from smc.analyses.records.numbers import loss_term
 from smc.analyses.statistics.queries.query import Query, check_keys, parse_query
 from smc.analyses.statistics.queries.vertical import (
@@ -36,7 +37,7 @@ MAX_ROWS_PER_PERSON: Final = 10_000
 MAX_DELTA: Final = Fraction(1, 1 << 40)
 """What the statistical distances of all noise of a job may add to delta; a job that needs more is refused."""
 
-_KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "maximum_rows", "queries"}
+_KEYS: Final = {"layout", "noise", "epsilon", "delta", "rho", "maximum_rows", "queries", "where"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,11 @@ class StatisticsParameters:
 
     @property
     def sorts_by(self) -> frozenset[str]:
-        """The columns by whose values exact tables sort rows: those of bins and labels, and of `by`."""
+        """The columns by whose values exact tables sort rows: of bins and labels, of `by` and `where`."""
         if not self.is_exact:
             return frozenset()
         found = {name for query in self.queries if query.kind in SORTING_KINDS for name in query.columns}
-        return frozenset(found | {query.by for query in self.queries if query.by})
+        return frozenset(found.union(*((*query.by, *columns_of(query.where)) for query in self.queries)))
 
     def columns_of(self, role: Role) -> tuple[str, ...]:
         """The columns that a side brings."""
@@ -121,8 +122,9 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
     for table, place in zip(tables, places, strict=True):
         check_keys(table, place)
     shares = _shares(tables, places)
+    where = parse_where(parameters["where"], "parameters.where") if "where" in parameters else ()
     queries = tuple(
-        parse_query(table, place, Loss(budget.epsilon * share, rho=budget.rho * share))
+        parse_query(table, place, Loss(budget.epsilon * share, rho=budget.rho * share), where)
         for table, place, share in zip(tables, places, shares, strict=True)
     )
     if vertical is not None:

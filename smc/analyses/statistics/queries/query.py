@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
+from smc.analyses.records.conditions import Condition, columns_of, parse_where
 from smc.analyses.records.numbers import number
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.parameters import reject_unknown, take
@@ -21,7 +22,10 @@ MAX_POINTS: Final = 1 << 16
 MAX_DENOMINATOR: Final = 1000
 
 _LONGEST_NAME: Final = 100
-_COMMON_KEYS: Final = frozenset({"name", "kind", "share", "by"})
+MAX_BY: Final = 2
+"""Most columns of `by`."""
+
+_COMMON_KEYS: Final = frozenset({"name", "kind", "share", "by", "where"})
 _BOUNDED: Final = frozenset({"lower", "upper"})
 _BINNED: Final = frozenset({"edges", "categories"})
 _GRID: Final = frozenset({"column", "lower", "upper", "step", "points"})
@@ -53,7 +57,8 @@ class Query:
         columns: the columns' names in the job; none for a count that names none. Of a regression the
             predictors come first and the target last; of a t-test the values come first, then the groups.
         loss: this query's part of the job's.
-        by: the category column for whose labels the statistic is asked; empty for all rows together.
+        by: the category columns for whose labels, or pairs of labels, the statistic is asked; none for all
+            rows together.
         lower: for each column, the clamping bound in its real unit, or None for the declared one.
         upper: the same, upper.
         edges: for each column, increasing edges of bins in the real unit; empty for categories.
@@ -62,13 +67,14 @@ class Query:
         step: distance of the candidates of a quantile in the real unit; None if not stated.
         points: number of candidates of a quantile at most; 0 if not stated.
         test: whether a cross table is tested for independence.
+        where: conditions on the rows that it is about; all of them have to hold.
     """
 
     name: str
     kind: str
     columns: tuple[str, ...]
     loss: Loss
-    by: str = ""
+    by: tuple[str, ...] = ()
     lower: tuple[Fraction | None, ...] = ()
     upper: tuple[Fraction | None, ...] = ()
     edges: tuple[tuple[Fraction, ...], ...] = ()
@@ -77,11 +83,12 @@ class Query:
     step: Fraction | None = None
     points: int = 0
     test: bool = False
+    where: tuple[Condition, ...] = ()
 
     @property
     def all_columns(self) -> tuple[str, ...]:
-        """The columns that it needs, the one of `by` included."""
-        return (*self.columns, self.by) if self.by else self.columns
+        """The columns that it needs, those of `by` and `where` included, each once."""
+        return tuple(dict.fromkeys((*self.columns, *self.by, *columns_of(self.where))))
 
 
 def check_keys(table: Any, place: str) -> None:
@@ -98,25 +105,27 @@ def check_keys(table: Any, place: str) -> None:
     reject_unknown(table, _COMMON_KEYS | _KEYS[kind], f"{place} ({kind})")
 
 
-def parse_query(table: Mapping[str, Any], place: str, loss: Loss) -> Query:
+def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[Condition, ...] = ()) -> Query:
     """Read a query whose keys have been checked.
 
     Args:
         table: the query.
         place: how errors call it.
         loss: its part of the job's.
+        where: conditions of the job, beside its own.
 
     Raises:
         UsageError: a value is impossible; names the place.
     """
     kind = table["kind"]
     columns = _columns(table, place)
-    by = "" if kind == "t-test" else _text(table, "by", place, "")
-    if by in columns:
+    by = () if kind == "t-test" else _by(table, place)
+    if set(by) & set(columns):
         raise UsageError(
             f"{place}.by names a column that the query itself computes on.", "Group by another column."
         )
-    name = _default_name(kind, columns, by)
+    own = parse_where(table["where"], f"{place}.where") if "where" in table else ()
+    name = _default_name(kind, columns, by, own)
     lower, upper = _bounds(table, columns, place)
     if any(low is not None and up is not None and low > up for low, up in zip(lower, upper, strict=True)):
         raise UsageError(f"{place}: lower is above upper.", "Exchange the bounds.")
@@ -144,16 +153,29 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss) -> Query:
         step,
         points,
         take(table, "test", bool, place, False),
+        (*where, *own),
     )
 
 
-def _default_name(kind: str, columns: Sequence[str], by: str) -> str:
+def _by(table: Mapping[str, Any], place: str) -> tuple[str, ...]:
+    value = table.get("by", ())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        names = _names(table, "by", place)
+    else:
+        names = (_text(table, "by", place, ""),)
+    if len(names) > MAX_BY or len(set(names)) < len(names):
+        raise UsageError(f"{place}.by names more than {MAX_BY} columns, or one twice.", "Name fewer.")
+    return names
+
+
+def _default_name(kind: str, columns: Sequence[str], by: Sequence[str], where: Sequence[Condition]) -> str:
     if kind == "regression":
         name = f"regression of {columns[-1]} on {', '.join(columns[:-1])}"
     else:
         joined = (" by " if kind == "t-test" else ", ").join(columns)
         name = f"{kind} of {joined}" if columns else kind
-    return f"{name} by {by}" if by else name
+    name = f"{name} by {', '.join(by)}" if by else name
+    return f"{name} where {' and '.join(map(str, where))}".replace('"', "'") if where else name
 
 
 def _columns(table: Mapping[str, Any], place: str) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.records.conditions import Where, rows_meeting
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.studies.columns import PERSONS, Data
 from smc.errors import DomainError
@@ -30,8 +31,11 @@ class LocalRows:
     count: int
 
     @classmethod
-    def of(cls, parameters: StatisticsParameters, data: Data) -> LocalRows:
-        """The rows that a job uses; of each person the first `rows_per_person`, unless results are exact.
+    def of(cls, parameters: StatisticsParameters, data: Data, where: Where = ()) -> LocalRows:
+        """The rows that meet conditions; of each person the first `rows_per_person`, unless exact.
+
+        A condition looks at one row, so that rows that are added or removed add or remove no others but those
+        of their person.
 
         Raises:
             DomainError: columns of different lengths, or more rows than the job allows.
@@ -52,17 +56,28 @@ class LocalRows:
                 "Raise maximum_rows in the job, which both sides see, or use fewer rows.",
             )
         if persons is None:
-            return cls(used, np.arange(count), count)
+            return cls(used, np.arange(count), count).meeting(where)
         numbers = np.unique(persons, return_inverse=True)[1]
-        rows = cls(used, numbers, count)
+        rows = cls(used, numbers, count).meeting(where)
         if parameters.noise == "none":
             return rows
-        return rows.where(_earlier_rows_alike(numbers) < parameters.rows_per_person)
+        return rows.where(_earlier_rows_alike(rows.persons) < parameters.rows_per_person)
+
+    def meeting(self, where: Where) -> LocalRows:
+        """The rows for which all conditions hold."""
+        return self.where(rows_meeting(where, self.columns, self.count)) if where else self
 
     def where(self, chosen: NDArray[np.bool_]) -> LocalRows:
         """The chosen rows."""
         columns = {name: column[chosen] for name, column in self.columns.items()}
         return LocalRows(columns, self.persons[chosen], int(chosen.sum()))
+
+
+def rows_by_condition(
+    parameters: StatisticsParameters, data: Data, asked: Iterable[Where]
+) -> dict[Where, LocalRows]:
+    """The rows of a job for all conditions that its queries have; raises as `LocalRows.of`."""
+    return {where: LocalRows.of(parameters, data, where) for where in dict.fromkeys(asked)}
 
 
 def _earlier_rows_alike(persons: Ints) -> Ints:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from smc.analyses.records.conditions import columns_of
 from smc.analyses.records.key_parameters import KeyParameters, parse_keys
 from smc.analyses.records.keys import DISTINCT, MULTISET
 from smc.analyses.statistics.queries.query import Query
@@ -115,6 +116,16 @@ def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> N
             f"{_PLACE}: alice_columns and bob_columns name a column twice.",
             "Give each column its own name in the job.",
         )
+    for query in queries:
+        for condition in query.where:
+            names = columns_of([condition])
+            if not any(set(names) <= set(side) for side in (vertical.alice, vertical.bob)):
+                raise UsageError(
+                    f"Query {query.name!r}: {condition} is about columns of both sides, or of none, so no "
+                    "side can check it on its own rows.",
+                    "Name columns of alice_columns or of bob_columns in each entry of where; entries for "
+                    "both sides may stand beside each other.",
+                )
     used = {name for query in queries for name in query.all_columns}
     if missing := sorted(used.difference(named)):
         raise UsageError(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
+from smc.analyses.records.conditions import days
+from smc.analyses.records.numbers import number
 from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
@@ -16,9 +18,10 @@ from smc.analyses.statistics.vertical import sums as vertical_sums
 from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
-from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.columns import DAYS, Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
+from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.coins import TOSS_COST
 from smc.protocols.exchange.bounds import MAX_SCALE
@@ -95,13 +98,13 @@ def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Map
     return max(len(vertical_sums.FeatureLayout.of(wanted, owner).other) for owner in Role)
 
 
-def _assumed(name: str, queries: Iterable[Query]) -> Schema:
+def _assumed(name: str, queries: Sequence[Query]) -> Schema:
     """A declaration that the queries would fit: the labels and decimals that they name, or some."""
     labels: dict[str, None] = {}
     numbers: list[Fraction] = []
     spare = 0
     for query in queries:
-        spare = spare or _ASSUMED_LABELS * (query.by == name)
+        spare = spare or _ASSUMED_LABELS * (name in query.by)
         for place, column in enumerate(query.columns):
             if column != name:
                 continue
@@ -113,11 +116,26 @@ def _assumed(name: str, queries: Iterable[Query]) -> Schema:
                 spare = 2
             elif query.kind in ("histogram", "crosstab") and not edges:
                 spare = spare or _ASSUMED_LABELS
-    if spare:
-        assumed = (str(number) for number in range(1, spare + 1))
-        return Schema("category", categories=tuple(labels or assumed))
+    compared = [each for query in queries for part in query.where for each in part.comparisons]
+    constants = [value for each in compared if each.column == name for value in each.constants]
+    if all(_is(days, value) for value in constants) and constants:
+        return Schema("integer", unit=DAYS)
+    if spare or not all(_is(number, value) for value in constants):
+        assumed = (str(place) for place in range(1, spare + 1))
+        return Schema(
+            "category", categories=tuple(dict.fromkeys((*map(str, constants), *(labels or assumed))))
+        )
+    numbers += [number(value, name) for value in constants]
     scale = 0
-    while scale < MAX_SCALE and any((number * 10**scale).denominator > 1 for number in numbers):
+    while scale < MAX_SCALE and any((each * 10**scale).denominator > 1 for each in numbers):
         scale += 1
-    reach = max(_ASSUMED_UPPER, *(ceil(abs(number)) for number in numbers), 0) * 10**scale
+    reach = max(_ASSUMED_UPPER, *(ceil(abs(each)) for each in numbers), 0) * 10**scale
     return Schema("decimal", scale, -reach if min(numbers, default=0) < 0 else 0, reach)
+
+
+def _is(read: Callable[[Any, str], object], value: str | int) -> bool:
+    try:
+        read(value, "")
+    except UsageError:
+        return False
+    return True

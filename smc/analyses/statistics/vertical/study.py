@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keys import DISTINCT
-from smc.analyses.statistics.plans.outcome import loss_text
+from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side
@@ -76,6 +76,7 @@ class VerticalStudy:
         public = (
             f"the number of {rows} of each side",
             "the queries, their bounds and bins, and how keys are matched",
+            *conditions_text(self.parameters),
             f"the declarations of {', '.join((*self.vertical.alice, *self.vertical.bob)) or 'no columns'}",
             loss,
         )

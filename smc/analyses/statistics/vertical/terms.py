@@ -14,6 +14,7 @@ from operator import mul
 
 import numpy as np
 
+from smc.analyses.records.conditions import Bound
 from smc.analyses.statistics.kinds.bins import Bins, EqualSteps
 from smc.analyses.statistics.kinds.crosstabs import Cells
 from smc.analyses.statistics.kinds.moments import Clamp, ClampedProducts, ClampedSum, Count
@@ -76,7 +77,32 @@ class Inside:
         return inside
 
 
-Factor = Value | Inside
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """1 where a condition holds, else 0.
+
+    Attributes:
+        condition: about columns of one side.
+    """
+
+    condition: Bound
+
+    @property
+    def column(self) -> str:
+        """One of its columns."""
+        return self.condition.column
+
+    @property
+    def bounds(self) -> Bounds:
+        """Of the factor."""
+        return Bounds(0, 1)
+
+    def of(self, columns: Mapping[str, Ints]) -> Ints:
+        """For each row."""
+        return self.condition.of(columns).astype(np.int64)
+
+
+Factor = Value | Inside | Holds
 Feature = tuple[Factor, ...]
 """The product of its factors; the empty one is 1."""
 
@@ -107,12 +133,12 @@ def pairs(planned: Planned, alice: Iterable[str]) -> list[Pair]:
     own = frozenset(alice)
     entries = [*terms(planned.statistic), *([()] if planned.count_distribution is not None else [])]
     found: list[Pair] = []
-    for label, code in zip(planned.groups, planned.codes, strict=True):
-        group: Feature = ()
-        if label is not None:
-            group = (Inside(planned.query.by, Bins((label,), (), (code,)), 0),)
+    holds = tuple(Holds(condition) for condition in planned.where)
+    for codes in planned.codes:
+        by = zip(planned.query.by, codes, strict=True)
+        group = tuple(Inside(name, Bins((name,), (), (code,)), 0) for name, code in by)
         for entry in entries:
-            factors = (*entry, *group)
+            factors = (*entry, *group, *holds)
             at_alice = tuple(factor for factor in factors if factor.column in own)
             found.append((at_alice, tuple(factor for factor in factors if factor.column not in own)))
     return found
