@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from parties.cli import certificates, retention
+from parties.cli import certificates, results, retention
 from parties.cli.data import local_admission
 from parties.cli.following import print_cheaper
 from parties.cli.options import config_option
 from parties.cli.output import Bar, Screen, emit, json_option, table, talk
 from parties.cli.policy import limits_text, print_verdict
-from parties.client import Job, Party, Result, job_text
-from parties.client.spreadsheet import file_names, harmless
+from parties.cli.results import print_facts, print_leakage, print_result
+from parties.client import Job, Party, job_text
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
@@ -25,10 +24,6 @@ from parties.jobs.reports import check_report, estimate_report
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
-from smc.errors import UsageError
-
-ROWS_SHOWN = 40
-"""Rows of a result table that are printed; `--csv` writes all."""
 
 
 @click.group()
@@ -60,7 +55,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
         loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
         out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds")
-        _print_leakage(out, report["leakage"], "would learn")
+        print_leakage(out, report["leakage"], "would learn")
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
             out.print(f"{chosen} find every value of {lost['column']}.")
@@ -123,7 +118,7 @@ def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> N
         if wait:
             talk(f"job {found.id}: {found.state.value}")
             _follow(found)
-            _print_result(found.result(), as_json=as_json)
+            print_result(found.result(), as_json=as_json)
         else:
             _print_job(found, as_json=as_json)
 
@@ -182,26 +177,6 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
         found = party.job(job_id)
         _follow(found)
         _print_job(found, as_json=as_json)
-
-
-@job.command()
-@click.argument("job_id")
-@click.option(
-    "--csv",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Also write the tables to this folder; texts that look like formulas get an apostrophe.",
-)
-@config_option
-@json_option
-def result(job_id: str, folder: Path | None, config_path: Path | None, as_json: bool) -> None:
-    """Print this party's result of a finished job, with what it cost and who learned what."""
-    with Party(config_path) as party:
-        got = party.job(job_id).result()
-    if folder is not None:
-        for path in _write_csv(got, folder):
-            talk(f"wrote {path}")
-    _print_result(got, as_json=as_json)
 
 
 as_option = click.option(
@@ -264,7 +239,13 @@ def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json:
         _print_job(party.job(job_id).deny(reason, name), as_json=as_json)
 
 
-for _command in (certificates.certificate, certificates.verify, retention.forget, retention.prune):
+for _command in (
+    results.result,
+    certificates.certificate,
+    certificates.verify,
+    retention.forget,
+    retention.prune,
+):
     job.add_command(_command)
 
 COMMANDS: tuple[click.Command, ...] = (job,)
@@ -310,9 +291,9 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
             for role, limits in description["contract"]["limits"].items():
                 out.print(f"limits of {role}: {'open yet' if limits is None else limits_text(limits)}")
         if contract:
-            _print_facts(out, found.facts)
+            print_facts(out, found.facts)
             if found.leakage and not found.facts:
-                _print_leakage(out, description["leakage"], "would learn")
+                print_leakage(out, description["leakage"], "would learn")
         if found.state is State.WAITING_OWN:
             out.print(
                 f"Decide with: duetto job approve {found.id} --digest {found.shown}, or duetto job deny "
@@ -322,73 +303,8 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
     emit(description, human, as_json=as_json)
 
 
-def _print_result(got: Result, *, as_json: bool) -> None:
-    document = {
-        "job_id": got.job_id,
-        "tables": got.tables,
-        "notes": list(got.notes),
-        "details": got.details,
-        "traffic": got.traffic,
-        "leakage": got.leakage,
-        "salt": got.salt,
-    }
-
-    def human(out: Screen) -> None:
-        for name, columns in got.tables.items():
-            rows = list(zip(*columns.values(), strict=True))
-            out.print(table(name, list(columns), rows[:ROWS_SHOWN]))
-            if len(rows) > ROWS_SHOWN:
-                out.print(f"... {len(rows) - ROWS_SHOWN} more rows; --csv DIR writes all.")
-        if not got.tables:
-            out.print("This party gets no result, as the job says.")
-        for note in got.notes:
-            out.print(f"note: {note}")
-        _print_facts(out, got.traffic | {"leakage": got.leakage})
-
-    emit(document, human, as_json=as_json)
-
-
-def _print_facts(out: Screen, facts: dict[str, Any]) -> None:
-    if not facts:
-        return
-    out.print(f"cost: {_cost_text(facts)}; estimated: {_cost_text(facts['estimate'])}")
-    if facts["route"]:
-        out.print(f"route: {facts['route']}")
-    _print_leakage(out, facts["leakage"], "learned")
-
-
-def _cost_text(cost: dict[str, Any]) -> str:
-    return (
-        f"{cost['rounds']} rounds, {cost['sent']} bytes sent, {cost['received']} received, "
-        f"{cost['seconds']:.2f} s"
-    )
-
-
 def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
     for note in preview["notes"]:
         out.print(note)
     if refusal := preview["refusal"]:
         out.print(f"The run would refuse these rows. {refusal['what']} {refusal['hint']}")
-
-
-def _print_leakage(out: Screen, leakage: dict[str, list[str]], verb: str) -> None:
-    said = {who: "; ".join(leakage[who]) or "nothing" for who in ("alice", "bob")}
-    if said["alice"] == said["bob"]:
-        said = {"alice and bob": said["alice"]}
-    for who, what in said.items():
-        out.print(f"{who} {verb}: {what}")
-    out.print(f"public: {'; '.join(leakage['public']) or 'nothing'}")
-
-
-def _write_csv(got: Result, folder: Path) -> list[Path]:
-    paths = [folder / f"{got.job_id}-{name}.csv" for name in file_names(got.tables)]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, columns in zip(paths, got.tables.values(), strict=True):
-            with path.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.writer(stream)
-                writer.writerow(map(harmless, columns))
-                writer.writerows(map(harmless, row) for row in zip(*columns.values(), strict=True))
-    except OSError as problem:
-        raise UsageError(f"{folder} cannot be written: {type(problem).__name__}.", "Name a folder.") from None
-    return paths

@@ -15,16 +15,17 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, Self
+from typing import Any, NoReturn, ParamSpec, Self, cast
 
 import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-from rich.table import Table
 from rich.text import Text
 
+from parties.cli.grid import Grid, laid_out
 from parties.errors import INTERNAL, exit_code
+from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import json_visible, visible
 from smc.errors import DuettoError
 
@@ -33,7 +34,6 @@ P = ParamSpec("P")
 DEBUG_VARIABLE = "DUETTO_DEBUG"
 
 _FILE_WIDTH = 200
-_TITLE_WIDTH = 60
 _HANG = 4
 """Blanks before the further lines of a text that is longer than the terminal is wide."""
 
@@ -61,20 +61,31 @@ class Screen:
     """What people see on stdout. Texts are taken as they are, without markup, and shown as `visible`.
 
     On a terminal a line that is too long goes on further to the right, so that only what duetto says begins
-    at the left edge. Elsewhere lines are never broken, and tables are not cut to the width of a terminal,
-    unless `COLUMNS` says how wide they may be.
+    at the left edge. Elsewhere lines are never broken, and tables are as wide as they need to be, unless
+    `COLUMNS` says how wide they may be.
     """
 
     def __init__(self) -> None:
         self._wraps = sys.stdout.isatty()
         width = None if self._wraps or "COLUMNS" in os.environ else _FILE_WIDTH
+        if not self._speaks_utf8:
+            cast(Any, sys.stdout).reconfigure(errors="backslashreplace")
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, width=width)
 
-    def print(self, *contents: str | Table) -> None:
+    @property
+    def plus_minus(self) -> str:
+        """What stands between a value and the half width of its interval."""
+        return PLUS_MINUS if self._speaks_utf8 else ASCII_PLUS_MINUS
+
+    @property
+    def _speaks_utf8(self) -> bool:
+        return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+    def print(self, *contents: str | Grid) -> None:
         """Print texts, each a line of its own, and tables."""
         for content in contents:
-            if isinstance(content, Table):
-                self._console.print(content)
+            if isinstance(content, Grid):
+                self._console.print(laid_out(content, self._console.width))
             else:
                 self._line(visible(content))
 
@@ -129,32 +140,22 @@ def emit(data: Mapping[str, Any], human: Callable[[Screen], None], *, as_json: b
         human(Screen())
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Grid:
     """A table for people; columns whose cells are all numbers stand to the right.
 
     Args:
         title: shown above; may be empty.
         columns: the heads.
-        rows: as many cells a row as there are heads; None is shown as a dash, a float by six digits.
+        rows: as many cells a row as there are heads; None is shown as a dash, a float by six digits or all
+            before the point.
     """
     cells = [list(row) for row in rows]
-    shown = Table(
-        title=Text(visible(title)) if title else None,
-        title_justify="left",
-        min_width=min(len(title), _TITLE_WIDTH) or None,
+    numeric = (
+        bool(cells) and all(isinstance(row[place], int | float | None) for row in cells)
+        for place in range(len(columns))
     )
-    for place, head in enumerate(columns):
-        numeric = bool(cells) and all(isinstance(row[place], int | float | None) for row in cells)
-        shown.add_column(Text(visible(head)), justify="right" if numeric else "left")
-    for row in cells:
-        shown.add_row(*(Text(_shown(cell)) for cell in row))
-    return shown
-
-
-def _shown(cell: object) -> str:
-    if cell is None:
-        return "-"
-    return f"{cell:.6g}" if isinstance(cell, float) else visible(str(cell))
+    shown = (tuple("-" if cell is None else number_text(cell) for cell in row) for row in cells)
+    return Grid(title, tuple(columns), tuple(shown), tuple(numeric))
 
 
 def talk(*lines: str) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parties.errors import ConfigError, JobError
+from parties.results.frames import columns_of
+from parties.results.tables import ResultTable
 from parties.texts import visible
 
 
@@ -42,8 +44,20 @@ class Result:
         notes = tuple(outcome["notes"])
         return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"])
 
+    def table(self, name: str | None = None) -> ResultTable:
+        """A table with what is known of its columns: intervals, dates, exact numbers.
+
+        Raises:
+            JobError: there is no such table, or no name and not exactly one table.
+        """
+        chosen = self._chosen(name)
+        return ResultTable(chosen, self.tables[chosen], self.details.get("kinds", {}).get(chosen, {}))
+
     def frame(self, name: str | None = None) -> Any:
-        """A table as a pandas DataFrame.
+        """A table as a pandas DataFrame: numbers as floats, dates as dates.
+
+        Where a table of statistics has figures about dates, which are days since 1970-01-01 in `value`,
+        columns `date`, `date_lower_95` and `date_upper_95` have them as dates.
 
         Args:
             name: the table; may be left out if there is only one.
@@ -84,7 +98,7 @@ class Result:
             import pandas as pd
         except ImportError:
             raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
-        return pd.DataFrame(self.tables[name])
+        return pd.DataFrame(columns_of(self.table(name)))
 
     def _repr_html_(self) -> str:
         parts = [_html_table(name, columns) for name, columns in self.tables.items()]

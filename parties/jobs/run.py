@@ -197,14 +197,18 @@ def in_source(outcome: Outcome, local: LocalData) -> Outcome:
 
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain JSON values."""
+    """An outcome as plain JSON values.
+
+    Its details say under `kinds`, by table, of what kind columns are, where that is stated.
+    """
+    kinds = {t.name: dict(t.kinds) for t in outcome.tables if t.kinds}
     return {
         "tables": [
             {"name": t.name, "columns": {name: list(v) for name, v in t.columns.items()}}
             for t in outcome.tables
         ],
         "notes": list(outcome.notes),
-        "details": dict(outcome.details),
+        "details": {**outcome.details, **({"kinds": kinds} if kinds else {})},
     }
 
 

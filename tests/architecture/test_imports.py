@@ -88,6 +88,7 @@ FLOORS = (
     ("parties.ports", "parties.contracts"),
     ("parties.rpc",),
     ("parties.session",),
+    ("parties.results",),
     ("parties.certificates",),
     ("parties.jobs",),
     ("parties.daemon", "parties.client"),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
+
+DATE: Final = "date"
+"""The kind of a result's column that holds dates, as texts such as 1990-12-31."""
+
+NUMBER: Final = "number"
+"""The kind of a result's column whose numbers are exact: integers, or texts such as `12.50` and `2/7`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,10 +20,19 @@ class Table:
     """A result table: columns of equal length, of integers, floats, strings or None.
 
     A column `row` counts, from 1, the local rows that the run got; a daemon turns it into rows of the source.
+    Columns `lower_95` and `upper_95` are the ends of the 95 % interval of the column that stands before them,
+    and `x_lower_95` and `x_upper_95` those of the column `x`. Where a column `unit` says
+    `smc.analyses.studies.columns.DAYS`, the interval and the column before it are about dates.
+
+    Attributes:
+        name: of the table, for people.
+        columns: by name.
+        kinds: `DATE` or `NUMBER` of the columns that their cells alone do not show to be so.
     """
 
     name: str
     columns: Mapping[str, Sequence[Any]]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +48,9 @@ class Outcome:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def date_texts(days: Sequence[int]) -> list[str]:
+    """Days since 1970-01-01 as a column of kind `DATE` has them."""
+    found: list[str] = np.datetime_as_string(np.array(days, dtype="datetime64[D]")).tolist()
+    return found

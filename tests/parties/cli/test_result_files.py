@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parties.cli.jobs import _write_csv
+from parties.cli.results import write_csv
 from parties.client.result import Result
 from parties.client.spreadsheet import file_names
 
@@ -33,7 +33,7 @@ def result(tables: dict[str, dict[str, list[int]]]) -> Result:
 )
 def test_no_table_overwrites_another(names: tuple[str, ...], tmp_path: Path) -> None:
     tables = {name: {"table": [number]} for number, name in enumerate(names)}
-    paths = _write_csv(result(tables), tmp_path / "tables")
+    paths = write_csv(result(tables), tmp_path / "tables")
     assert len({path.name.lower() for path in paths}) == len(names) == len([*(tmp_path / "tables").iterdir()])
     assert [path.read_text().split() for path in paths] == [["table", str(n)] for n in range(len(names))]
     assert all(path.parent == tmp_path / "tables" for path in paths)
@@ -41,7 +41,7 @@ def test_no_table_overwrites_another(names: tuple[str, ...], tmp_path: Path) -> 
 
 def test_columns_that_are_called_alike_in_a_spreadsheet_stay_columns(tmp_path: Path) -> None:
     columns = {"=a": [1], "'=a": [2], "a,b": [3], 'a"b': [4], "a\nb": [5]}
-    (path,) = _write_csv(result({"t": columns}), tmp_path)
+    (path,) = write_csv(result({"t": columns}), tmp_path)
     with path.open(newline="") as file:
         heads, cells = csv.reader(file)
     assert (len(heads), cells) == (5, ["1", "2", "3", "4", "5"])

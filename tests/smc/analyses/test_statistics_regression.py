@@ -63,7 +63,7 @@ def test_twin_and_silent_run_against_numpy(counts, monkeypatch):
         assert table.columns["term"] == ["(intercept)", "x", "z"]
         assert table.columns["coefficient"] == pytest.approx(expected.tolist(), rel=1e-6)
         assert table.columns["standard_error"] == pytest.approx(errors.tolist(), rel=1e-6)
-        assert results(outcome)[NAME]["value"] == pytest.approx(determination, rel=1e-6)
+        assert results(outcome)[NAME]["r_squared"] == pytest.approx(determination, rel=1e-6)
 
 
 def test_intervals_cover_the_exact_coefficients():
@@ -116,7 +116,7 @@ def test_too_few_rows_have_no_fit(count, monkeypatch):
     data = rows(count), rows(0)
     for outcome in (joint(job("1"), *data)[0], job("1").reference(*data, BOTH)[0]):
         assert outcome.tables[1].columns["coefficient"] == [None] * 3
-        assert results(outcome)[NAME]["value"] is None
+        assert results(outcome)[NAME]["r_squared"] is None
 
 
 @pytest.mark.parametrize(

@@ -110,9 +110,9 @@ def noise_of(distribution, count):
 def test_p_values_stand_in_the_table():
     data = columns(group=[0, 3] * 100, age=[20, 80] * 100)
     outcome, _ = joint(parsed(JOB), data, data)
-    assert results(outcome)[NAME]["value"] == pytest.approx(1 / (SIMULATED + 1))
+    assert results(outcome)[NAME]["p_value"] == pytest.approx(1 / (SIMULATED + 1))
     assert any("simulated with the noise" in note for note in outcome.notes)
-    assert results(parsed(JOB).reference(data, data, BOTH)[0])[NAME]["value"] < exp(-100)
+    assert results(parsed(JOB).reference(data, data, BOTH)[0])[NAME]["p_value"] < exp(-100)
 
 
 @pytest.mark.parametrize("budget", ['epsilon = "1"', 'noise = "gaussian"\nrho = "1/10"'])
@@ -121,7 +121,7 @@ def test_both_recipients_get_the_same_p_value(monkeypatch, budget):
     silence(monkeypatch)
     data = columns(group=[0] * 100 + [3] * 100, age=[20] * 55 + [80] * 45 + [20] * 45 + [80] * 55)
     first, second = joint(parsed(JOB.replace('epsilon = "1"', budget)), data, data)
-    assert 0.001 < results(first)[NAME]["value"] < 0.5
+    assert 0.001 < results(first)[NAME]["p_value"] < 0.5
     assert (first.tables, first.notes) == (second.tables, second.notes)
 
 
@@ -141,5 +141,5 @@ def test_no_test_of_an_empty_table(monkeypatch):
     nothing = columns(group=[], age=[])
     twin = parsed(JOB).reference(nothing, nothing, BOTH)[0]
     for outcome in (joint(parsed(JOB), nothing, nothing)[0], twin):
-        assert results(outcome)[NAME]["value"] is None
+        assert results(outcome)[NAME]["p_value"] is None
         assert any("no test" in note for note in outcome.notes)

@@ -177,7 +177,7 @@ def test_both_recipients_get_the_same_simulated_figures(monkeypatch):
     study = job(KINDS["t-test"], KINDS["crosstab"])
     for limits in (NO_LIMITS, Limits(minimum_intersection=5)):
         first, second = joint(study, *tables(200, 300, 150), limits=limits)
-        assert None not in first.tables[0].columns["value"]
+        assert None not in first.tables[0].columns["p_value"]
         assert (first.tables, first.notes) == (second.tables, second.notes)
 
 

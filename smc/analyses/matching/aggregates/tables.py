@@ -10,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, AggregateParameters
+from smc.analyses.records.intervals import Interval
 from smc.analyses.records.numbers import real
-from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.laplace import DiscreteLaplace
 
 _MISS: Final = Fraction(1, 20)
+_NOBODY: Final = (
+    "The intersection is not distinguishable from nobody, as the interval of its size contains 0."
+)
+_MEANS: Final = (
+    "A mean is the noisy sum over the noisy count, within the bounds of its values; its interval follows "
+    "from the 97.5 % intervals of both. There is none where the count may be 0."
+)
 
 
 def results(
@@ -40,23 +48,57 @@ def results(
         details["noise_scales"] = [str(1 / distribution.rate) for distribution in noises]
     if figures is None:
         return Outcome((), ("The results went to the other party only.",), details)
-    widths = [distribution.half_width(_MISS) for distribution in noises] or [0] * len(figures)
+    size = figures[0]
+    if not noises:
+        if parameters.output == SIZE:
+            return Outcome((Table("intersection", {"size": [size]}),), (), details)
+        return Outcome((_exact(parameters, every, figures),), (), details)
+    width = noises[0].half_width(_MISS)
+    notes = (_NOBODY,) if size <= width else ()
     if parameters.output == SIZE:
-        columns: dict[str, list[Any]] = {"size": [figures[0]]}
-        if noises:
-            columns |= {"lower_95": [figures[0] - widths[0]], "upper_95": [figures[0] + widths[0]]}
-        return Outcome((Table("intersection", columns),), (), details)
-    columns = {name: [] for name in ("side", "column", "count", "sum", "mean")}
-    if noises:
-        columns |= {"sum_lower_95": [], "sum_upper_95": []}
-    for value, each, total, width in zip(parameters.values, every, figures[1:], widths[1:], strict=True):
-        mean = Fraction(total, figures[0] * 10**each.scale) if figures[0] > 0 else None
-        row: list[Any] = [value.side.value, value.column, figures[0], real(total, each.scale)]
-        row.append(None if mean is None else float(mean))
-        row += [real(total - width, each.scale), real(total + width, each.scale)]
-        for name, cell in zip(columns, row, strict=False):
-            columns[name].append(cell)
-    return Outcome((Table("intersection", columns),), (), details)
+        columns = {"size": [size], "lower_95": [size - width], "upper_95": [size + width]}
+        return Outcome((Table("intersection", columns),), notes, details)
+    return Outcome((_noisy(parameters, every, figures, noises),), (*notes, _MEANS), details)
+
+
+def _exact(parameters: AggregateParameters, every: Sequence[Declared], figures: Sequence[int]) -> Table:
+    columns: dict[str, list[Any]] = {name: [] for name in ("side", "column", "count", "sum", "mean")}
+    for value, each, total in zip(parameters.values, every, figures[1:], strict=True):
+        mean = float(Fraction(total, figures[0] * 10**each.scale)) if figures[0] > 0 else None
+        row = (value.side.value, value.column, figures[0], real(total, each.scale), mean)
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    return Table("intersection", columns, {"sum": NUMBER})
+
+
+def _noisy(
+    parameters: AggregateParameters,
+    every: Sequence[Declared],
+    figures: Sequence[int],
+    noises: Sequence[DiscreteLaplace],
+) -> Table:
+    """Counts, sums and means, each with its interval.
+
+    A mean lies between the bounds that its values were clamped to. It is None where the count may be 0.
+    """
+    heads = [f"{name}{end}" for name in ("count", "sum", "mean") for end in ("", "_lower_95", "_upper_95")]
+    columns: dict[str, list[Any]] = {name: [] for name in ("side", "column", *heads)}
+    size, half = figures[0], noises[0].half_width(_MISS)
+    rows = Interval.around(size, noises[0].half_width(_MISS / 2))
+    for value, each, total, noise in zip(parameters.values, every, figures[1:], noises[1:], strict=True):
+        width = noise.half_width(_MISS)
+        bounds = (Fraction(each.lower), Fraction(each.upper))
+        mean, ends = None, Interval(*bounds)
+        if rows.lower > 0:
+            ends = (Interval.around(total, noise.half_width(_MISS / 2)) / rows).within(*bounds)
+            mean = float(min(max(Fraction(total, size), bounds[0]), bounds[1]) / 10**each.scale)
+        counts = (size, size - half, size + half)
+        sums = (real(end, each.scale) for end in (total, total - width, total + width))
+        means = (mean, *(float(end / 10**each.scale) for end in (ends.lower, ends.upper)))
+        row = (value.side.value, value.column, *counts, *sums, *means)
+        for cells, cell in zip(columns.values(), row, strict=True):
+            cells.append(cell)
+    return Table("intersection", columns, dict.fromkeys(("sum", "sum_lower_95", "sum_upper_95"), NUMBER))
 
 
 def share_outcome(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from smc.analyses.records.key_parameters import KeyParameters
 from smc.analyses.records.keys import DISTINCT, MULTISET
 from smc.analyses.studies.columns import Data
-from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.outcome import DATE, Outcome, Table, date_texts
 
 ROUTE: Final = "private set intersection: batched oblivious pseudorandom functions, cuckoo hashing"
 
@@ -30,8 +30,9 @@ def matches(parameters: KeyParameters, data: Data, found: NDArray[np.int64] | No
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows]}
     for name in parameters.columns:
         columns[name] = _cells(data, name, rows)
+    kinds = {name: DATE for name in parameters.columns if data[name].schema.is_date}
     size = Table("intersection", {"size": [len(rows)]})
-    return Outcome((Table("matches", columns), size), _notes(parameters, len(rows)), details)
+    return Outcome((Table("matches", columns, kinds), size), _notes(parameters, len(rows)), details)
 
 
 def _cells(data: Data, name: str, rows: list[int]) -> list[Any]:
@@ -41,7 +42,8 @@ def _cells(data: Data, name: str, rows: list[int]) -> list[Any]:
     values = column.integers
     if column.schema.kind == "category":
         return [column.schema.categories[values[row]] for row in rows]
-    return [values[row] for row in rows]
+    found = [values[row] for row in rows]
+    return date_texts(found) if column.schema.is_date else found
 
 
 def _notes(parameters: KeyParameters, size: int) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from smc.analyses.matching.tolerant.parameters import LARGEST, TolerantParameter
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.records.normalization import normalized
 from smc.analyses.studies.columns import Data
-from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.outcome import DATE, Outcome, Table
 from smc.forms import Role
 
 KEPT: Final = ("The matches went to the other party only.",)
@@ -56,7 +56,8 @@ def pairs_table(
     for name in parameters.show:
         texts = normalized(data[name], (), f"The column {name!r}")
         columns[name] = [texts[row] for row in rows]
-    return Outcome((Table("pairs", columns),), notes, details_of(parameters, counts))
+    kinds = {name: DATE for name in parameters.show if data[name].schema.is_date}
+    return Outcome((Table("pairs", columns, kinds),), notes, details_of(parameters, counts))
 
 
 def notes_of(parameters: TolerantParameters, records: Records) -> tuple[str, ...]:

@@ -221,11 +221,11 @@ class Tables:
         value, notes = None, table.notes
         if self.query.test and not table.withheld:
             value = exact_test(table.counts.astype(np.float64))
-            notes += (f"{self.query.name}: the value is the p-value of a chi-square test of independence.",)
+            notes += (f"{self.query.name}: the p-value is of a chi-square test of independence.",)
         elif self.query.test:
             notes += (f"{self.query.name}: no test, as cells are withheld.",)
         columns = {**labels, "count": entries, "lower_95": list(entries), "upper_95": list(entries)}
-        return Result(value, table=columns, notes=notes)
+        return Result(p_value=value, table=columns, notes=notes)
 
 
 def tables_of(parameters: StatisticsParameters, schemas: Mapping[str, Schema]) -> list[Tables]:

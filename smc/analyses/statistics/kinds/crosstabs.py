@@ -113,9 +113,9 @@ class CrossTable(Cells):
             if distributions
             else "from the chi-square distribution"
         )
-        note = f"{self.query.name}: the value is the p-value of a chi-square test of independence, {how}."
+        note = f"{self.query.name}: the p-value is of a chi-square test of independence, {how}."
         if value is None:
             note = (
                 f"{self.query.name}: no test, as fewer than two rows or columns of the table hold anything."
             )
-        return Result(value, table=counts.table, notes=(note,))
+        return Result(p_value=value, table=counts.table, notes=(note,))

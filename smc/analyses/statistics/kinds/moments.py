@@ -16,8 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from smc.analyses.records.intervals import Interval
 from smc.analyses.records.numbers import real
-from smc.analyses.statistics.kinds.intervals import Interval
 from smc.analyses.statistics.kinds.statistic import MISS, Part, Result, Statistic
 from smc.analyses.statistics.queries.rows import Ints, LocalRows
 from smc.analyses.studies.columns import Schema

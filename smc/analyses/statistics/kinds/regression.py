@@ -46,7 +46,7 @@ class Regression(ClampedProducts):
 
     @property
     def unit(self) -> str:
-        """Of the common table's value, the coefficient of determination: none."""
+        """None: the common table has no value of it."""
         return ""
 
     def result(
@@ -81,7 +81,8 @@ class Regression(ClampedProducts):
         coefficients = back @ fit.coefficients + shift
         widths = _TWO_SIDED_95 * np.sqrt(((back @ fit.slopes) ** 2) @ system.variances)
         errors = fit.errors(back)
-        return Result(fit.determination, table=self._table(coefficients, widths, errors), notes=tuple(notes))
+        table = self._table(coefficients, widths, errors)
+        return Result(table=table, notes=tuple(notes), r_squared=fit.determination)
 
     def _units(self) -> tuple[Floats, Floats]:
         """From coefficients of scaled columns to real ones: a matrix and what is added."""

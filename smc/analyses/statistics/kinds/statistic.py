@@ -64,6 +64,8 @@ class Result:
         table: columns of a table of its own, for statistics of several numbers.
         notes: remarks for people.
         rows: the exact number of rows behind it, where that was opened too.
+        p_value: of the test that the statistic is, or makes beside its figures.
+        r_squared: the coefficient of determination of a fit.
     """
 
     value: int | float | str | None = None
@@ -72,6 +74,8 @@ class Result:
     table: Mapping[str, Sequence[Any]] | None = None
     notes: tuple[str, ...] = ()
     rows: int | None = None
+    p_value: float | None = None
+    r_squared: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ class TTest(Clamped):
             (difference + width) / unit,
             {"quantity": list(described), "value": list(described.values())},
             notes,
+            p_value=p_value,
         )
 
     def _nothing(self, reason: str) -> Result:

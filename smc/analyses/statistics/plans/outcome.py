@@ -13,12 +13,14 @@ from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA, Planned
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.studies.loss import Loss
-from smc.analyses.studies.outcome import Outcome, Table
+from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 
 Reported = tuple[Query, Statistic, str | None, Result]
 """A query, its statistic, the group, and the result."""
 
 EXACT_DETAILS: Final[Mapping[str, Any]] = {"guarantee": "none: exact values"}
+
+_EXACT: Final = ("value", "lower_95", "upper_95", "epsilon", "rho")
 
 _CLAMPED: Final = frozenset(
     {"sum", "mean", "variance", "deviation", "covariance", "correlation", "regression", "quantile", "median"}
@@ -64,7 +66,12 @@ def received(
         headings.remove("group")
     if not parameters.is_exact:
         headings.remove("rows")
-    results = Table("results", {heading: [row[heading] for row in rows] for heading in headings})
+    if not any(query.kind == "t-test" or query.test for query in parameters.queries):
+        headings.remove("p_value")
+    if not any(query.kind == "regression" for query in parameters.queries):
+        headings.remove("r_squared")
+    columns = {heading: [row[heading] for row in rows] for heading in headings}
+    results = Table("results", columns, {name: NUMBER for name in _EXACT if name in columns})
     extra = [
         Table(query.name if group is None else f"{query.name}: {group}", result.table)
         for query, _, group, result in reported
@@ -74,6 +81,7 @@ def received(
         [
             *_notes(parameters, noisy=noisy),
             *(note for *_, result in reported for note in result.notes),
+            *_nobody(reported),
         ]
     )
     return Outcome((results, *extra), tuple(notes), details)
@@ -93,10 +101,21 @@ def _row(
         "value": result.value,
         "lower_95": result.lower,
         "upper_95": result.upper,
+        "p_value": result.p_value,
+        "r_squared": result.r_squared,
         loss: spent if noisy else None,
         "noise_scale": float(statistic.noise_scale) if noisy else 0.0,
         "unit": statistic.unit,
     }
+
+
+def _nobody(reported: Sequence[Reported]) -> Iterable[str]:
+    """Of counts that noise alone could have made."""
+    for query, _, group, result in reported:
+        lower, upper = result.lower, result.upper
+        if query.kind == "count" and isinstance(lower, int) and lower != upper and lower <= 0:
+            name = query.name if group is None else f"{query.name}, {group}"
+            yield f"{name}: not distinguishable from nobody, as the interval contains 0."
 
 
 def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.aggregates.parameters import (
     MAX_DELTA,
+    distributions,
     sensitivity,
 )
+from smc.analyses.matching.aggregates.tables import results
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError
+from smc.protocols.exchange.bounds import Declared
 from smc.secret.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (
     AGE,
@@ -109,3 +112,48 @@ def test_one_row_changes_figures_by_no_more_than_the_sensitivity(alice, bob, pla
     for count, total in found:
         assert abs(count - found[0][0]) <= 1
         assert abs(total - found[0][1]) <= reach
+
+
+EVERY = [Declared(-10_000, 10_000, 2), Declared(0, 100_000, 0), Declared(0, 120, 1)]
+MISS = Fraction(1, 20)
+
+
+def noisy(figures):
+    """The outcome of opened figures, and the noise that they had."""
+    parameters = parsed(NOISY).parameters
+    noises = distributions(parameters, tuple(Bounds(each.lower, each.upper) for each in EVERY))
+    return results(parameters, EVERY, figures, noises), noises
+
+
+@given(st.integers(1, 5000), st.lists(st.fractions(0, 1), min_size=3, max_size=3), st.data())
+def test_intervals_hold_the_exact_figures_wherever_their_noise_does(count, parts, data):
+    totals = [
+        count * each.lower + int(count * (each.upper - each.lower) * p)
+        for each, p in zip(EVERY, parts, strict=True)
+    ]
+    _, noises = noisy([count, *totals])
+    drawn = [data.draw(st.integers(-one.half_width(MISS / 2), one.half_width(MISS / 2))) for one in noises]
+    outcome, _ = noisy([exact + noise for exact, noise in zip([count, *totals], drawn, strict=True)])
+    found = outcome.tables[0].columns
+    for place, (each, total) in enumerate(zip(EVERY, totals, strict=True)):
+        exact = Fraction(total, count) / 10**each.scale
+        low, value, up = (found[f"mean{end}"][place] for end in ("_lower_95", "", "_upper_95"))
+        assert low - 1e-9 <= exact <= up + 1e-9
+        assert value is None or low <= value <= up
+        width = noises[0].half_width(MISS)
+        assert (found["count_lower_95"][place] <= count) == (drawn[0] <= width)
+        assert (found["count_upper_95"][place] >= count) == (drawn[0] >= -width)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_somebody"), [(-4, False), (0, False), (6, False), (7, True), (400, True)]
+)
+def test_an_intersection_that_noise_alone_could_make_is_called_so(size, is_somebody):
+    outcome, noises = noisy([size, -18_000, 12, 30])
+    assert noises[0].half_width(MISS) == 6
+    assert any("not distinguishable from nobody" in note for note in outcome.notes) is not is_somebody
+    found = outcome.tables[0].columns
+    if not is_somebody:
+        assert found["mean"] == [None] * 3
+        assert found["mean_lower_95"] == [each.lower / 10**each.scale for each in EVERY]
+        assert found["mean_upper_95"] == [each.upper / 10**each.scale for each in EVERY]

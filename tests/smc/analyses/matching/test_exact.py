@@ -5,14 +5,16 @@ from __future__ import annotations
 import tomllib
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.matching.analysis import MATCHING
-from smc.analyses.studies.columns import Column, Schema
+from smc.analyses.studies.columns import DAYS, Column, Schema
 from smc.analyses.studies.loss import Loss
+from smc.analyses.studies.outcome import DATE
 from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.errors import DisclosureRefused, DomainError, UsageError
@@ -256,3 +258,13 @@ def test_key_columns_have_texts():
     parsed().check(good, {"id": NUMBER})
     with pytest.raises(UsageError, match="bob's column id is of kind decimal"):
         parsed().check(good, {"id": Schema("decimal", 2, 0, 10)})
+
+
+def test_keys_that_are_dates_come_back_as_dates():
+    schema = Schema("integer", lower=-20_000, upper=20_000, unit=DAYS)
+    data = {"born": Column(np.array([12382, -10907, 0], dtype=np.int64), schema)}
+    study = MATCHING.parse({"method": "exact", "keys": ["born"]})
+    first, second = study.reference(data, data, frozenset(Role))
+    for outcome in (first, second):
+        assert sorted(outcome.tables[0].columns["born"]) == ["1940-02-21", "1970-01-01", "2003-11-26"]
+        assert outcome.tables[0].kinds == {"born": DATE}

@@ -1,0 +1,98 @@
+"""Tables on a screen: numbers whole at any width, texts broken where there is no room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from parties.texts import visible
+
+_TITLE_WIDTH: Final = 60
+
+_WORD_WIDTH: Final = 16
+"""Characters of a text that stay together in a narrow table: enough for the name of a job."""
+
+_BORDERS: Final = 3
+"""Characters around each cell of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table for people, laid out for the screen on which it is printed.
+
+    Attributes:
+        title: shown above; may be empty.
+        heads: of the columns.
+        rows: as many cells a row as there are heads.
+        numeric: of each column, whether it holds numbers.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[bool, ...]
+
+
+def laid_out(grid: Grid, width: int) -> Table:
+    """A table that fits into `width` characters.
+
+    Numbers are never broken or shortened. Texts are broken where there is no room, and where the numbers
+    alone are wider than the screen, each row becomes a list of names and cells.
+    """
+    heads = [visible(head) for head in grid.heads]
+    rows = [[visible(cell) for cell in row] for row in grid.rows]
+    columns = [[row[place] for row in rows] for place in range(len(heads))]
+    room = width - _BORDERS * len(heads) - 1
+    full = [max(map(cell_len, [head, *cells])) for head, cells in zip(heads, columns, strict=True)]
+    least = [
+        _least(head, cells, is_number=is_number)
+        for head, cells, is_number in zip(heads, columns, grid.numeric, strict=True)
+    ]
+    title = Text(visible(grid.title)) if grid.title else None
+    if sum(least) > room:
+        return _as_lists(title, heads, rows)
+    title_width = min(cell_len(grid.title), _TITLE_WIDTH, width)
+    shown = Table(title=title, title_justify="left", min_width=title_width or None)
+    for head, is_number, wide in zip(heads, grid.numeric, _widths(full, least, room), strict=True):
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        shown.add_column(Text(head), justify=justify, width=wide, overflow="fold")
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    return shown
+
+
+def _least(head: str, cells: Sequence[str], *, is_number: bool) -> int:
+    """The least width of a column: of numbers that of the longest, of texts that of a long word."""
+    words = [word for text in ([head] if is_number else [head, *cells]) for word in text.split()]
+    longest = max(map(cell_len, words), default=1)
+    if is_number:
+        return max([longest, *map(cell_len, cells)])
+    return max(1, min(longest, _WORD_WIDTH))
+
+
+def _widths(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Widths between the least and the full ones, the widest columns narrowed first."""
+    found = list(full)
+    while sum(found) > room:
+        widest = max(
+            (place for place in range(len(found)) if found[place] > least[place]), key=found.__getitem__
+        )
+        found[widest] -= 1
+    return found
+
+
+def _as_lists(title: Text | None, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Each row as a list of names and cells."""
+    shown = Table(title=title, title_justify="left", show_header=False)
+    shown.add_column(overflow="fold")
+    shown.add_column(overflow="fold")
+    for row in rows:
+        for head, cell in zip(heads, row, strict=True):
+            shown.add_row(Text(head), Text(cell))
+        shown.add_section()
+    return shown

@@ -1,0 +1,1 @@
+"""What results look like: tables, figures and pages, for command line, notebooks and reports alike."""

@@ -1,0 +1,160 @@
+"""Result tables as people read them: values with their intervals in one column, dates as dates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimated, number, number_text
+from smc.analyses.studies.columns import DAYS
+from smc.analyses.studies.outcome import DATE, NUMBER
+
+LOWER: Final = "lower_95"
+UPPER: Final = "upper_95"
+UNIT: Final = "unit"
+VALUE: Final = "value"
+
+_DETAILS: Final = frozenset({"kind", "epsilon", "rho", "noise_scale"})
+"""Columns that people see only if they ask for details."""
+
+_HEADS: Final[Mapping[str, str]] = {"p_value": "p", "r_squared": "R2"}
+_DATES: Final = "date"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTable:
+    """A table of a result.
+
+    Attributes:
+        name: of the table.
+        columns: by name, of equal length.
+        kinds: `DATE` or `NUMBER` of columns whose cells alone do not show it.
+    """
+
+    name: str
+    columns: Mapping[str, Sequence[Any]]
+    kinds: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def intervals(self) -> dict[str, tuple[str, str]]:
+        """The columns of the ends of the interval of a column, by that column's name."""
+        names, found = list(self.columns), {}
+        for place, name in enumerate(names):
+            if f"{name}_{LOWER}" in self.columns and f"{name}_{UPPER}" in self.columns:
+                found[name] = (f"{name}_{LOWER}", f"{name}_{UPPER}")
+            elif names[place + 1 : place + 3] == [LOWER, UPPER]:
+                found[name] = (LOWER, UPPER)
+        return found
+
+    def is_numeric(self, name: str) -> bool:
+        """Whether a column holds numbers, or nothing but missing cells in a column of numbers."""
+        if self.kinds.get(name) == NUMBER:
+            return True
+        cells = [cell for cell in self.columns[name] if cell is not None]
+        return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
+
+    def is_date(self, name: str, row: int) -> bool:
+        """Whether a cell of numbers stands for a date: its row's unit says so."""
+        if UNIT not in self.columns or self.columns[UNIT][row] != DAYS:
+            return False
+        return name == VALUE or name in self.intervals.get(VALUE, ())
+
+    def figure(self, name: str, row: int) -> Estimated | None:
+        """The figure of a column with its interval, if it has one; None if it is not a number."""
+        ends = self.intervals.get(name)
+        cells = [self.columns[end][row] for end in ends] if ends else [None, None]
+        return estimated(self.columns[name][row], *cells, is_date=self.is_date(name, row))
+
+    def values(self, name: str) -> list[Any]:
+        """The cells of a column as they are computed with: numbers that stand as texts become floats."""
+        cells = list(self.columns[name])
+        if self.kinds.get(name) != NUMBER:
+            return cells
+        found = [number(cell) if isinstance(cell, str) else None for cell in cells]
+        return [cell if one is None else float(one) for cell, one in zip(cells, found, strict=True)]
+
+    def written(self, name: str, most: int | None = None) -> list[Any]:
+        """The cells of a column as a file has them: as they stand, and dates as dates."""
+        cells = list(self.columns[name][:most])
+        return [
+            date_text(cell) if isinstance(cell, int | float) and self.is_date(name, row) else cell
+            for row, cell in enumerate(cells)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column as it is shown.
+
+    Attributes:
+        text: its head.
+        is_number: whether it holds numbers, which stand to the right and are never broken.
+    """
+
+    text: str
+    is_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table as it is shown.
+
+    Attributes:
+        name: of the table.
+        heads: its columns.
+        rows: the cells of the first rows.
+        left: how many more rows there are.
+    """
+
+    name: str
+    heads: tuple[Heading, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int
+
+
+def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: str = PLUS_MINUS) -> Shown:
+    """A table for people.
+
+    Args:
+        table: of a result.
+        most: rows at most.
+        details: whether kind, loss, noise scale and the ends of intervals have columns of their own.
+        plus_minus: what stands between a value and the half width of its interval.
+    """
+    ends = {end for pair in table.intervals.values() for end in pair}
+    hidden = frozenset() if details else {*ends, *(_DETAILS & table.columns.keys())}
+    heads, columns = [], []
+    for name in table.columns:
+        if name in hidden:
+            continue
+        is_number = table.is_numeric(name) and table.kinds.get(name) != DATE
+        heads.append(Heading(_HEADS.get(name, name) if not details else name, is_number))
+        columns.append(_cells(table, name, min(most, table.rows), plus_minus))
+    rows = tuple(zip(*columns, strict=True))
+    return Shown(table.name, tuple(heads), rows, table.rows - len(rows))
+
+
+def _cells(table: ResultTable, name: str, most: int, plus_minus: str) -> list[str]:
+    if name in table.intervals:
+        figures = (table.figure(name, row) for row in range(most))
+        return [_figure(*both, plus_minus) for both in zip(figures, table.columns[name], strict=False)]
+    if name == UNIT:
+        return [_DATES if cell == DAYS else _text(cell) for cell in table.columns[name][:most]]
+    return [_text(cell) for cell in table.written(name, most)]
+
+
+def _figure(figure: Estimated | None, cell: Any, plus_minus: str) -> str:
+    """What has no interval stands as it is."""
+    if figure is None or (figure.half_width is None and not figure.is_date):
+        return _text(cell)
+    return figure.text(plus_minus)
+
+
+def _text(cell: Any) -> str:
+    return "-" if cell is None else number_text(cell)

@@ -1,0 +1,89 @@
+"""Result tables for people, files and data frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from parties.client.result import Result
+from parties.results.frames import columns_of
+from parties.results.tables import ResultTable, shown
+from smc.analyses.studies.columns import DAYS
+from smc.analyses.studies.outcome import DATE, NUMBER
+
+KINDS = dict.fromkeys(("value", "lower_95", "upper_95", "epsilon"), NUMBER)
+STATISTICS = ResultTable(
+    "results",
+    {
+        "query": ["patients", "weight", "born", "association", "fit"],
+        "kind": ["count", "median", "mean", "crosstab", "regression"],
+        "value": [5461, "73.0", 5000.3, None, None],
+        "lower_95": [5452, "71.5", 4990.3, None, None],
+        "upper_95": [5470, "76.0", 5010.3, None, None],
+        "p_value": [None, None, None, 0.0001, None],
+        "r_squared": [None, None, None, None, 0.75],
+        "epsilon": ["2/7"] * 5,
+        "noise_scale": [3.0, 7.0, 360.0, 3.0, 9.0],
+        "unit": ["rows", "kg", DAYS, "", ""],
+    },
+    KINDS,
+)
+SUMS = ResultTable(
+    "intersection",
+    {
+        "side": ["alice"],
+        "count": [6],
+        "count_lower_95": [-3],
+        "count_upper_95": [15],
+        "sum": ["12.50"],
+        "sum_lower_95": ["2.50"],
+        "sum_upper_95": ["22.50"],
+    },
+    {"sum": NUMBER, "sum_lower_95": NUMBER, "sum_upper_95": NUMBER},
+)
+MATCHES = ResultTable("matches", {"row": [1, 2], "born": ["1990-12-31", "1601-01-01"]}, {"born": DATE})
+
+
+def test_a_value_and_its_interval_are_one_column():
+    one = shown(STATISTICS, most=40)
+    assert [head.text for head in one.heads] == ["query", "value", "p", "R2", "unit"]
+    assert [head.is_number for head in one.heads] == [False, True, True, True, False]
+    assert [row[1] for row in one.rows] == ["5461 ± 9", "73.0 [71.5, 76.0]", "1983-09-10 ± 10 days", "-", "-"]
+    assert (one.rows[3][2], one.rows[4][3], one.rows[2][4]) == ("0.0001", "0.75", "date")
+    sums = shown(SUMS, most=40, plus_minus="+-")
+    assert (sums.rows, sums.left) == ((("alice", "6 +- 9", "12 +- 10"),), 0)
+
+
+def test_details_show_all_columns():
+    one = shown(STATISTICS, most=2, details=True)
+    assert [head.text for head in one.heads] == list(STATISTICS.columns)
+    assert one.rows[1][2:5] == ("73.0 [71.5, 76.0]", "71.5", "76.0")
+    assert one.rows[0][7] == "2/7"
+    assert one.left == 3
+
+
+def test_files_have_dates_as_dates_and_all_else_as_it_is():
+    assert STATISTICS.written("value") == [5461, "73.0", "1983-09-10", None, None]
+    assert STATISTICS.written("upper_95")[2] == "1983-09-20"
+    assert MATCHES.written("born") == ["1990-12-31", "1601-01-01"]
+
+
+def test_frames_have_floats_and_dates():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(columns_of(STATISTICS))
+    for name in ("value", "lower_95", "upper_95", "p_value", "epsilon"):
+        assert frame[name].dtype == np.float64
+    assert frame["value"].mean() == pytest.approx((5461 + 73 + 5000.3) / 3)
+    assert frame["epsilon"][0] == pytest.approx(2 / 7)
+    assert str(frame["date"][2].date()) == "1983-09-10"
+    assert frame["date"].isna().tolist() == [True, True, False, True, True]
+    matches = pd.DataFrame(columns_of(MATCHES))
+    assert [str(one.date()) for one in matches["born"]] == ["1990-12-31", "1601-01-01"]
+    assert matches["born"].dt.year.tolist() == [1990, 1601]
+
+
+def test_a_result_knows_the_kinds_of_its_columns_and_old_ones_none():
+    tables = {"matches": {"born": ["1990-12-31"], "row": [1]}}
+    new = Result("1", tables, (), {"kinds": {"matches": {"born": DATE}}}, {}, {})
+    assert new.table().kinds == {"born": DATE}
+    assert Result("1", tables, (), {}, {}, {}).table("matches").kinds == {}
