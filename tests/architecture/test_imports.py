@@ -347,8 +347,11 @@ def test_a_call_of_eval_is_found() -> None:
     assert not list(banned_calls("smc.values", ast.parse("re.compile(text)"), BANNED_CALLS))
 
 
-def test_only_one_room_draws_on_the_terminal() -> None:
-    """What rich prints, it prints as it is; `parties.cli.output` escapes texts before."""
+DRAWS = ("parties.cli.output", "parties.cli.grid", "parties.client.progress")
+
+
+def test_few_rooms_draw_on_the_terminal() -> None:
+    """What rich prints, it prints as it is; these escape texts before."""
     wrong = [
         f"{m.name}:{line} imports {target}"
         for m in modules("parties")
