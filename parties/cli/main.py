@@ -42,6 +42,7 @@ ENTRIES: Final = {
     "policy": Entry("parties.cli.policy", "What this party allows."),
     "job": Entry("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
     "ledger": Entry("parties.cli.ledger", "What was spent, released, run and decided."),
+    "dashboard": Entry("parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."),
     "pool": Entry("parties.cli.pools", "What jobs `preparation` have prepared for later comparisons."),
     "types": Entry(
         "parties.cli.types",

@@ -1,0 +1,143 @@
+"""The dashboard as a web application: routes, errors, and the guard before all of them."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from parties.dashboard.access import Access
+from parties.dashboard.desk import Desk, Page, moved, render
+from parties.dashboard.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
+from parties.dashboard.pages import (
+    budget,
+    data,
+    decide,
+    job,
+    jobs,
+    learned,
+    new,
+    peers,
+    policy,
+    releases,
+    today,
+)
+from parties.errors import DaemonUnavailable
+from smc.errors import DuettoError
+
+_LOG = logging.getLogger("duetto.dashboard")
+
+SHOWS: Final[tuple[tuple[str, Page], ...]] = (
+    ("/", today.page),
+    (f"{LIVE}today", today.part),
+    ("/decide", decide.page),
+    ("/decide/{job_id}", decide.one),
+    ("/jobs", jobs.page),
+    ("/jobs/{job_id}", job.page),
+    ("/jobs/{job_id}/certificate.json", job.certificate),
+    ("/jobs/{job_id}/{table:int}.csv", job.table),
+    (f"{LIVE}jobs/{{job_id}}", job.part),
+    ("/new", new.page),
+    ("/budget", budget.page),
+    ("/learned", learned.page),
+    ("/learned.csv", learned.export),
+    ("/data", data.page),
+    ("/policy", policy.page),
+    ("/peers", peers.page),
+    ("/releases", releases.page),
+    ("/releases/{name}/report.html", releases.report),
+)
+"""What answers GET."""
+
+ASKS: Final[tuple[tuple[str, Page], ...]] = (
+    ("/new/check", new.check),
+    ("/policy/try", policy.attempt),
+    ("/data/check", data.check),
+    ("/peers/check", peers.check),
+)
+"""Forms that change nothing, and so are allowed where people only look."""
+
+ACTS: Final[tuple[tuple[str, Page], ...]] = (
+    ("/decide/{job_id}", decide.decision),
+    ("/jobs/{job_id}/cancel", job.cancel),
+    ("/jobs/{job_id}/forget", job.forget),
+    ("/new/submit", new.submit),
+)
+"""Forms that do something."""
+
+
+def make_app(desk: Desk, access: Access, cookie: str) -> Starlette:
+    """The application.
+
+    Args:
+        desk: the party, and what may be done.
+        access: links and sessions.
+        cookie: the name of the cookie, another one for each dashboard of a machine.
+    """
+    rules = Rules(cookie, desk.decides, frozenset((LEAVE, *(path for path, _ in ASKS))))
+
+    def enter(request: Request) -> Response:
+        session = access.enter(request.query_params.get("token", ""))
+        if session is None:
+            return PlainTextResponse(f"This link was used before or is too old. {NEW_LINK}\n", 401)
+        response = moved("/")
+        sign_in(response, rules, session)
+        return response
+
+    def leave(request: Request) -> Response:
+        access.leave(request.state.session)
+        return PlainTextResponse(f"You have left the dashboard. {NEW_LINK}\n")
+
+    return Starlette(
+        routes=[
+            Mount(STATIC.rstrip("/"), StaticFiles(packages=[("parties.dashboard", "static")])),
+            Route(ENTRY, enter, methods=["GET"]),
+            Route(LEAVE, leave, methods=["POST"]),
+            *(Route(path, _answering(desk, page), methods=["GET"]) for path, page in SHOWS),
+            *(Route(path, _answering(desk, page), methods=["POST"]) for path, page in (*ASKS, *ACTS)),
+        ],
+        middleware=[Middleware(Guard, access=access, rules=rules)],
+        exception_handlers={404: _lost, 405: _lost},
+    )
+
+
+def _answering(desk: Desk, page: Page) -> Callable[[Request], Response]:
+    """A page as the web framework calls it; errors become pages, too."""
+
+    @functools.wraps(page)
+    def answer(request: Request) -> Response:
+        try:
+            return page(desk, request)
+        except HTTPException:
+            raise
+        except DuettoError as error:
+            return render(desk, request, "error.html", code=_status(error), what=error.what, hint=error.hint)
+        except Exception as problem:
+            _LOG.exception("A page of the dashboard failed by a defect of the program.")
+            what = f"The dashboard has a defect ({type(problem).__name__})."
+            return render(
+                desk, request, "error.html", code=500, what=what, hint="Its terminal has the trace."
+            )
+
+    return answer
+
+
+def _status(error: DuettoError) -> int:
+    """The status of HTTP for an error, for programs; people read its text."""
+    if isinstance(error, DaemonUnavailable):
+        return 503
+    return 404 if error.stable_code == "unknown-job" else 409
+
+
+def _lost(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return PlainTextResponse("There is no such page in this dashboard. Go back, or open /.\n", status)

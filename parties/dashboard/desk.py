@@ -1,0 +1,136 @@
+"""What every page of a dashboard works with: the party, what may be done, and how a page is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from parties.client import Party
+from parties.config import Config, load
+from parties.dashboard import words
+from parties.texts import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A dashboard's own party.
+
+    Attributes:
+        party: the running daemon, over its control socket.
+        config_path: the configuration; read anew for every page, since peers may be paired meanwhile.
+        decides: whether people may act here, or only look.
+        releases: the folder in which the reports of the anonymizer lie; None if none was named.
+    """
+
+    party: Party
+    config_path: Path
+    decides: bool
+    releases: Path | None = None
+
+    @property
+    def config(self) -> Config:
+        """The configuration as it stands.
+
+        Raises:
+            ConfigError: it is wrong.
+        """
+        return load(self.config_path)
+
+
+Page = Callable[[Desk, Request], Response]
+"""What answers a request; called in a thread of its own, since it may wait for the daemon."""
+
+PAGES: Final = (
+    ("/", "Today"),
+    ("/decide", "Decide"),
+    ("/jobs", "Jobs"),
+    ("/new", "New job"),
+    ("/budget", "Budget"),
+    ("/learned", "Learned"),
+    ("/data", "Data"),
+    ("/policy", "Policy"),
+    ("/peers", "Peers"),
+    ("/releases", "Releases"),
+)
+"""Paths and names in the order in which every page lists them."""
+
+
+def _shown(value: object) -> object:
+    """Every text of a page but markup of its own: what is not printable or hidden is escaped."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _lines(text: str) -> Markup:
+    """A text of several lines, such as a job file."""
+    return Markup("\n").join(visible(line.expandtabs()) for line in text.split("\n"))
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("parties.dashboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "lines": _lines,
+        "age": words.age,
+        "when": words.when,
+        "cell": words.cell,
+        "bytes": words.byte_count,
+        "seconds": words.duration,
+        "state": words.state,
+    }
+    made.globals["parts"] = made.get_template("parts.html").module
+    return made
+
+
+_ENVIRONMENT: Final = _environment()
+_FORM_KEY: Final = Markup('<input type="hidden" name="form_key" value="{}">')
+
+
+def render(desk: Desk, request: Request, template: str, *, code: int = 200, **context: Any) -> HTMLResponse:
+    """A page.
+
+    Args:
+        desk: the dashboard.
+        request: what it answers; its session's key goes into every form.
+        template: the file in `templates`.
+        code: the status of HTTP.
+        context: what the template shows.
+    """
+    path = request.url.path
+    text = _ENVIRONMENT.get_template(template).render(
+        party=desk.party.name,
+        decides=desk.decides,
+        pages=PAGES,
+        here=max((one for one, _ in PAGES if path == one or path.startswith(one.rstrip("/") + "/")), key=len),
+        key=_FORM_KEY.format(request.state.session.form_key),
+        **context,
+    )
+    return HTMLResponse(text, code)
+
+
+def moved(path: str) -> Response:
+    """After an action: look at `path`."""
+    return RedirectResponse(path, 303)
+
+
+def form(request: Request) -> dict[str, str]:
+    """The fields of a form, the last value of each."""
+    return {name: values[-1] for name, values in fields(request).items()}
+
+
+def fields(request: Request) -> dict[str, list[str]]:
+    """The fields of a form with all values, which the guard has read."""
+    found: dict[str, list[str]] = request.state.form
+    return found

@@ -1,0 +1,182 @@
+"""What stands before every page: the right host, a session, and for each action a form of that session.
+
+Browsers let any page on the web send requests to this machine. So a request is refused unless it names a
+host of this machine (against DNS rebinding), carries the cookie of a session, and, where it does something,
+comes from a page of this dashboard (`Origin`) with the key of its session. A page that is added later is
+behind all of this without doing anything for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Final
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from parties.dashboard.access import Access, Session, same_form
+
+ENTRY: Final = "/enter"
+"""Where links lead; needs no session."""
+
+LEAVE: Final = "/leave"
+STATIC: Final = "/static/"
+LIVE: Final = "/live/"
+"""Parts of pages that refresh themselves; asking for them does not keep a session alive."""
+
+MAX_FORM_BYTES: Final = 1 << 18
+_MAX_FIELDS: Final = 2_000
+_FORM: Final = "application/x-www-form-urlencoded"
+_HOSTS: Final = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?")
+
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Not `no-referrer`: with that, browsers send `Origin: null` with the dashboard's own forms.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""On every answer, unless a page has set the same header itself."""
+
+NEW_LINK: Final = "Press Enter in the terminal of `duetto dashboard`, and open the link that it prints."
+"""How to get in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a dashboard allows.
+
+    Attributes:
+        cookie: the name of its cookie. Cookies of one host do not depend on the port, so each dashboard has
+            a name of its own.
+        decides: whether actions are allowed at all.
+        asks: paths of forms that only ask something and change nothing.
+    """
+
+    cookie: str
+    decides: bool
+    asks: frozenset[str]
+
+
+class _Refused(Exception):  # noqa: N818 - never leaves this module
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.response = PlainTextResponse(text + "\n", status)
+
+
+class Guard:
+    """The middleware; puts `session` and the fields of a `form` into the state of a request."""
+
+    def __init__(self, app: ASGIApp, access: Access, rules: Rules) -> None:
+        self._app = app
+        self._access = access
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        answer: ASGIApp
+        try:
+            await self._admit(Request(scope, receive))
+            answer = self._app
+        except _Refused as refused:
+            answer = refused.response
+        await answer(scope, receive, send_with_headers)
+
+    async def _admit(self, request: Request) -> None:
+        """Let a request pass.
+
+        Raises:
+            _Refused: it does not.
+        """
+        headers = request.headers
+        if len(headers.getlist("host")) != 1 or not _HOSTS.fullmatch(headers["host"]):
+            raise _Refused(
+                421, "This dashboard answers at 127.0.0.1 and localhost only. Use the printed link."
+            )
+        if request.method not in ("GET", "HEAD", "POST"):
+            raise _Refused(405, "This dashboard knows GET and POST only.")
+        path = request.url.path
+        if path.startswith(STATIC) or (path == ENTRY and request.method == "GET"):
+            return
+        session = self._session(headers, uses=not path.startswith(LIVE))
+        request.state.session = session
+        if request.method == "POST":
+            await self._admit_form(request, session)
+
+    def _session(self, headers: Headers, *, uses: bool) -> Session:
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(self._rules.cookie)
+        except CookieError:
+            cookie = None
+        session = self._access.find(cookie.value, uses=uses) if cookie else None
+        if session is None:
+            raise _Refused(401, f"Nobody is signed in here, or the session has ended. {NEW_LINK}")
+        return session
+
+    async def _admit_form(self, request: Request, session: Session) -> None:
+        headers = request.headers
+        if headers.get("origin") != f"http://{headers['host']}":
+            raise _Refused(403, "This form does not come from a page of this dashboard; nothing was done.")
+        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            raise _Refused(403, "This form was sent by another site; nothing was done.")
+        if headers.get("content-type", "").split(";")[0].strip().lower() != _FORM:
+            raise _Refused(415, "Forms of this dashboard are sent as plain fields.")
+        form = _fields(await _body(request))
+        if not same_form(session, form.pop("form_key", [""])[0]):
+            raise _Refused(
+                403,
+                "This form is of another session; nothing was done. Go back, reload the page, and try again.",
+            )
+        if not self._rules.decides and request.url.path not in self._rules.asks:
+            raise _Refused(
+                403, "This dashboard only shows. Start it with `duetto dashboard --decide` to act."
+            )
+        request.state.form = form
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MAX_FORM_BYTES:
+            raise _Refused(413, f"The form is longer than {MAX_FORM_BYTES} bytes.")
+    return bytes(body)
+
+
+def _fields(body: bytes) -> dict[str, list[str]]:
+    try:
+        return parse_qs(
+            body.decode(),
+            keep_blank_values=True,
+            strict_parsing=bool(body),
+            errors="strict",
+            max_num_fields=_MAX_FIELDS,
+        )
+    except ValueError:  # UnicodeDecodeError is one
+        raise _Refused(400, "The form cannot be read.") from None
+
+
+def sign_in(response: Response, rules: Rules, session: Session) -> None:
+    """Give a browser the cookie of a session."""
+    response.set_cookie(rules.cookie, session.key, path="/", httponly=True, samesite="strict")

@@ -1,0 +1,69 @@
+"""Decide: the jobs that wait for a person here; who would learn what, what it costs, what came before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from parties.client import Job
+from parties.contracts.state import State
+from parties.dashboard.desk import Desk, form, moved, render
+from parties.dashboard.pages.job import learners, papers
+from parties.errors import JobError
+from smc.errors import UsageError
+
+_EARLIER = 10
+
+
+def page(desk: Desk, request: Request) -> Response:
+    """All that wait."""
+    waiting = [job.describe() for job in desk.party.jobs(State.WAITING_OWN.value)]
+    return render(desk, request, "decide.html", waiting=waiting)
+
+
+def one(desk: Desk, request: Request) -> Response:
+    """One job, to be decided on."""
+    return _shown(desk, request, desk.party.job(request.path_params["job_id"]))
+
+
+def decision(desk: Desk, request: Request) -> Response:
+    """Approve what was shown, or deny it.
+
+    The form sends back the digest of the contract that the page has shown. If the contract has changed since,
+    nothing is approved.
+    """
+    sent = form(request)
+    job = desk.party.job(request.path_params["job_id"])
+    name = sent.get("name", "").strip()
+    match sent.get("decision"):
+        case "approve":
+            if not sent.get("shown"):
+                raise JobError("The form does not say what was shown.", "Reload the page, and decide again.")
+            job.approve(name, sent["shown"])
+        case "deny":
+            job.deny(sent.get("reason", "").strip(), name)
+        case _:
+            raise UsageError("The form neither approves nor denies.", "Use one of its two buttons.")
+    return moved(f"/jobs/{job.id}")
+
+
+def _shown(desk: Desk, request: Request, job: Job) -> Response:
+    described = job.describe()
+    return render(
+        desk,
+        request,
+        "decide_one.html",
+        job=described,
+        shown=job.shown,
+        learners=learners(desk, job),
+        papers=papers(desk, job),
+        earlier=_earlier(desk, job),
+    )
+
+
+def _earlier(desk: Desk, job: Job) -> list[dict[str, Any]]:
+    """The newest finished jobs with the same peer, whose results add to what this one shows."""
+    finished = desk.party.jobs(State.FINISHED.value, limit=200)
+    return [one.describe() for one in finished if one.peer == job.peer and one.id != job.id][:_EARLIER]

@@ -1,0 +1,140 @@
+"""Job: its progress, its contract, its result, what it cost and its certificate."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from parties.client import Job, Result
+from parties.client.spreadsheet import harmless
+from parties.contracts.state import State
+from parties.dashboard.desk import Desk, moved, render
+
+ROWS_SHOWN: Final = 200
+"""Rows of a result table on the page; its CSV has all."""
+
+_ROLES: Final = ("alice", "bob")
+
+
+def page(desk: Desk, request: Request) -> Response:
+    """The page."""
+    job = _job(desk, request)
+    result = _result(job)
+    return render(
+        desk,
+        request,
+        "job.html",
+        job=job.describe(),
+        learners=learners(desk, job),
+        papers=papers(desk, job),
+        facts=job.facts,
+        result=result,
+        rows_shown=ROWS_SHOWN,
+        tables=[] if result is None else [_table(name, columns) for name, columns in result.tables.items()],
+    )
+
+
+def part(desk: Desk, request: Request) -> Response:
+    """State and progress alone, which refresh themselves; of a job that has ended the browser gets all."""
+    job = _job(desk, request)
+    response = render(desk, request, "job_progress.html", job=job.describe())
+    if job.state.is_final:
+        response.headers["HX-Refresh"] = "true"
+    return response
+
+
+def certificate(desk: Desk, request: Request) -> Response:
+    """The certificate, as a file."""
+    job = _job(desk, request)
+    text = json.dumps(job.certificate(), indent=2)
+    return _file(text, "application/json", f"{job.id}-certificate.json")
+
+
+def table(desk: Desk, request: Request) -> Response:
+    """A table of the result with all rows, as CSV."""
+    job = _job(desk, request)
+    tables = list(job.result().tables.items())
+    number = request.path_params["table"]
+    if number >= len(tables):
+        raise HTTPException(404)
+    columns = tables[number][1]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(map(harmless, columns))
+    writer.writerows(map(harmless, row) for row in zip(*columns.values(), strict=True))
+    return _file(out.getvalue(), "text/csv", f"{job.id}-{number}.csv")
+
+
+def cancel(desk: Desk, request: Request) -> Response:
+    """Give the job up."""
+    job = _job(desk, request).cancel()
+    return moved(f"/jobs/{job.id}")
+
+
+def forget(desk: Desk, request: Request) -> Response:
+    """Delete the local result."""
+    job = _job(desk, request).forget()
+    return moved(f"/jobs/{job.id}")
+
+
+def learners(desk: Desk, job: Job) -> list[tuple[str, list[str]]]:
+    """Who would learn, or learned, what: names of parties, this one first, and what is public last."""
+    leakage = job.facts.get("leakage") or job.leakage
+    mine = job.describe()["role"]
+    names = {role: desk.party.name if role == mine else job.peer for role in _ROLES}
+    order = sorted(_ROLES, key=lambda role: role != mine)
+    return [(names[role], leakage.get(role, [])) for role in order] + [("public", leakage.get("public", []))]
+
+
+def papers(desk: Desk, job: Job) -> dict[str, Any]:
+    """What the contract says, in parts for people.
+
+    Returns:
+        `sides`: of each party its data set and the columns, as the job and as its catalog call them;
+        `settings`: of the analysis, as JSON; `limits`: of each party on results; `older`: the whole contract
+        of an older release, else None.
+    """
+    if job.is_older:
+        return {"sides": [], "settings": "", "limits": [], "older": json.dumps(job.contract, indent=2)}
+    contract = job.contract
+    spec = contract["spec"]
+    mine = job.describe()["role"]
+    names = {role: desk.party.name if role == mine else job.peer for role in _ROLES}
+    return {
+        "sides": [
+            (names[role], spec[role].get("dataset", ""), spec[role].get("columns", {}))
+            for role in _ROLES
+            if role in spec
+        ],
+        "settings": json.dumps(spec.get("parameters", {}), indent=2, ensure_ascii=False),
+        "limits": [(names[role], limits) for role, limits in contract.get("limits", {}).items()],
+        "older": None,
+    }
+
+
+def _job(desk: Desk, request: Request) -> Job:
+    return desk.party.job(request.path_params["job_id"])
+
+
+def _result(job: Job) -> Result | None:
+    """The local result, while there is one."""
+    if job.state is not State.FINISHED or job.describe()["result_deleted"] or job.is_older:
+        return None
+    return job.result()
+
+
+def _table(name: str, columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """A table as the template shows it; columns of numbers stand to the right."""
+    rows = list(zip(*columns.values(), strict=True))
+    numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns.values()]
+    return {"name": name, "heads": list(zip(columns, numeric, strict=True)), "rows": rows, "numeric": numeric}
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    return Response(text, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})

@@ -1,0 +1,54 @@
+"""Peers: the paired parties, their fingerprints and certificates, and what `duetto doctor` finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from parties.config import Config
+from parties.dashboard.desk import Desk, form, render
+from parties.doctor import Finding, examine_peer, examine_self
+from parties.pki import certificate, pairing
+from parties.pki.home import load_peer, own_pairing
+from smc.errors import DuettoError
+
+
+def page(desk: Desk, request: Request) -> Response:
+    """The page."""
+    return _shown(desk, request)
+
+
+def check(desk: Desk, request: Request) -> Response:
+    """Examine this party, or the way to one peer."""
+    config = desk.config
+    name = form(request).get("peer", "")
+    findings: list[Finding] = list(examine_peer(config, config.peer(name)) if name else examine_self(config))
+    return _shown(desk, request, checked=name or config.name, findings=findings)
+
+
+def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+    config = desk.config
+    return render(
+        desk,
+        request,
+        "peers.html",
+        fingerprint=own_pairing(config).fingerprint,
+        peers=_peers(config),
+        **({"checked": "", "findings": []} | more),
+    )
+
+
+def _peers(config: Config) -> list[dict[str, Any]]:
+    """What is pinned of each peer; `problem` where its file cannot be read."""
+    found = []
+    for peer in config.peers:
+        entry: dict[str, Any] = {"name": peer.name, "address": str(peer.address), "problem": ""}
+        try:
+            entry["fingerprint"] = pairing.read(peer.pairing).fingerprint
+            entry["days"] = certificate.days_left(load_peer(config, peer).certificate)
+        except DuettoError as error:
+            entry["problem"] = f"{error.what} {error.hint}"
+        found.append(entry)
+    return found

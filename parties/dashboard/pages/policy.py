@@ -1,0 +1,82 @@
+"""Policy: the rules as they hold, their warnings, and how they would judge a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from parties.catalog.declaration import load_catalog
+from parties.dashboard.desk import Desk, form, render
+from parties.ledger.accounting import shown
+from parties.policy.risks import risks
+from parties.policy.rules import Rule, load_policy
+
+
+def page(desk: Desk, request: Request) -> Response:
+    """The page."""
+    return _shown(desk, request)
+
+
+def attempt(desk: Desk, request: Request) -> Response:
+    """Hold a job against every condition of every rule; nothing is proposed."""
+    text = form(request).get("text", "").replace("\r\n", "\n") + "\n"
+    return _shown(desk, request, text=text, report=desk.party.check(text))
+
+
+def _shown(desk: Desk, request: Request, **more: Any) -> Response:
+    config = desk.config
+    rules = load_policy(config.policy)
+    datasets = load_catalog(config.catalog).datasets.values()
+    declared = {d.name: {name: column.schema for name, column in d.columns.items()} for d in datasets}
+    return render(
+        desk,
+        request,
+        "policy.html",
+        file=config.policy,
+        rules=[(rule.name, in_words(rule)) for rule in rules.rules],
+        warnings=risks(rules, declared),
+        **({"text": "", "report": None} | more),
+    )
+
+
+def in_words(rule: Rule) -> list[str]:
+    """What a rule allows, as sentences."""
+    who = " and ".join(
+        {"self": "this party", "peer": "the peer"}[one] for one in sorted(rule.recipients, reverse=True)
+    )
+    said = [
+        f"Allows {_names(rule.analyses, 'any analysis')} with {_names(rule.peers, 'any peer')} on "
+        f"{_names(rule.datasets, 'any data set')}, columns {_names(rule.columns, 'any')}; results for {who}.",
+        "A person approves each job." if rule.needs_person else "No person is asked.",
+    ]
+    if rule.types is not None:
+        said.append(f"Comparisons of these types only: {', '.join(rule.types)}.")
+    said += [
+        f"The parameter {name} has to be {' or '.join(values)}." for name, values in rule.parameters.items()
+    ]
+    if rule.budget.epsilon:
+        said.append(
+            f"With noise: epsilon up to {shown(rule.per_job.epsilon)} a job, and "
+            f"{shown(rule.budget.epsilon)} in total at delta {shown(rule.budget.delta)}."
+        )
+    if rule.exact_aggregates:
+        said.append("Exact figures about groups are allowed.")
+    if rule.row_results:
+        said.append("Results about single rows are allowed.")
+    if rule.minimum_rows:
+        said.append(f"The data set has at least {rule.minimum_rows} persons.")
+    if rule.limits.minimum_group:
+        said.append(f"No figure is about fewer than {rule.limits.minimum_group} persons.")
+    if rule.limits.minimum_set:
+        said.append(f"Each side brings at least {rule.limits.minimum_set} rows to a matching.")
+    if rule.limits.minimum_intersection:
+        said.append(f"Nothing is said about fewer than {rule.limits.minimum_intersection} matches.")
+    runs = [(rule.runs_per_day, "a day"), (rule.runs_total, "in all")]
+    said += [f"At most {count} runs {span}." for count, span in runs if count is not None]
+    return said
+
+
+def _names(names: frozenset[str], anything: str) -> str:
+    return anything if "*" in names else ", ".join(sorted(names)) or "none"

@@ -1,0 +1,143 @@
+"""The dashboard's own small web server: on the loopback address or a Unix socket, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from parties.client import Party
+from parties.dashboard.access import IDLE_SECONDS, Access
+from parties.dashboard.app import make_app
+from parties.dashboard.desk import Desk
+from parties.dashboard.guard import ENTRY
+from parties.errors import ConfigError
+from parties.pki.home import load_identity
+
+LOOPBACK: Final = "127.0.0.1"
+_CONNECTIONS: Final = 64
+_STOP_SECONDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a dashboard is served.
+
+    Attributes:
+        decides: whether people may act, not only look.
+        port: on the loopback address; 0 takes a free one.
+        socket: a Unix socket in place of the port, or None.
+        releases: the folder of the anonymizer's releases, or None.
+        idle_seconds: how long a session goes on without use.
+    """
+
+    decides: bool = False
+    port: int = 0
+    socket: Path | None = None
+    releases: Path | None = None
+    idle_seconds: float = IDLE_SECONDS
+
+
+class Dashboard:
+    """A dashboard of one party, from `open` to `stop`.
+
+    Args:
+        config_path: the party's `duetto.toml`, or None for the usual place.
+        options: how it is served.
+
+    Raises:
+        ConfigError: the configuration is wrong, or port or socket are not free.
+    """
+
+    def __init__(self, config_path: Path | None, options: Options) -> None:
+        self._party = Party(config_path)
+        self._access = Access(options.idle_seconds)
+        desk = Desk(self._party, self._party.config_path, options.decides, options.releases)
+        load_identity(desk.config)
+        self._path = options.socket
+        self._listener = _unix(options.socket) if options.socket else _loopback(options.port)
+        cookie = f"duetto-{secrets.token_hex(8)}"
+        settings = uvicorn.Config(
+            make_app(desk, self._access, cookie),
+            access_log=False,
+            lifespan="off",
+            limit_concurrency=_CONNECTIONS,
+            log_level="warning",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+            ws="none",
+        )
+        self._server = uvicorn.Server(settings)
+
+    @property
+    def name(self) -> str:
+        """The party's name."""
+        return self._party.name
+
+    def link(self) -> str:
+        """A new link, for one browser. Behind a Unix socket the port is that of whatever forwards to it."""
+        host = "localhost" if self._path else f"{LOOPBACK}:{self._listener.getsockname()[1]}"
+        return f"http://{host}{ENTRY}?token={self._access.invite()}"
+
+    def serve(self) -> None:
+        """Answer until `stop` is called or the process gets SIGINT or SIGTERM."""
+        try:
+            self._server.run(sockets=[self._listener])
+        finally:
+            self._party.close()
+            if self._path is not None:
+                with suppress(OSError):
+                    self._path.unlink()
+
+    def stop(self) -> None:
+        """Make `serve` return."""
+        self._server.should_exit = True
+
+
+def _loopback(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return _bound(listener, lambda: listener.bind((LOOPBACK, port)), f"port {port} of {LOOPBACK}")
+
+
+def _unix(path: Path) -> socket.socket:
+    """A socket that only this account can use; one that a dashboard left behind is taken away first."""
+    if path.exists() and stat.S_ISSOCK(path.stat().st_mode) and not _is_answered(path):
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def bind() -> None:
+        before = os.umask(0o177)
+        try:
+            listener.bind(str(path))
+        finally:
+            os.umask(before)
+
+    return _bound(listener, bind, str(path))
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
+def _bound(listener: socket.socket, bind: Callable[[], None], what: str) -> socket.socket:
+    try:
+        bind()
+    except OSError as problem:
+        listener.close()
+        raise ConfigError(
+            f"The dashboard cannot listen at {what}: {os.strerror(problem.errno or 0)}.",
+            "Name another one with --port or --socket.",
+        ) from None
+    listener.listen()
+    return listener
