@@ -1,0 +1,39 @@
+"""A browser without a browser: a client of the dashboard's application that has come in by a link."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.testclient import TestClient
+
+from parties.dashboard.access import Access
+from parties.dashboard.app import make_app
+from parties.dashboard.desk import Desk
+from parties.dashboard.guard import ENTRY
+
+COOKIE = "duetto-test"
+HOST = "127.0.0.1:8123"
+ORIGIN = f"http://{HOST}"
+
+
+class Browser:
+    """Pages of one party's dashboard."""
+
+    def __init__(self, party, *, decides=True, releases=None, signed_in=True):
+        self.access = Access()
+        self.app = make_app(Desk(party, party.config_path, decides, releases), self.access, COOKIE)
+        self.client = TestClient(self.app, base_url=ORIGIN, follow_redirects=False)
+        if signed_in:
+            assert self.client.get(f"{ENTRY}?token={self.access.invite()}").status_code == 303
+
+    def get(self, path, **headers):
+        return self.client.get(path, headers=headers)
+
+    def post(self, path, fields=None, origin=ORIGIN, key=None, **headers):
+        """Send a form as the page that holds it would; `key` and `origin` in place of the right ones."""
+        sent = {"form_key": self.form_key() if key is None else key, **(fields or {})}
+        headers |= {} if origin is None else {"origin": origin}
+        return self.client.post(path, data=sent, headers=headers)
+
+    def form_key(self):
+        return re.search(r'name="form_key" value="([^"]+)"', self.get("/jobs").text)[1]

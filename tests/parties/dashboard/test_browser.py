@@ -1,0 +1,227 @@
+"""The dashboards of two parties in a real browser: propose, decide on both sides, watch, result, budget."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from parties.cli.main import main
+from parties.dashboard.desk import PAGES
+from scripts.processes import COMMAND, started
+from tests.parties.test_party_cli import free_port
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+DRIVER = shutil.which("chromedriver")
+SECONDS = 60
+
+pytestmark = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs Chromium and ChromeDriver (on Debian the packages chromium and chromium-driver)",
+)
+
+CATALOG = """
+[datasets.patients]
+source = "patients.csv"
+person = "card"
+[datasets.patients.columns.card]
+type = "text"
+[datasets.patients.columns.age]
+type = "integer"
+lower = 0
+upper = 120
+unit = "years"
+[datasets.patients.columns.smoker]
+type = "category"
+values = ["no", "yes"]
+"""
+
+POLICY = """
+[[rules]]
+name = "noisy statistics"
+analyses = ["statistics"]
+peers = ["*"]
+datasets = ["patients"]
+columns = ["age", "smoker"]
+recipients = ["both"]
+epsilon_per_job = "2"
+epsilon_total = "5"
+approval = "person"
+"""
+
+ROWS = 400
+
+
+def duetto(*words):
+    with pytest.raises(SystemExit) as left:
+        main([str(word) for word in words])
+    assert not left.value.code, words
+
+
+@contextmanager
+def dashboard(home, *options):
+    """The link into a dashboard that runs as a process of its own."""
+    words = [*COMMAND, "dashboard", "--config", str(home), "--json", *options]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        yield json.loads(process.stdout.readline())["link"]
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    """Two paired parties with data, a policy that asks a person, and daemons."""
+    folder = tmp_path_factory.mktemp("browser")
+    found = {name: folder / name for name in ("north", "south")}
+    for name, home in found.items():
+        duetto("init", name, "--home", home, "--address", f"127.0.0.1:{free_port()}", "--key", "2048")
+        rows = [f"{n},{20 + n % 60},{'yes' if n % 4 == 0 else 'no'}" for n in range(ROWS)]
+        (home / "patients.csv").write_text("\n".join(["card,age,smoker", *rows, ""]))
+        (home / "catalog.toml").write_text(CATALOG)
+        (home / "policy.toml").write_text(POLICY)
+    for name, other in (("north", "south"), ("south", "north")):
+        duetto("pair", found[other] / f"{other}.pair", "--yes", "--config", found[name])
+    with ExitStack() as running:
+        for home in found.values():
+            process = started(home)
+            running.callback(process.wait)
+            running.callback(process.terminate)
+        yield found
+
+
+@contextmanager
+def opened(link, *, width=1280, dark=False):
+    """A browser that has come in by a link."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={width},900"]
+    for argument in (*arguments, *(["--force-dark-mode"] if dark else [])):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        if width < 500:  # narrower than a window of the desktop can be
+            phone = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+        browser.get(link)
+        yield browser
+    finally:
+        browser.quit()
+
+
+def text(browser):
+    return browser.find_element(By.TAG_NAME, "main").text
+
+
+def button(browser, label):
+    browser.find_element(By.XPATH, f"//main//button[normalize-space()='{label}']").click()
+
+
+def until(browser, holds):
+    WebDriverWait(browser, SECONDS).until(lambda _: holds())
+
+
+def at(browser, path):
+    """Go to a path of the same dashboard."""
+    browser.get(f"http://{browser.current_url.split('/')[2]}{path}")
+
+
+def test_from_a_question_to_a_result(homes):
+    with ExitStack() as used:
+        links = [used.enter_context(dashboard(home, "--decide")) for home in homes.values()]
+        north, south = (used.enter_context(opened(link)) for link in links)
+        start = south.current_url
+        assert north.find_element(By.TAG_NAME, "h1").text == "Today"
+        north.find_element(By.LINK_TEXT, "New job").click()
+        for figure in ("mean:age", "histogram:age", "histogram:smoker"):
+            north.find_element(By.CSS_SELECTOR, f'input[value="{figure}"]').click()
+        button(north, "Check it")
+        assert "a person has to approve it" in text(north)
+        assert "under differential privacy with epsilon 1" in text(north)
+        button(north, "Propose it to south")
+        job = north.current_url.rsplit("/", 1)[1]
+        north.find_element(By.LINK_TEXT, "Look at it and decide").click()
+        button(north, "Approve")
+        assert north.current_url.endswith(f"/jobs/{job}")
+
+        until(south, lambda: "Statistics of patients" in text(south))  # the page refreshes itself
+        assert south.current_url == start
+        south.find_element(By.LINK_TEXT, "Statistics of patients").click()
+        assert "south would learn" in text(south)
+        south.find_element(By.ID, "name").send_keys("Dr. Eva Meyer")
+        button(south, "Approve")
+
+        for browser in (north, south):
+            until(browser, lambda browser=browser: "Download the certificate" in text(browser))
+            assert "mean of age" in text(browser)
+        count = next(row for row in north.find_elements(By.CSS_SELECTOR, "tbody tr") if "count" in row.text)
+        value = float(count.find_elements(By.CSS_SELECTOR, "td.n")[0].text.split()[0])
+        # A quarter of epsilon is for the count; Laplace noise of scale 4 is beyond 100 once in e**25 runs.
+        assert abs(value - 2 * ROWS) < 100
+
+        north.find_element(By.LINK_TEXT, "Budget").click()
+        assert "1 of epsilon 5 spent, 4 left" in text(north)
+        north.find_element(By.LINK_TEXT, "Learned").click()
+        assert "the noisy results of" in text(north)
+        assert [entry for browser in (north, south) for entry in browser.get_log("browser")] == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1600, True)])
+def test_every_page_at_every_width(homes, width, dark):
+    """Nothing but tables scrolls sideways, and the browser's console stays empty."""
+    with dashboard(homes["north"]) as link, opened(link, width=width, dark=dark) as browser:
+        for path, name in PAGES:
+            at(browser, path)
+            assert browser.find_element(By.TAG_NAME, "h1").text == name
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= width, path
+            unnamed = "return [...document.querySelectorAll('input:not([type=hidden]),select,textarea')]"
+            assert browser.execute_script(f"{unnamed}.filter(field => !field.labels.length).length") == 0, (
+                path
+            )
+        assert browser.get_log("browser") == []
+
+
+def test_the_keyboard_is_enough(homes):
+    """The first key leads past the menu; every control can be reached and is seen when it is."""
+    with dashboard(homes["north"], "--decide") as link, opened(link) as browser:
+        at(browser, "/new")
+        keys = webdriver.ActionChains(browser)
+        keys.send_keys(Keys.TAB).perform()
+        assert browser.switch_to.active_element.text == "To the content"
+        keys.send_keys(Keys.ENTER).perform()
+        reached = set()
+        for _ in range(60):
+            keys.send_keys(Keys.TAB).perform()
+            reached.add(browser.switch_to.active_element.get_attribute("name"))
+        assert {"title", "peer", "peer_dataset", "figure", "epsilon", "text"} <= reached
+
+
+def test_a_hostile_page_in_the_same_browser_does_nothing(homes, tmp_path):
+    """It posts a form of the dashboard and frames a page of it: the cookie stays away from both."""
+    with dashboard(homes["north"], "--decide") as link, opened(link) as browser:
+        host = browser.current_url.split("/")[2]
+        evil = tmp_path / "evil.html"
+        evil.write_text(
+            f'<iframe src="http://{host}/jobs"></iframe><form method="post" action="http://{host}/leave">'
+            '<input name="form_key" value="x"></form><script>document.forms[0].submit()</script>'
+        )
+        browser.get(evil.as_uri())
+        until(browser, lambda: browser.current_url.endswith("/leave"))
+        assert "Nobody is signed in" in browser.find_element(By.TAG_NAME, "body").text
+        at(browser, "/jobs")
+        assert browser.find_element(By.TAG_NAME, "h1").text == "Jobs"  # nobody has left
+        browser.get(link.replace("127.0.0.1", "localhost"))
+        assert "used before" in browser.find_element(By.TAG_NAME, "body").text

@@ -1,0 +1,187 @@
+"""Attacks on the dashboard from other pages, other machines and other sessions: nothing is shown or done."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+import pytest
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from parties.contracts.state import State
+from parties.dashboard.app import ACTS, ASKS, SHOWS
+from parties.dashboard.guard import HEADERS, MAX_FORM_BYTES
+from tests.parties.dashboard.browsing import COOKIE, HOST, ORIGIN, Browser
+from tests.parties.jobs.joined import job_file
+from tests.parties.served import waiting
+
+
+@pytest.fixture
+def browser(party):
+    return Browser(party)
+
+
+def filled(path):
+    return path.replace("{job_id}", "ab" * 8).replace("{table:int}", "0").replace("{name}", "x")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "192.168.0.7:8123", "", "localhost:x"]
+)
+def test_other_host_names_are_refused(browser, host):
+    """DNS rebinding: a name of the attacker's that leads to this machine."""
+    for path in ("/", "/static/style.css", "/enter?token=x"):
+        assert browser.get(path, host=host).status_code == 421
+    assert browser.post("/leave", host=host).status_code == 421
+    assert browser.get("/jobs").status_code == 200
+
+
+def test_both_names_of_this_machine_are_answered(browser):
+    cookie = f"{COOKIE}={browser.client.cookies[COOKIE]}"
+    for host in ("localhost:8123", "127.0.0.1", "[::1]:8123"):
+        assert browser.get("/jobs", host=host, cookie=cookie).status_code == 200
+
+
+def test_every_page_wants_a_session(party):
+    browser = Browser(party, signed_in=False)
+    for path in [path for path, _ in SHOWS]:
+        assert browser.get(filled(path)).status_code == 401, path
+    for path in [path for path, _ in (*ASKS, *ACTS)]:
+        assert browser.client.post(filled(path), data={}, headers={"origin": ORIGIN}).status_code == 401, path
+    listed = {route.path for route in browser.app.routes if isinstance(route, Route)}
+    assert listed == {path for path, _ in (*SHOWS, *ASKS, *ACTS)} | {"/enter", "/leave"}
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", f"{COOKIE}=", f"{COOKIE}=x", "duetto-other=x", f'{COOKIE}="\x01', "=;,"]
+)
+def test_other_cookies_open_nothing(party, cookie):
+    browser = Browser(party, signed_in=False)
+    assert browser.get("/jobs", cookie=cookie).status_code == 401
+
+
+def test_the_cookie_cannot_be_read_or_sent_by_other_sites(party):
+    browser = Browser(party, signed_in=False)
+    answer = browser.get(f"/enter?token={browser.access.invite()}")
+    flags = answer.headers["set-cookie"].lower()
+    assert "httponly" in flags
+    assert "samesite=strict" in flags
+    assert "domain" not in flags
+
+
+def test_a_form_wants_its_origin_and_the_key_of_its_session(browser, party):
+    other = Browser(party)
+    refused = [
+        browser.post("/policy/try", {"text": "x"}, origin="http://evil.example"),
+        browser.post("/policy/try", {"text": "x"}, origin="null"),
+        browser.post("/policy/try", {"text": "x"}, origin=None),
+        browser.post("/policy/try", {"text": "x"}, origin="http://127.0.0.1:9999"),
+        browser.post("/policy/try", {"text": "x"}, **{"sec-fetch-site": "cross-site"}),
+        browser.post("/policy/try", {"text": "x"}, key=""),
+        browser.post("/policy/try", {"text": "x"}, key="x" * 43),
+        browser.post("/policy/try", {"text": "x"}, key=other.form_key()),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * len(refused)
+    assert all("nothing was done" in answer.text for answer in refused)
+
+
+def test_a_forged_approval_approves_nothing(served):
+    """A page of the web knows the job's name, and even what was shown, and posts the form."""
+    from parties.client import Party
+
+    job_id = waiting(served, job_file("1/2"))
+    with Party(served.folder / "south") as south:
+        browser = Browser(south)
+        sent = {"decision": "approve", "shown": south.job(job_id).shown, "name": "Eva"}
+        assert browser.post(f"/decide/{job_id}", sent, origin="http://evil.example").status_code == 403
+        assert browser.post(f"/decide/{job_id}", sent, key="guessed").status_code == 403
+        plain = browser.client.post(f"/decide/{job_id}", json=sent, headers={"origin": ORIGIN})
+        assert plain.status_code == 415
+        assert browser.get(f"/decide/{job_id}?decision=approve&shown={sent['shown']}").status_code == 200
+        assert south.job(job_id).state is State.WAITING_OWN
+
+
+def test_without_decide_every_action_is_refused(served):
+    from parties.client import Party
+
+    job_id = waiting(served, job_file("1/2"))
+    with Party(served.folder / "south") as south:
+        looks = Browser(south, decides=False)
+        for path, _ in ACTS:
+            answer = looks.post(
+                path.replace("{job_id}", job_id), {"decision": "deny", "text": job_file("1/2")}
+            )
+            assert answer.status_code == 403, path
+            assert "--decide" in answer.text
+        page = looks.get(f"/decide/{job_id}").text
+        assert "<button name=" not in page
+        assert "--decide" in page
+        assert south.job(job_id).state is State.WAITING_OWN
+        assert [job.state for job in south.jobs()] == [State.WAITING_OWN]
+
+
+def test_every_answer_carries_the_headers(browser):
+    answers = [
+        browser.get("/jobs"),
+        browser.get("/static/style.css"),
+        browser.get("/nowhere"),
+        browser.get("/jobs/zzz"),
+        browser.get("/", host="evil.example"),
+        browser.get("/enter?token=x"),
+        browser.post("/leave", key="x"),
+    ]
+    for answer in answers:
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS, answer.url
+    policy = HEADERS["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_no_page_holds_script_or_style_of_its_own(browser, file):
+    browser.post("/new/submit", {"text": file.read_text()})
+    for path in ("/jobs", "/new", "/policy", "/data", "/learned", "/releases", "/decide"):
+        page = browser.get(path)
+        assert page.status_code == 200, path
+        assert "<script>" not in page.text
+        assert " style=" not in page.text
+        assert "<style" not in page.text
+        assert " on" not in page.text.split("<body>")[1].split("<main")[0]
+
+
+def test_forms_that_cannot_be_read_are_refused(browser):
+    def send(body, kind="application/x-www-form-urlencoded"):
+        headers = {"origin": ORIGIN, "content-type": kind}
+        return browser.client.post("/policy/try", content=body, headers=headers).status_code
+
+    assert send(b"text=" + b"x" * MAX_FORM_BYTES) == 413
+    assert send(b"form_key=%ff%fe") == 400
+    assert send(b"&".join(b"a=1" for _ in range(3000))) == 400
+    assert send(b"nonsense") == 400
+    assert send(b"{}", "application/json") == 415
+    assert send(b"") == 403
+    assert browser.client.put("/jobs", headers={"origin": ORIGIN}).status_code == 405
+    assert browser.client.get("/enter?token=x", headers={"host": HOST}).status_code == 401
+
+
+def test_the_only_script_is_the_one_that_was_read():
+    """htmx 2.0.11 as its authors have published it."""
+    static = files("parties.dashboard") / "static"
+    assert [one.name for one in static.iterdir() if one.name.endswith(".js")] == ["htmx.min.js"]
+    digest = hashlib.sha256((static / "htmx.min.js").read_bytes()).hexdigest()
+    assert digest == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"
+
+
+def test_leaving_ends_the_session(browser):
+    assert browser.post("/leave").status_code == 200
+    assert browser.get("/jobs").status_code == 401
+
+
+def test_two_links_are_two_sessions(party):
+    browser = Browser(party)
+    second = TestClient(browser.app, base_url=ORIGIN, follow_redirects=False)
+    assert second.get("/jobs").status_code == 401
+    token = browser.access.invite()
+    assert second.get(f"/enter?token={token}").status_code == 303
+    assert second.get(f"/enter?token={token}").status_code == 401
+    assert second.get("/jobs").status_code == browser.get("/jobs").status_code == 200

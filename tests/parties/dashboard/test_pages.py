@@ -1,0 +1,166 @@
+"""What the pages show and do, over the real control service of two joined parties."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from parties.client import Party
+from parties.contracts.state import State
+from parties.ledger.entries import APPROVED, DENIED
+from tests.parties.dashboard.browsing import Browser
+from tests.parties.jobs.joined import job_file
+from tests.parties.served import waiting
+
+
+@pytest.fixture
+def browser(party):
+    return Browser(party)
+
+
+@pytest.fixture
+def south(served):
+    with Party(served.folder / "south") as opened:
+        yield opened
+
+
+def titled(text, title):
+    return text.replace('title = "both sums"', f"title = {json.dumps(title, ensure_ascii=False)}", 1)
+
+
+def test_submit_watch_and_result(browser, party):
+    text = titled(job_file("1/2"), "Sum of both")
+    checked = browser.post("/new/check", {"text": text})
+    assert checked.status_code == 200
+    assert "Allowed by rule" in checked.text
+    moved = browser.post("/new/submit", {"text": text})
+    assert moved.status_code == 303
+    path = moved.headers["location"]
+    party.job(path.rsplit("/", 1)[1]).wait(timeout=20)
+    page = browser.get(path).text
+    assert "Sum of both" in page
+    assert '<td class="n">62</td>' in page
+    assert "south learned" in page
+    live = browser.get(f"/live{path}")
+    assert live.headers["hx-refresh"] == "true"
+    rows = list(csv.reader(io.StringIO(browser.get(f"{path}/0.csv").text)))
+    assert rows == [["total"], ["62"]]
+    assert browser.get(f"{path}/1.csv").status_code == 404
+    assert json.loads(browser.get(f"{path}/certificate.json").text)
+    assert "Sum of both" in browser.get("/learned?find=sum").text
+    assert "Nothing was found" in browser.get("/learned?find=nosuch").text
+    exported = list(csv.reader(io.StringIO(browser.get("/learned.csv").text)))
+    assert exported[1][2] == "Sum of both"
+    assert browser.post(f"{path}/forget").status_code == 303
+    assert "The result was deleted" in browser.get(path).text
+
+
+def test_check_proposes_nothing(browser, party):
+    assert browser.post("/new/check", {"text": job_file("1/2")}).status_code == 200
+    assert browser.post("/policy/try", {"text": job_file("1/2")}).status_code == 200
+    assert party.jobs() == []
+
+
+def test_the_text_that_was_checked_is_the_text_that_is_sent(browser):
+    text = titled(job_file("1/2"), "a < b & “c” </textarea><b>")
+    page = browser.post("/new/check", {"text": text}).text
+    assert "</textarea><b>" not in page
+    found = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.S)[1]
+    import html
+
+    assert html.unescape(found).strip() == text.strip()
+
+
+@pytest.mark.parametrize("text", ["", "x", "[job]\nanalysis = 'none'", "\x00", "a = [" * 3000])
+def test_wrong_jobs_are_pages_with_a_hint(browser, text):
+    answer = browser.post("/new/check", {"text": text})
+    assert answer.status_code in (409, 404)
+    assert "That did not work" in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_approving_sends_back_what_was_shown(served, south):
+    job_id = waiting(served, job_file("1/2"))
+    browser = Browser(south)
+    page = browser.get(f"/decide/{job_id}").text
+    shown = re.search(r'name="shown" value="([0-9a-f]{64})"', page)[1]
+    assert shown == south.job(job_id).shown
+    other = shown[:-1] + ("0" if shown[-1] != "0" else "1")
+    wrong = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": other})
+    assert wrong.status_code == 409
+    assert "What was shown is not the contract" in wrong.text
+    for sent in ({"decision": "approve"}, {"decision": "maybe", "shown": shown}, {}):
+        assert browser.post(f"/decide/{job_id}", sent).status_code == 409
+    assert south.job(job_id).state is State.WAITING_OWN
+    done = browser.post(f"/decide/{job_id}", {"decision": "approve", "shown": shown, "name": "Dr. Meyer"})
+    assert done.status_code == 303
+    decided = [entry for entry in served.south.ledger.entries() if entry.event == APPROVED]
+    assert decided[0].actor == "Dr. Meyer"
+
+
+def test_denying_keeps_the_reason_at_home(served, south, party):
+    job_id = waiting(served, job_file("1/2"))
+    browser = Browser(south)
+    sent = {"decision": "deny", "reason": "No consent for this", "name": "Dr. Meyer"}
+    assert browser.post(f"/decide/{job_id}", sent).status_code == 303
+    assert south.job(job_id).state is State.DENIED
+    assert [entry.actor for entry in served.south.ledger.entries() if entry.event == DENIED] == ["Dr. Meyer"]
+    assert "No consent" not in Browser(party).get(f"/jobs/{job_id}").text
+
+
+def test_a_peer_cannot_write_the_page_of_the_approver(served, south):
+    """A title that is HTML is a title; one with control characters never comes in."""
+    title = "<img src=x onerror=alert(1)> & <b>approve</b>"
+    job_id = waiting(served, titled(job_file("1/2"), title))
+    browser = Browser(south)
+    for path in ("/decide", f"/decide/{job_id}", "/jobs", f"/jobs/{job_id}"):
+        page = browser.get(path).text
+        assert "<img" not in page
+        assert "&lt;img src=x onerror=alert(1)&gt; &amp; &lt;b&gt;approve&lt;/b&gt;" in page
+
+
+def test_pages_of_unknown_jobs(browser):
+    for path in ("/jobs/0123456789abcdef", "/decide/zz", "/jobs/%3Cb%3E", "/live/jobs/0123456789abcdef"):
+        answer = browser.get(path)
+        assert answer.status_code == 404
+        assert "<b>" not in answer.text
+    assert browser.get("/jobs?state=%3Cscript%3E").status_code == 409
+    assert browser.get("/nowhere").status_code == 404
+
+
+def test_a_daemon_that_is_away_is_said(served):
+    with Party(served.folder / "north") as party:
+        browser = Browser(party)
+        party._channel.close()
+        import grpc
+
+        party._channel = grpc.insecure_channel(f"unix:{served.folder}/nobody.sock")
+        party._stub = type(party._stub)(party._channel)
+        answer = browser.get("/jobs")
+    assert answer.status_code == 503
+    assert "duetto party start" in answer.text
+
+
+def test_releases_side_by_side(party, tmp_path):
+    for name, rows in (("one.csv", 10), ("two.csv", 20)):
+        manifest = {"program": "duetto 1", "rows": rows, "guarantees": [{"kind": "k-anonymity", "k": 5}]}
+        (tmp_path / f"{name}.manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "broken.csv.manifest.json").write_text("{")
+    (tmp_path / "report one.html").write_text("<p>the report</p><script>alert(1)</script>")
+    (tmp_path / "outside.html").symlink_to("/etc/passwd")
+    browser = Browser(party, releases=tmp_path)
+    page = browser.get("/releases").text
+    assert "one.csv" in page
+    assert "cannot be read" in page
+    assert "outside" not in page
+    report = browser.get("/releases/report%20one/report.html")
+    assert report.status_code == 200
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert "script-src" not in report.headers["content-security-policy"]
+    for name in ("outside", "..%2f..%2fetc%2fpasswd", "nosuch"):
+        assert browser.get(f"/releases/{name}/report.html").status_code == 404
+    assert "--releases" in Browser(party).get("/releases").text
