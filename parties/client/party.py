@@ -45,10 +45,6 @@ OnProgress = Callable[["Job"], None]
 class Party:
     """This party, by its running daemon. Usable as a context manager.
 
-    Attributes:
-        name: of the party.
-        config_path: its `duetto.toml`.
-
     Args:
         config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
 
@@ -58,8 +54,7 @@ class Party:
 
     def __init__(self, config_path: Path | str | None = None) -> None:
         config = load(Path(config_path) if config_path is not None else None)
-        self.name = config.name
-        self.config_path = config.path
+        self.name, self.config_path = config.name, config.path
         self._socket = socket_path(config)
         self._channel = grpc.insecure_channel(f"unix:{self._socket}")
         self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]

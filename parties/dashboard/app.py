@@ -15,9 +15,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from parties.dashboard.access import Access
-from parties.dashboard.desk import Desk, Page, moved, render
-from parties.dashboard.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
+from parties.dashboard.drawing.desk import Desk, Page, moved, render
+from parties.dashboard.entrance.access import Access
+from parties.dashboard.entrance.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
 from parties.dashboard.pages import (
     budget,
     data,
@@ -99,7 +99,7 @@ def make_app(desk: Desk, access: Access, cookie: str) -> Starlette:
 
     return Starlette(
         routes=[
-            Mount(STATIC.rstrip("/"), StaticFiles(packages=[("parties.dashboard", "static")])),
+            Mount(STATIC.rstrip("/"), StaticFiles(packages=[("parties.dashboard.drawing", "static")])),
             Route(ENTRY, enter, methods=["GET"]),
             Route(LEAVE, leave, methods=["POST"]),
             *(Route(path, _answering(desk, page), methods=["GET"]) for path, page in SHOWS),

@@ -15,10 +15,10 @@ from typing import Final
 import uvicorn
 
 from parties.client import Party
-from parties.dashboard.access import IDLE_SECONDS, Access
 from parties.dashboard.app import make_app
-from parties.dashboard.desk import Desk
-from parties.dashboard.guard import ENTRY
+from parties.dashboard.drawing.desk import Desk
+from parties.dashboard.entrance.access import IDLE_SECONDS, Access
+from parties.dashboard.entrance.guard import ENTRY
 from parties.errors import ConfigError
 from parties.pki.home import load_identity
 

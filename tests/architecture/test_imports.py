@@ -93,7 +93,9 @@ FLOORS = (
     ("parties.jobs",),
     ("parties.daemon", "parties.client"),
     ("parties.doctor",),
-    ("parties.bench", "parties.dashboard"),
+    ("parties.bench", "parties.dashboard.entrance", "parties.dashboard.drawing"),
+    ("parties.dashboard.pages",),
+    ("parties.dashboard",),
     ("parties.cli",),
 )
 """From the ground up. A room may import itself and the rooms of lower floors; rooms of one floor do not

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.config import Config
-from parties.dashboard.desk import Desk, render
+from parties.dashboard.drawing.desk import Desk, render
 from parties.errors import BudgetError
 from parties.ledger.accounting import Account, described, shown
 from parties.ledger.book import Ledger, open_ledger

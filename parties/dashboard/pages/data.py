@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
 from parties.catalog.loading import load as load_data
-from parties.dashboard.desk import Desk, form, render
+from parties.dashboard.drawing.desk import Desk, form, render
 from parties.errors import DataError
 
 

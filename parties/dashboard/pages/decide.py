@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from parties.client import Job
 from parties.contracts.state import State
-from parties.dashboard.desk import Desk, form, moved, render
+from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.dashboard.pages.job import learners, papers
 from parties.errors import JobError
 from smc.errors import UsageError

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from parties.client import Job, Result
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
-from parties.dashboard.desk import Desk, moved, render
+from parties.dashboard.drawing.desk import Desk, moved, render
 
 ROWS_SHOWN: Final = 200
 """Rows of a result table on the page; its CSV has all."""

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
-from parties.dashboard.desk import Desk, render
+from parties.dashboard.drawing.desk import Desk, render
 from parties.dashboard.pages.job import learners
 
 LISTED: Final = 100

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import load_catalog
-from parties.dashboard.desk import Desk, fields, form, moved, render
+from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
 from smc.errors import UsageError
 
 _BINS: Final = 8

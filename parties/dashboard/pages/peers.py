@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.config import Config
-from parties.dashboard.desk import Desk, form, render
+from parties.dashboard.drawing.desk import Desk, form, render
 from parties.doctor import Finding, examine_peer, examine_self
 from parties.pki import certificate, pairing
 from parties.pki.home import load_peer, own_pairing

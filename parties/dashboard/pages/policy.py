@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
-from parties.dashboard.desk import Desk, form, render
+from parties.dashboard.drawing.desk import Desk, form, render
 from parties.ledger.accounting import shown
 from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy

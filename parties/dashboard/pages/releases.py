@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from parties.dashboard.desk import Desk, render
+from parties.dashboard.drawing.desk import Desk, render
 
 MANIFESTS: Final = "*.manifest.json"
 MAX_FILES: Final = 20

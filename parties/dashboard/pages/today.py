@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.contracts.state import State
-from parties.dashboard.desk import Desk, render
+from parties.dashboard.drawing.desk import Desk, render
 from parties.pki import certificate
 from parties.pki.home import load_identity
 

@@ -6,10 +6,10 @@ import re
 
 from starlette.testclient import TestClient
 
-from parties.dashboard.access import Access
 from parties.dashboard.app import make_app
-from parties.dashboard.desk import Desk
-from parties.dashboard.guard import ENTRY
+from parties.dashboard.drawing.desk import Desk
+from parties.dashboard.entrance.access import Access
+from parties.dashboard.entrance.guard import ENTRY
 
 COOKIE = "duetto-test"
 HOST = "127.0.0.1:8123"

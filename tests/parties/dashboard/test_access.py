@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from parties.dashboard.access import LINK_SECONDS, MAX_SESSIONS, Access, same_form
+from parties.dashboard.entrance.access import LINK_SECONDS, MAX_SESSIONS, Access, same_form
 
 
 class Clock:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from parties.cli.main import main
-from parties.dashboard.desk import PAGES
+from parties.dashboard.drawing.desk import PAGES
 from scripts.processes import COMMAND, started
 from tests.parties.test_party_cli import free_port
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from parties.contracts.state import State
 from parties.dashboard.app import ACTS, ASKS, SHOWS
-from parties.dashboard.guard import HEADERS, MAX_FORM_BYTES
+from parties.dashboard.entrance.guard import HEADERS, MAX_FORM_BYTES
 from tests.parties.dashboard.browsing import COOKIE, HOST, ORIGIN, Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.served import waiting
@@ -166,7 +166,7 @@ def test_forms_that_cannot_be_read_are_refused(browser):
 
 def test_the_only_script_is_the_one_that_was_read():
     """htmx 2.0.11 as its authors have published it."""
-    static = files("parties.dashboard") / "static"
+    static = files("parties.dashboard.drawing") / "static"
     assert [one.name for one in static.iterdir() if one.name.endswith(".js")] == ["htmx.min.js"]
     digest = hashlib.sha256((static / "htmx.min.js").read_bytes()).hexdigest()
     assert digest == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"

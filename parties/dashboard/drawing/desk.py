@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from parties.client import Party
 from parties.config import Config, load
-from parties.dashboard import words
+from parties.dashboard.drawing import words
 from parties.texts import visible
 
 
@@ -74,7 +74,7 @@ def _lines(text: str) -> Markup:
 
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("parties.dashboard"),
+        loader=PackageLoader("parties.dashboard.drawing"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

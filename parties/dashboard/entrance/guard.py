@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from parties.dashboard.access import Access, Session, same_form
+from parties.dashboard.entrance.access import Access, Session, same_form
 
 ENTRY: Final = "/enter"
 """Where links lead; needs no session."""

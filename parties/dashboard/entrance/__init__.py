@@ -1,0 +1,1 @@
+"""What stands before every page: links, sessions, and the refusal of everything else."""
