@@ -77,6 +77,7 @@ class JobError(DuettoError):
     """A job file is wrong, or a job is in a state that does not allow what was asked."""
 
     code = "job"
+    advice = "See `duetto job show` for the state of the job, and submit it again if it should run."
 
 
 class StorageError(DuettoError):

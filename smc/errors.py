@@ -26,16 +26,18 @@ class DuettoError(Exception):
 
     Args:
         what: what happened and where, one sentence.
-        hint: what the reader can do about it, one sentence; may be empty.
+        hint: what the reader can do about it, one sentence; if empty, the `advice` of the class.
         code: a more particular stable code than the class's own.
     """
 
     code: ClassVar[str] = "error"
+    advice: ClassVar[str] = ""
+    """The hint where nothing more particular is known."""
 
     def __init__(self, what: str, hint: str = "", *, code: str | None = None) -> None:
         super().__init__(what)
         self.what = what
-        self.hint = hint
+        self.hint = hint or self.advice
         self.stable_code = code or self.code
 
     def __str__(self) -> str:
@@ -64,6 +66,7 @@ class FreshnessError(DuettoError):
     """A ciphertext that is not freshly re-randomised was about to leave: a defect of the program."""
 
     code = "freshness"
+    advice = "Call refresh on the cipher, and send what it returns."
 
 
 class DisclosureRefused(DuettoError):  # noqa: N818
@@ -88,36 +91,46 @@ class ProtocolViolation(PeerError):  # noqa: N818 - a noun of the field
     """The peer sent what the protocol does not allow; the session is over and not retried."""
 
     code = "protocol-violation"
+    advice = (
+        "Check that both institutions run the same release; if they do, do not run the job again before the "
+        "other institution has looked into it."
+    )
 
 
 class PeerAborted(PeerError):  # noqa: N818
     """The peer ended the session with a code; its own log has the reason."""
 
     code = "peer-aborted"
+    advice = "Ask the other institution: the log of its daemon has the reason."
 
 
 class PeerLost(PeerError):  # noqa: N818
     """The peer is gone or silent past the deadline; submit the job again when it is back."""
 
     code = "peer-lost"
+    advice = "Submit the job again when the peer can be reached; `duetto doctor --peer` checks that."
 
 
 class Cancelled(DuettoError):  # noqa: N818
     """The session was ended from this side."""
 
     code = "cancelled"
+    advice = "Submit the job again if it should run after all."
 
 
 class OutOfMemory(DuettoError):  # noqa: N818
     """A run needs more memory than there is, or than is granted; nothing more of it was sent."""
 
     code = "memory"
+    advice = (
+        "Use fewer rows or columns, in several jobs, or a machine with more memory; `duetto job estimate` "
+        "states the peak."
+    )
 
     def __init__(
         self,
         what: str = "The memory of this machine did not suffice for the run.",
-        hint: str = "Use fewer rows or columns, in several jobs, or a machine with more memory; "
-        "`duetto job estimate` tells the peak.",
+        hint: str = "",
         *,
         code: str | None = None,
     ) -> None:

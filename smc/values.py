@@ -204,7 +204,7 @@ def check_range(value: Value, bits: int, name: str) -> None:
     if row is not None:
         raise DomainError(
             f"{name}, entry {row}: a {kind} is outside [0, {meaning}).",
-            "Widen the bound or correct the data.",
+            "Declare a wider bound, or correct the data.",
         )
 
 

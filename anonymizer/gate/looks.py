@@ -300,12 +300,12 @@ def _shift(one: ColumnView, other: ColumnView) -> float | None:
 
 def _of_order(pair: _Pair) -> Iterator[Finding]:
     groups = {one.name: one.codes for one in pair.everything if len(one.values) <= _GROUPS}
-    told = tells(pair.origin, groups)
-    if told is not None:
+    order = tells(pair.origin, groups)
+    if order is not None:
         yield Finding(
             "order",
             None,
-            f"The rows have the order of the original, {told}: who has a list of the people in that order "
+            f"The rows have the order of the original, {order}: who has a list of the people in that order "
             "reads off who is who.",
             "Shuffle them, as duetto anonymize does without --keep-order.",
         )

@@ -82,12 +82,12 @@ def _budget(release: Release) -> Iterator[Finding]:
     """Differential privacy: the manifest must name what the cells of a record have spent together."""
     cells = [one for one in release.guarantees if one.unit == "cell"]
     epsilon, delta = budget(composed(cells))
-    told = release.manifest.epsilon or 0.0, release.manifest.delta or 0.0
-    if told[0] < (epsilon or 0.0) * (1 - 1e-9) or told[1] < (delta or 0.0) * (1 - 1e-9):
+    stated = release.manifest.epsilon or 0.0, release.manifest.delta or 0.0
+    if stated[0] < (epsilon or 0.0) * (1 - 1e-9) or stated[1] < (delta or 0.0) * (1 - 1e-9):
         yield Finding(
             "guarantee",
             None,
-            f"A record has spent epsilon {epsilon:.6g}, and the manifest says {told[0]:.6g}.",
+            f"A record has spent epsilon {epsilon:.6g}, and the manifest says {stated[0]:.6g}.",
             "Report this as a defect, and release nothing of it.",
         )
 

@@ -151,7 +151,10 @@ def pack(value: Value) -> dict[str, Any]:
         case Nothing(count):
             return {"kind": "nothing", "count": count}
         case _:
-            raise DuettoError("A holding of another cipher cannot be handed to another process.")
+            raise DuettoError(
+                "Only Paillier ciphertexts can be handed to another process.",
+                "Measure a type whose results are encrypted with Paillier.",
+            )
 
 
 def unpack(fields: Mapping[str, Any], key: PublicKey) -> Value:
@@ -178,4 +181,7 @@ def _numbers(fields: Mapping[str, Any]) -> list[int]:
 
 
 def _not_in(form: Form) -> DuettoError:
-    return DuettoError(f"The two results are not the holdings of one batch in form {form.value}.")
+    return DuettoError(
+        f"The two results do not belong to one batch in form {form.value}.",
+        "Report it: this is a defect of the program.",
+    )

@@ -109,7 +109,7 @@ class Comparisons:
     def run(self, session: Session) -> Value:
         """The plan."""
         if self._prepared is None:
-            raise UsageError("A benchmark runs what it has prepared.")
+            raise UsageError("The benchmark has prepared nothing to run.", "Call prepare before run.")
         del session
         return self._prepared.run(self._x, self._y)
 

@@ -62,15 +62,7 @@ class CertificateError(JobError):
     """A certificate or a result does not hold; ask the party that made it for a new one."""
 
     code = "certificate"
-
-    def __init__(
-        self,
-        what: str,
-        hint: str = "Do not rely on it; ask the party that made it for the file once more.",
-        *,
-        code: str | None = None,
-    ) -> None:
-        super().__init__(what, hint, code=code)
+    advice = "Do not rely on it; ask the party that made it for the file once more."
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,10 @@ def certificate(
     try:
         write_atomically(output, json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n")
     except OSError as problem:
-        raise UsageError(f"{output} cannot be written: {type(problem).__name__}.", "Name a file.") from None
+        raise UsageError(
+            f"{output} cannot be written: {type(problem).__name__}.",
+            "Give the path of a file that can be read or written.",
+        ) from None
     emit(
         {"job_id": document["certificate"]["job_id"], "file": str(output), "with_result": with_result},
         lambda out: out.print(f"Written to {output}."),
@@ -108,9 +111,15 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(CERTIFICATE_BYTES + 1)
     except OSError as problem:
-        raise UsageError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a file.") from None
+        raise UsageError(
+            f"{path} cannot be read: {why_unreadable(problem)}.",
+            "Give the path of a file that can be read or written.",
+        ) from None
     if len(data) > CERTIFICATE_BYTES:
-        raise CertificateError(f"{path} is longer than {CERTIFICATE_BYTES} bytes.")
+        raise CertificateError(
+            f"{path} is longer than the {CERTIFICATE_BYTES} bytes that a certificate can have.",
+            "Give the file that `duetto job certificate` wrote.",
+        )
     return data
 
 

@@ -105,7 +105,10 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
         raise next(iter(faults.values()))
     if faults:
         listed = (f"{one!r}: {fault.what} {fault.hint}".strip() for one, fault in faults.items())
-        raise DataError(f"{len(faults)} data sets are not as declared: {'; '.join(listed)}")
+        raise DataError(
+            f"{len(faults)} data sets are not as declared: {'; '.join(listed)}",
+            "Correct each data set or its declaration, and run `duetto data check` again.",
+        )
 
 
 def _counts(loaded: Loaded) -> dict[str, Any]:

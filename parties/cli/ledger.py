@@ -161,7 +161,10 @@ def export(output: Path | None, form: str, config_path: Path | None, as_json: bo
     try:
         write_atomically(output, data, PRIVATE)
     except OSError as problem:
-        raise UsageError(f"{output} cannot be written: {why_unreadable(problem)}.", "Name a file.") from None
+        raise UsageError(
+            f"{output} cannot be written: {why_unreadable(problem)}.",
+            "Give the path of a file that can be read or written.",
+        ) from None
     emit(
         {"file": str(output), "format": form, "entries": len(entries)},
         lambda out: out.print(f"{len(entries)} entries written to {output}."),
@@ -208,7 +211,13 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(EXPORT_BYTES + 1)
     except OSError as problem:
-        raise UsageError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a file.") from None
+        raise UsageError(
+            f"{path} cannot be read: {why_unreadable(problem)}.",
+            "Give the path of a file that can be read or written.",
+        ) from None
     if len(data) > EXPORT_BYTES:
-        raise DataError(f"{path} is longer than {EXPORT_BYTES} bytes.")
+        raise DataError(
+            f"{path} is longer than the {EXPORT_BYTES} bytes that an export can have.",
+            "Give the file that `duetto ledger export` wrote.",
+        )
     return data

@@ -45,7 +45,7 @@ def decode(data: bytes, limit: int) -> Any:
         ProtocolViolation: it is too long, too deep, not JSON or not canonical, or a text is not plain.
     """
     if len(data) > limit:
-        raise ProtocolViolation(f"A job message of {len(data)} bytes came, {limit} are allowed.")
+        raise ProtocolViolation(f"A job message of {len(data)} bytes came; at most {limit} are allowed.")
     try:
         value = json.loads(data.decode("ascii"), parse_float=_no_float, parse_constant=_no_float)
         again = encode(value)

@@ -185,7 +185,10 @@ def sign(contract: Contract, role: Role, key: Ed25519PrivateKey) -> bytes:
         JobError: the contract lacks a party's schemas or limits.
     """
     if not contract.is_complete:
-        raise JobError("A contract without the schemas and limits of both parties cannot be signed.")
+        raise JobError(
+            "A contract without the declarations and limits of both parties cannot be signed.",
+            "Submit the job again.",
+        )
     return key.sign(signed_text(contract.digest, role))
 
 

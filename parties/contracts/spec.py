@@ -106,7 +106,10 @@ def read_spec(path: Path) -> JobSpec:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
-        raise JobError(f"{path} cannot be read: {why_unreadable(problem)}.", "Name a job file.") from None
+        raise JobError(
+            f"{path} cannot be read: {why_unreadable(problem)}.",
+            "Give the path of a job file.",
+        ) from None
     return parse_spec(text, path.name)
 
 
@@ -117,7 +120,9 @@ def parse_spec(text: str, place: str = "job file") -> JobSpec:
         JobError: it is wrong; says where and how to fix it.
     """
     if len(text.encode()) > SPEC_BYTES:
-        raise JobError(f"{place} is longer than {SPEC_BYTES} bytes.", "Shorten it.")
+        raise JobError(
+            f"{place} is longer than {SPEC_BYTES} bytes.", "Shorten it, or split it into several jobs."
+        )
     return spec_from_document(parse(text, place, JobError), place)
 
 
@@ -149,7 +154,10 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
     try:
         canonical.encode({"contract": {"spec": spec.document()}})
     except (TypeError, ValueError):
-        raise JobError(f"{place} is nested too deeply or has too large a number.", "Simplify it.") from None
+        raise JobError(
+            f"{place} is nested too deeply or has too large a number.",
+            "Remove the inner tables and numbers that no job needs.",
+        ) from None
     return spec
 
 
@@ -157,7 +165,9 @@ def _check_texts(document: Any, place: str) -> None:
     try:
         found = unfit(document, place)
     except RecursionError:
-        raise JobError(f"{place} is nested too deeply.", "Simplify it.") from None
+        raise JobError(
+            f"{place} is nested too deeply.", "Remove the inner tables and numbers that no job needs."
+        ) from None
     if found:
         raise JobError(
             f"{found}: the text has characters that cannot be printed or seen, or more than {BLANKS} blanks "

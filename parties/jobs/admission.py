@@ -363,7 +363,11 @@ class Admission:
                 code="contract",
             )
         if set(theirs) != task.columns(task.role.other):
-            raise JobError("The contract declares other columns than the job names.", code="contract")
+            raise JobError(
+                "The contract declares other columns than the job names.",
+                "Install the same release on both sides, and submit the job again.",
+                code="contract",
+            )
         alice, bob = (local, theirs) if task.role is Role.ALICE else (theirs, local)
         task.study.check(alice, bob)
 

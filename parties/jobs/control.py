@@ -52,7 +52,9 @@ def _abort(context: grpc.ServicerContext, problem: Exception) -> None:
     else:
         _LOG.exception("A control call failed by a defect of the program.")
         error = DuettoError(
-            f"The daemon has a defect ({type(problem).__name__}).", "Its log has the trace.", code="internal"
+            f"The daemon has a defect ({type(problem).__name__}).",
+            "Its log has the details; report it.",
+            code="internal",
         )
     context.set_trailing_metadata(((METADATA, pack(error)),))
     context.abort(status(error), error.stable_code)

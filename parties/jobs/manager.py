@@ -34,7 +34,7 @@ from parties.pki.identity import Identity
 from parties.plugins import load_plugins, with_plugins
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
 from smc.analyses.studies.study import Analysis
-from smc.errors import DuettoError
+from smc.errors import Cancelled, DuettoError
 
 _STOP_SECONDS = 10.0
 _NOTICE_SECONDS = 2.0
@@ -171,10 +171,8 @@ class JobManager:
         """
         job = self.store.find(job_id)
         if job.state.is_final:
-            raise JobError(f"Job {job.job_id} is {job.state.value}.", "It has ended already.", code="state")
-        self.store.fail(
-            job.job_id, DuettoError("The job was cancelled on this side.", code="cancelled"), State.CANCELLED
-        )
+            raise JobError(f"Job {job.job_id} has ended already: it is {job.state.value}.", code="state")
+        self.store.fail(job.job_id, Cancelled("The job was cancelled on this side."), State.CANCELLED)
         # The peer hears of it before the session breaks, but a silent peer holds nothing up.
         self._changed(self.store.summary(job.job_id), interrupt=False)
         known = self._delivered(self.store.summary(job.job_id))
@@ -216,7 +214,7 @@ class JobManager:
         if not papers.certificate:
             raise JobError(
                 f"Job {record.job_id} is {record.state.value} and has no certificate.",
-                "Jobs get one when they finish.",
+                "Wait until the job has finished; see `duetto job show`.",
                 code="no-certificate",
             )
         document = json.loads(papers.certificate)
@@ -257,11 +255,11 @@ class JobManager:
         record = self.store.get(self._negotiation.of_peer(peer, header.job_id).job_id)
         keys = record.contract.keys
         if record.outgoing or record.state is not State.APPROVED or not record.peer_signature:
-            raise JobError(f"Job {record.job_id} is not ready to run.", code="state")
+            raise JobError(f"Job {record.job_id} is {record.state.value} and not ready to run.", code="state")
         if header.job_digest != record.contract.digest or header.dialler_role is not record.role.other:
             raise JobError(f"Job {record.job_id} was opened with another contract or role.", code="contract")
         if (header.own_key, header.dialler_key) != (keys[record.role], keys[record.role.other]):
-            raise JobError(f"Job {record.job_id} was opened with other keys.", code="contract")
+            raise JobError(f"Job {record.job_id} was opened with other keys.", "Pair again.", code="contract")
         return self._run(record).session_task()
 
     def stop(self) -> None:

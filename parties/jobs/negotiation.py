@@ -176,7 +176,7 @@ class Negotiation:
                 return Answer(Word.UNFIT, contract)
             known = self._keep(peer, contract, examined)
         if known.peer != peer or known.outgoing:
-            raise JobError("The proposal has the name of a job that somebody else proposed.", code="contract")
+            raise JobError("The proposal has the name of a job of somebody else.", code="contract")
         if known.state is State.WAITING_OWN:
             known = self._sign_by_rule(known)
         if known.state is State.WAITING_OWN:
@@ -184,7 +184,7 @@ class Negotiation:
         if known.state is State.APPROVED:
             return Answer(Word.APPROVED, known.contract, known.own_signature)
         if known.state is State.DENIED:
-            raise PolicyError("The job was denied here.", code="denied")
+            raise PolicyError("The job was denied here.", "Submit a changed one.", code="denied")
         raise JobError(f"The job is {known.state.value} here.", code="state")
 
     # For people at home
@@ -223,7 +223,7 @@ class Negotiation:
             LedgerError: it is refused, but that cannot be written.
         """
         record = self._waiting(job_id)
-        error = PolicyError(f"Denied on this side: {why or 'no reason given'}.", code="denied")
+        error = PolicyError(f"Denied: {why or 'no reason given'}.", "Submit a changed job.", code="denied")
         self._store.fail(record.job_id, error, State.DENIED)
         self._changed(self._store.summary(record.job_id))
         self._decisions.of_person(DENIED, record.contract.digest, record.peer, person)
@@ -303,7 +303,7 @@ class Negotiation:
 
     def _take_signature(self, job: Summary, state: State, said: Standing) -> None:
         if job.outgoing == (said.word is Word.CONFIRMED):
-            raise JobError("The peer sent a decision that only this side may send.", code="state")
+            raise JobError("The peer sent a decision that only this side can take.", code="state")
         if job.outgoing and state is State.WAITING_PEER:
             self._agree(job.job_id, said.signature)
         elif not job.outgoing and state is State.APPROVED:
@@ -311,7 +311,7 @@ class Negotiation:
             check_signature(record.contract, record.role.other, self._key(record), said.signature)
             self._store.countersign(job.job_id, said.signature)
         elif not job.outgoing and state is State.WAITING_OWN:
-            raise JobError("The job was confirmed before it was approved.", code="state")
+            raise JobError("The peer confirmed the job before it was approved here.", code="state")
 
     def _agree(self, job_id: str, signature: bytes) -> None:
         """The peer has signed: check it and sign as well."""
@@ -331,16 +331,16 @@ class Negotiation:
             peer,
             self._identity.name,
         ):
-            raise JobError("The proposal names other parties than the two connected.", code="contract")
+            raise JobError("The proposal names parties other than the two connected.", code="contract")
         added = (draft.schemas[role], draft.limits[role])
         if added != (None, None) or None in (draft.schemas[draft.proposer], draft.limits[draft.proposer]):
-            raise JobError("The proposal is not a draft.", code="contract")
+            raise JobError("The proposal already has declarations or limits of this party.", code="contract")
         if dict(draft.keys) != self._keys(role, peer):
-            raise JobError("The proposal names other Paillier keys; pair again.", code="contract")
+            raise JobError("The proposal names other Paillier keys.", "Pair again.", code="contract")
 
     def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
-            raise JobError(f"{peer!r} has {OPEN_JOBS} unfinished jobs here.", code="too-many-open")
+            raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
         task = self._admission.understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
         self._admission.judge(task, None).require()

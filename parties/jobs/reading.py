@@ -100,7 +100,7 @@ class JobReader:
         rows = self._rows(query, (beginning, beginning))
         if len(rows) > 1:
             count = len(rows) if len(rows) <= 100 else "Over 100"
-            raise JobError(f"{count} jobs begin with {beginning!r}.", "Write more of the name.")
+            raise JobError(f"The names of {count} jobs begin with {beginning!r}.", "Write more of the name.")
         if not rows:
             raise _unknown(beginning)
         return _summary(rows[0])
@@ -140,7 +140,7 @@ class JobReader:
                 code="deleted",
             )
         if not found.kept or found.state is not State.FINISHED:
-            raise JobError(f"Job {job_id} is {found.state.value} and has no result.", code="no-result")
+            raise JobError(f"Job {job_id} is {found.state.value} and has no result here.", code="no-result")
         return self._results.read(job_id)
 
     def all(self, *states: State, limit: int | None = None, before: str = "") -> list[Summary]:

@@ -110,5 +110,7 @@ class ResultFolder:
 
     def _file(self, job_id: str) -> Path:
         if not _NAME.fullmatch(job_id):
-            raise StorageError(f"{job_id[:32]!r} is not the name of a job.")
+            raise StorageError(
+                f"{job_id[:32]!r} is not the name of a job.", "List the jobs with `duetto job list`."
+            )
         return self._path / f"{job_id}{_ENDING}"

@@ -159,7 +159,10 @@ class Run:
         if not self._begun or state.is_final:
             return
         if state is not State.KEPT:
-            self._store.fail(self._record.job_id, error or DuettoError("The session ended without a result."))
+            self._store.fail(
+                self._record.job_id,
+                error or DuettoError("The session ended without a result.", "Submit the job again."),
+            )
         elif error is None:
             self._store.finish(self._record.job_id)
         # else the peer knows whether it has kept its result, too, and is asked

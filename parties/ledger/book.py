@@ -275,7 +275,10 @@ class Ledger:
             LedgerError: the job has spent already, or the ledger is broken or cannot be written.
         """
         if not loss:
-            raise LedgerError("A loss of nothing is not written to the ledger.")
+            raise LedgerError(
+                "A privacy loss of nothing is not written to the ledger.",
+                "Record jobs without noise as exact.",
+            )
         with self._file.locked():
             self._check(job, account, peer, loss, budget)
             return self._file.append(

@@ -63,6 +63,7 @@ class LedgerError(BudgetError):
     """A ledger cannot be trusted or written; there are no sessions until a person has looked."""
 
     code = "ledger"
+    advice = "Look at it with `duetto ledger verify`, which says what is wrong."
 
 
 @dataclass(frozen=True, slots=True)

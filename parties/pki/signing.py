@@ -29,7 +29,9 @@ def parse_key(text: str) -> Ed25519PublicKey:
         PairingError: the text is none.
     """
     if not _HEX.fullmatch(text):
-        raise PairingError("A signing key has 64 hexadecimal digits.", "See `duetto keys show`.")
+        raise PairingError(
+            "The signing key is not 64 hexadecimal digits.", "Copy it from `duetto keys show` of that party."
+        )
     return Ed25519PublicKey.from_public_bytes(bytes.fromhex(text))
 
 

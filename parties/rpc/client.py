@@ -178,14 +178,13 @@ class PeerClient:
     def _job_call(self, method: str, body: bytes, seconds: float) -> bytes:
         if len(body) > MESSAGE_LIMIT:
             raise ProtocolViolation(
-                f"{method}: a message of {len(body)} bytes is over the limit.", "Shorten the job file."
+                f"{method}: a message of {len(body)} bytes is longer than the limit.",
+                "Shorten the job file, or split it into several jobs.",
             )
         call = getattr(self._stub, method)
         answer: pb.JobMessage = self._call(method, lambda: call(pb.JobMessage(body=body), timeout=seconds))
         if len(answer.body) > MESSAGE_LIMIT:
-            raise ProtocolViolation(
-                f"{method}: the answer of {self.peer.name} is over the limit of its size."
-            )
+            raise ProtocolViolation(f"{method}: the answer of {self.peer.name} is longer than the limit.")
         return answer.body
 
     def _call(self, doing: str, call: Callable[[], T]) -> T:

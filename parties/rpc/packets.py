@@ -37,12 +37,14 @@ class Arrivals:
             if not is_kind(kind):
                 raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
             if sequence != self._frames:
-                raise ProtocolViolation(f"{kind}: frame {self._frames} was due, frame {sequence} came.")
+                raise ProtocolViolation(
+                    f"{kind}: frame {self._frames} was expected, but frame {sequence} came."
+                )
             self._frames += 1
             return
         self._words += 1
         if content != "refusal" and (self._frames or self._words > _MAX_WORDS):
-            raise ProtocolViolation(f"The peer sent {content} where a frame was due.")
+            raise ProtocolViolation(f"A frame was expected, but the peer sent {content}.")
 
 
 def to_packet(frame: Frame) -> pb.Packet:
@@ -62,17 +64,21 @@ def to_frame(packet: pb.Packet) -> Frame:
     """
     content = packet.WhichOneof("content")
     if content != "frame":
-        raise ProtocolViolation(f"A frame was due, the peer sent {content or 'an empty packet'}.")
+        raise ProtocolViolation(f"A frame was expected, but the peer sent {content or 'an empty packet'}.")
     frame = packet.frame
     if not is_kind(frame.kind):
         raise ProtocolViolation("The kind of a frame from the peer is not the name of a message.")
     if frame.sequence >= _COUNTER_LIMIT or frame.depth >= _COUNTER_LIMIT:
-        raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of its range.")
+        raise ProtocolViolation(f"{frame.kind}: a counter of the frame is out of range.")
     if frame.total > MESSAGE_BYTES:
-        raise ProtocolViolation(f"{frame.kind}: {frame.total} bytes announced, {MESSAGE_BYTES} allowed.")
+        raise ProtocolViolation(
+            f"{frame.kind}: the peer announced {frame.total} bytes; at most {MESSAGE_BYTES} are allowed."
+        )
     if len(frame.data) > min(frame.total, FRAME_BYTES):
-        raise ProtocolViolation(f"{frame.kind}: a frame carries {len(frame.data)} bytes, more than it may.")
+        raise ProtocolViolation(
+            f"{frame.kind}: a frame carries {len(frame.data)} bytes, more than is allowed."
+        )
     limit = {END: 0, ABORT: _CODE_BYTES}.get(frame.kind)
     if limit is not None and (frame.total > limit or frame.total != len(frame.data)):
-        raise ProtocolViolation(f"{frame.kind}: the frame is not of its size.")
+        raise ProtocolViolation(f"{frame.kind}: the frame does not have the size that it should.")
     return Frame(frame.sequence, frame.kind, frame.depth, frame.total, frame.data)

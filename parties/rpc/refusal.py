@@ -118,7 +118,7 @@ def translate(error: grpc.RpcError, peer: str, doing: str) -> PeerError:
     if status is grpc.StatusCode.RESOURCE_EXHAUSTED and "larger than max" not in details:
         return refused(peer, "busy")
     if status is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return ProtocolViolation(f"{doing}: a message was over the limit of its size.")
+        return ProtocolViolation(f"{doing}: a message was longer than the limit.")
     silent = "keepalive" in details or "ping timeout" in details
     what = f"{peer} has fallen silent" if silent else _LOSSES.get(status, f"the connection to {peer} broke")
     return PeerLost(f"{doing}: {what}.", _AGAIN)

@@ -66,6 +66,5 @@ class GrpcTransport:
         if frame.kind == ABORT:
             code = "".join(c for c in frame.data.decode("ascii", "replace") if c.isalnum() or c in "-_")
             raise PeerAborted(
-                f"{self._stream.peer} ended the session with code {code or 'unknown'!r}.",
-                "Its log has the reason.",
+                f"{self._stream.peer} ended the session with code {code or 'unknown'!r}."
             ) from None

@@ -98,7 +98,9 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     if content == "refusal":
         raise _refused(sides, packet.refusal.code)
     if content != "answer":
-        raise ProtocolViolation(f"An answer to the opening was due, the peer sent {content or 'nothing'}.")
+        raise ProtocolViolation(
+            f"An answer to the opening was expected, but the peer sent {content or 'nothing'}."
+        )
     answer = packet.answer
     if not sides.terms.oldest <= answer.version <= sides.terms.newest or len(answer.nonce) != _NONCE_BYTES:
         raise ProtocolViolation("The peer's answer to the opening is malformed.")
@@ -140,13 +142,19 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
         _check_own_ledger(sides, opening.ledgers)
         task = accept(header)
         if task.job_digest != header.job_digest or task.role is not header.dialler_role.other:
-            raise JobError("The peer means another job or another role by this id.", code="job-differs")
+            raise JobError(
+                "The peer means another job or another role by the name of this job.", code="job-differs"
+            )
     except Exception as error:
         code = code_of(error, f"Session with {sides.peer} refused")
         _refuse(stream, code)
         if isinstance(error, DuettoError):
             raise
-        raise DuettoError("A session was refused by a defect of the program.", code=code) from None
+        raise DuettoError(
+            "A session was refused because of a defect of the program.",
+            "The daemon's log names the place; report it.",
+            code=code,
+        ) from None
     try:
         stream.send(pb.Packet(answer=answer))
         packet = stream.receive(HANDSHAKE_SECONDS)

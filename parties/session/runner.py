@@ -187,7 +187,7 @@ class SessionRunner:
             code = code_of(error, f"Job {task.job_id}")
             _abort(channel, code)
             raise DuettoError(
-                f"The job failed by a defect of the program ({type(error).__name__}).",
+                f"The job failed because of a defect of the program ({type(error).__name__}).",
                 "The daemon's log names the place; report it.",
                 code=code,
             ) from None

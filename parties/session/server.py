@@ -181,7 +181,7 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         peer = self._pins.name(context)
         try:
             if len(request.body) > MESSAGE_LIMIT:
-                raise ProtocolViolation(f"A message of {len(request.body)} bytes is over the limit.")
+                raise ProtocolViolation(f"A message of {len(request.body)} bytes is longer than the limit.")
             return pb.JobMessage(body=call(peer, request.body))
         except Exception as error:
             refuse(context, code_of(error, f"{call.__name__} of {peer}"))

@@ -97,7 +97,7 @@ class Channel:
         data = message.encode()
         if len(data) > MESSAGE_BYTES:
             raise ProtocolViolation(
-                f"{message.kind()} of {len(data)} bytes is over the limit of {MESSAGE_BYTES}.",
+                f"{message.kind()} has {len(data)} bytes, more than the limit of {MESSAGE_BYTES}.",
                 "Run the batch in smaller chunks.",
             )
         self._sent_depth = self._clock + 1
@@ -154,7 +154,7 @@ class Channel:
     def _message(self, kind: str, size: int) -> bytes:
         if size > MESSAGE_BYTES:
             raise ProtocolViolation(
-                f"{kind} of {size} bytes would be due, over the limit of {MESSAGE_BYTES}.",
+                f"{kind} would have {size} bytes, more than the limit of {MESSAGE_BYTES}.",
                 "Run the batch in smaller chunks.",
             )
         pieces = []
@@ -172,20 +172,26 @@ class Channel:
         frame = self._transport.receive()
         if frame.sequence != self._received_frames:
             raise ProtocolViolation(
-                f"{kind}: frame {self._received_frames} was due, frame {frame.sequence} came."
+                f"{kind}: frame {self._received_frames} was expected, but frame {frame.sequence} came."
             )
         self._received_frames += 1
         if frame.kind == ABORT:
             code = frame.data[:_CODE_BYTES].decode("ascii", "replace")
             code = "".join(c for c in code if c.isalnum() or c in "-_") or "unknown"
-            raise PeerAborted(f"The peer ended the session with code {code!r}.", "Its log has the reason.")
+            raise PeerAborted(f"The peer ended the session with code {code!r}.")
         if frame.kind != kind:
-            raise ProtocolViolation(f"{kind} was due, another kind of message came.")
+            raise ProtocolViolation(f"{kind} was expected, but another kind of message came.")
         if frame.total != size:
-            raise ProtocolViolation(f"{kind}: {size} bytes were due, {frame.total} are announced.")
+            raise ProtocolViolation(
+                f"{kind}: {size} bytes were expected, but the peer announced {frame.total}."
+            )
         if len(frame.data) != due:
-            raise ProtocolViolation(f"{kind}: a frame of {due} bytes was due, one of {len(frame.data)} came.")
+            raise ProtocolViolation(
+                f"{kind}: a frame of {due} bytes was expected, but one of {len(frame.data)} came."
+            )
         if kind != END and not self._last_depth <= frame.depth <= self._sent_depth + 1:
-            raise ProtocolViolation(f"{kind}: its place in the order of messages is impossible.")
+            raise ProtocolViolation(
+                f"{kind}: the peer claims an impossible place for it in the order of messages."
+            )
         self._last_depth = max(self._last_depth, frame.depth)
         return frame

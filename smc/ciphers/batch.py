@@ -68,7 +68,10 @@ class Batch(Generic[K, V]):
             UsageError: a row does not exist.
         """
         if any(not 0 <= row < len(self) for row in rows):
-            raise UsageError(f"A row outside a batch of {len(self)} ciphertexts was asked for.")
+            raise UsageError(
+                f"The batch of {len(self)} ciphertexts has no such row.",
+                f"Ask for rows from 0 to {len(self) - 1}.",
+            )
         return self._at(rows)
 
     @classmethod
@@ -80,10 +83,13 @@ class Batch(Generic[K, V]):
             KeyMaterialError: they are under different keys.
         """
         if not parts:
-            raise UsageError("No ciphertexts to concatenate.")
+            raise UsageError("There is nothing to concatenate.", "Give at least one batch of ciphertexts.")
         key = parts[0].key
         if any(part.key != key for part in parts):
-            raise KeyMaterialError("Ciphertexts under different keys do not go together.")
+            raise KeyMaterialError(
+                "Ciphertexts under different keys cannot be in one batch.",
+                "Concatenate those of each key on their own.",
+            )
         return cls._join(parts)
 
     def _at(self, rows: Sequence[int]) -> Self:
@@ -101,7 +107,10 @@ class Batch(Generic[K, V]):
             Raises:
                 FreshnessError: always.
             """
-            raise FreshnessError("Ciphertexts that are not re-randomised may not leave.", "Refresh them.")
+            raise FreshnessError(
+                "Ciphertexts that are not re-randomised cannot be sent: they could show what they come from.",
+                "Call refresh on the cipher, and send what it returns.",
+            )
 
 
 class _Mark:
@@ -121,7 +130,10 @@ class FreshBatch(Batch[K, V]):
 
     def __init__(self, key: K, values: Sequence[V]) -> None:
         super().__init__(key, values)
-        raise FreshnessError("Fresh ciphertexts come from encrypt and refresh only.", "Refresh them.")
+        raise FreshnessError(
+            "Fresh ciphertexts come from encrypt and refresh only.",
+            "Call refresh on the cipher, and use what it returns.",
+        )
 
     @abstractmethod
     def _encoded(self, values: Sequence[V]) -> bytes:
@@ -143,7 +155,10 @@ class FreshBatch(Batch[K, V]):
         """
         for mark in self._marks:
             if mark.spent:
-                raise FreshnessError("A ciphertext was about to leave for the second time.", "Refresh it.")
+                raise FreshnessError(
+                    "A ciphertext was about to be sent twice, which would show that both are the same.",
+                    "Call refresh on the cipher before you send it again.",
+                )
             mark.spent = True
         return self.values
 
@@ -165,6 +180,9 @@ class FreshBatch(Batch[K, V]):
     @classmethod
     def _join(cls, parts: Sequence[Self]) -> Self:
         if not all(isinstance(part, FreshBatch) for part in parts):
-            raise FreshnessError("A part of a batch that should be fresh is not.", "Refresh it.")
+            raise FreshnessError(
+                "A part of a fresh batch is not re-randomised.",
+                "Call refresh on the cipher for that part first.",
+            )
         values = [value for part in parts for value in part.values]
         return cls._marked(parts[0].key, values, [mark for part in parts for mark in part._marks])

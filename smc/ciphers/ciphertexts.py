@@ -76,7 +76,7 @@ class ExpectedCiphertexts:
             ProtocolViolation: the size is wrong, or an integer is not a ciphertext under the key.
         """
         if len(data) != self.size:
-            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
+            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were expected, but {len(data)} came.")
         width = self.key.ciphertext_bytes
         values = [mpz(int.from_bytes(data[i : i + width], "big")) for i in range(0, len(data), width)]
         if not valid(self.key, values):

@@ -79,7 +79,9 @@ def encode_point(point: Point) -> bytes:
         UsageError: the point is the identity.
     """
     if point is None:
-        raise UsageError("The identity of the group was to be encoded.", "Randomise it first.")
+        raise UsageError(
+            "The point at infinity cannot be encoded.", "Randomise it first, by adding an encryption of zero."
+        )
     data: bytes = point.format()
     return data
 
@@ -97,5 +99,5 @@ def decode_point(data: bytes) -> PublicKey:
         pass
     raise ProtocolViolation(
         "A point from the peer is not on the curve.",
-        "Do not repeat by yourself: ask the other institution to check its installation.",
+        "Do not run the job again before the other institution has checked its installation.",
     ) from None

@@ -70,7 +70,7 @@ class ExpectedDgk:
             ProtocolViolation: the size is wrong, or an integer is not a unit modulo n.
         """
         if len(data) != self.size:
-            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
+            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were expected, but {len(data)} came.")
         width = self.key.ciphertext_bytes
         values = [mpz(int.from_bytes(data[i : i + width], "big")) for i in range(0, len(data), width)]
         if not are_units(values, self.key.n, self.key.n):
@@ -163,7 +163,10 @@ class Dgk:
         """
         self._check(a)
         if len(a) != len(factors):
-            raise UsageError(f"{len(a)} ciphertexts and {len(factors)} factors do not go together.")
+            raise UsageError(
+                f"There are {len(a)} ciphertexts, but {len(factors)} factors.",
+                "Give one factor for each ciphertext.",
+            )
         self.operations["dgk_power"] += len(a)
         reduced = [int(factor) % PLAINTEXTS for factor in factors]
         return DgkCiphertexts(self.public, powers(a.values, reduced, self.public.n, self._executor))

@@ -66,7 +66,7 @@ class DgkPublicKey:
         if n < 1 << 8 or not n.is_odd():
             raise KeyMaterialError("A DGK modulus must be odd and have 9 bits or more.", _NEW_KEY)
         if not (0 < g < n and 0 < h < n and gmpy2.gcd(g * h, n) == 1):
-            raise KeyMaterialError("A generator of a DGK key is not a unit.", _NEW_KEY)
+            raise KeyMaterialError("A generator of a DGK key is not invertible modulo n.", _NEW_KEY)
         width = (n.bit_length() + 7) // 8
         data = b"".join(int(number).to_bytes(width, "big") for number in (n, g, h))
         for name, number in (("n", n), ("g", g), ("h", h)):
@@ -112,11 +112,13 @@ class DgkPrivateKey:
             raise KeyMaterialError("A DGK key needs two different primes of each kind.", _NEW_KEY)
         for prime, v in ((self.p, self.v_p), (self.q, self.v_q)):
             if prime < 3 or v < 3 or not (gmpy2.is_prime(prime) and gmpy2.is_prime(v)):
-                raise KeyMaterialError("A number of a DGK key is not a prime.", _NEW_KEY)
+                raise KeyMaterialError("A factor of a DGK key is not a prime.", _NEW_KEY)
             if (prime - 1) % (PLAINTEXTS * v) or not (
                 _has_order(self.g, prime, PLAINTEXTS, v) and _has_order(self.h, prime, v)
             ):
-                raise KeyMaterialError("A generator of a DGK key has another order.", _NEW_KEY)
+                raise KeyMaterialError(
+                    "A generator of a DGK key does not have the order that it needs.", _NEW_KEY
+                )
         object.__setattr__(self, "public", DgkPublicKey(self.p * self.q, self.g, self.h))
         object.__setattr__(self, "p_inverse", gmpy2.invert(self.p, self.q))
 
@@ -145,11 +147,11 @@ def check_dgk_key(key: DgkPublicKey) -> None:
         KeyMaterialError: the key fails a check, with the reason.
     """
     if key.bits != BITS:
-        raise KeyMaterialError(f"The DGK modulus has {key.bits} bits; {BITS} are due.", _NEW_KEY)
+        raise KeyMaterialError(f"The DGK modulus has {key.bits} bits instead of {BITS}.", _NEW_KEY)
     check_modulus(key.n, BITS, "DGK")
     symbols = gmpy2.jacobi(key.g, key.n), gmpy2.jacobi(key.h, key.n)
     if key.g == key.h or 1 in (key.g, key.h) or symbols != (1, 1):
-        raise KeyMaterialError("A generator of the DGK key cannot have the order it should.", _NEW_KEY)
+        raise KeyMaterialError("A generator of the DGK key cannot have the order that it needs.", _NEW_KEY)
 
 
 def encode_public_key(key: DgkPublicKey) -> bytes:

@@ -87,7 +87,10 @@ class ElGamalSecret:
     def __post_init__(self) -> None:
         point = generate(self.scalar) if 0 < self.scalar < ORDER else None
         if point is None:
-            raise KeyMaterialError("An ElGamal key is a number from 1 to the group's order less one.")
+            raise KeyMaterialError(
+                "The ElGamal key is not a number from 1 to the order of the group less one.",
+                "Make a key with generate_elgamal.",
+            )
         object.__setattr__(self, "public", ElGamalKey(encode_point(point)))
 
 
@@ -131,7 +134,7 @@ class ExpectedElGamalCiphertexts:
             ProtocolViolation: the size is wrong, or a point is not on the curve.
         """
         if len(data) != self.size:
-            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were due, {len(data)} came.")
+            raise ProtocolViolation(f"{self.size} bytes of ciphertexts were expected, but {len(data)} came.")
         pieces = [data[i : i + CIPHERTEXT_BYTES] for i in range(0, len(data), CIPHERTEXT_BYTES)]
         return ElGamalCiphertexts(self.key, spread(_decoded, self.count, self.executor, (pieces,), ()))
 
@@ -263,7 +266,10 @@ class OwnElGamal(ElGamal):
 
 def _same_length(a: ElGamalCiphertexts, others: Sequence[int]) -> None:
     if len(a) != len(others):
-        raise UsageError(f"{len(a)} ciphertexts and {len(others)} numbers do not go together.")
+        raise UsageError(
+            f"There are {len(a)} ciphertexts, but {len(others)} numbers.",
+            "Give one number for each ciphertext.",
+        )
 
 
 def _decoded(pieces: Sequence[bytes]) -> list[Pair]:

@@ -43,7 +43,7 @@ ROOTS: Final = -(-SOUNDNESS_BITS // (SMALL_FACTORS.bit_length() - 1))
 
 _DOMAIN: Final = b"duetto/paillier-proof/1"
 _DIGEST_BYTES: Final = 32
-_MEND: Final = "Ask the key's owner for a new key made by `duetto init`."
+_HINT: Final = "Ask the key's owner for a new key made by `duetto init`."
 
 
 def prove(key: PrivateKey) -> tuple[mpz, ...]:
@@ -76,13 +76,13 @@ def verify(n: Integer, roots: Sequence[Integer]) -> None:
     """
     n = mpz(n)
     if small_factor(n):
-        raise KeyMaterialError(f"The modulus has a prime factor below {SMALL_FACTORS}.", _MEND)
+        raise KeyMaterialError(f"The modulus has a prime factor below {SMALL_FACTORS}.", _HINT)
     if len(roots) != ROOTS:
-        raise KeyMaterialError(f"The proof of the modulus has {len(roots)} roots, not {ROOTS}.", _MEND)
+        raise KeyMaterialError(f"The proof of the modulus has {len(roots)} roots, not {ROOTS}.", _HINT)
     for root, challenge in zip(roots, challenges(n), strict=True):
         if not 0 < root < n or gmpy2.powmod(root, n, n) != challenge:
             raise KeyMaterialError(
-                "The proof that the modulus is square-free and prime to phi(N) is wrong.", _MEND
+                "The proof that the modulus is square-free and prime to phi(N) is wrong.", _HINT
             )
 
 

@@ -94,7 +94,9 @@ class PrivateKey:
         if p == q or p < 3 or not (gmpy2.is_prime(p) and gmpy2.is_prime(q)):
             raise KeyMaterialError("A Paillier key needs two different odd primes.", _NEW_KEY)
         if gmpy2.gcd(p * q, (p - 1) * (q - 1)) != 1:
-            raise KeyMaterialError("One prime of the key divides the other less one.", _NEW_KEY)
+            raise KeyMaterialError(
+                "The primes of the key do not fit each other: one divides the other minus one.", _NEW_KEY
+            )
         derived = {
             "p": p,
             "q": q,
@@ -122,7 +124,9 @@ def parse_size(size: str | int) -> int:
     """
     names = {str(bits): bits for bits in SIZES} | {f"paper-{PAPER_BITS}": PAPER_BITS}
     if isinstance(size, bool) or str(size).strip() not in names:
-        raise KeyMaterialError("That is not a key size.", f"Choose one of {', '.join(names)}.")
+        raise KeyMaterialError(
+            f"{str(size)[:20]!r} is not a supported key size.", f"Choose one of {', '.join(names)}."
+        )
     return names[str(size).strip()]
 
 
@@ -141,7 +145,9 @@ def generate(bits: int, random: Randomness) -> PrivateKey:
         KeyMaterialError: another size.
     """
     if bits not in (*SIZES, PAPER_BITS):
-        raise KeyMaterialError(f"Keys of {bits} bits are not made.", f"Choose one of {SIZES}.")
+        raise KeyMaterialError(
+            f"Keys of {bits} bits are not supported.", f"Choose one of {', '.join(map(str, SIZES))}."
+        )
     return _generate(bits, random)
 
 
@@ -157,7 +163,7 @@ def generate_toy(bits: int, random: Randomness) -> PrivateKey:
     """
     if bits % 2 or not 32 <= bits < PAPER_BITS:
         raise KeyMaterialError(
-            f"Toy keys of {bits} bits are not made.", "Choose an even size from 32 to 1022."
+            f"Toy keys of {bits} bits are not supported.", "Choose an even size from 32 to 1022."
         )
     return _generate(bits, random)
 

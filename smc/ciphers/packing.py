@@ -52,7 +52,7 @@ class Packing:
         if slots < 1:
             raise KeyMaterialError(
                 f"A key of {key_bits} bits is too small for masked values of {slot_bits} bits.",
-                "Use a larger key or fewer bits.",
+                "Use a larger key, or compare numbers of fewer bits.",
             )
         return cls(slot_bits, slots)
 
@@ -82,7 +82,10 @@ class Packing:
                 "Use the cipher of the key that encrypted them.",
             )
         if self.slots * self.slot_bits >= key.bits:
-            raise KeyMaterialError(f"A pack does not fit a key of {key.bits} bits.", "Use fewer slots.")
+            raise KeyMaterialError(
+                f"{self.slots} slots of {self.slot_bits} bits do not fit under a key of {key.bits} bits.",
+                "Use fewer slots, or a larger key.",
+            )
         cipher.operations["square"] += self.squarings(len(values))
         groups = self._groups(values.values)
         fixed = (mpz(1) << self.slot_bits, key.n_squared)
@@ -95,7 +98,10 @@ class Packing:
             UsageError: a value does not fit its slot.
         """
         if any(value < 0 or value >> self.slot_bits for value in values):
-            raise UsageError(f"A value does not fit a slot of {self.slot_bits} bits.", "Use wider slots.")
+            raise UsageError(
+                f"A value does not fit into a slot of {self.slot_bits} bits.",
+                "Use non-negative values, or wider slots.",
+            )
         return [int(gmpy2.pack([int(v) for v in group], self.slot_bits)) for group in self._groups(values)]
 
     def split(self, packs: Sequence[int], count: int) -> list[int]:
@@ -110,13 +116,16 @@ class Packing:
             ProtocolViolation: a pack holds more than its slots; the peer made it.
         """
         if len(packs) != self.packs(count):
-            raise UsageError(f"{count} values fill {self.packs(count)} packs, not {len(packs)}.")
+            raise UsageError(
+                f"{count} values fill {self.packs(count)} packs, but {len(packs)} were given.",
+                "Give all packs, and the number of values that were packed.",
+            )
         values: list[int] = []
         for pack in packs:
             due = min(self.slots, count - len(values))
             slots = [int(value) for value in gmpy2.unpack(mpz(pack), self.slot_bits)]
             if len(slots) > due:
-                raise ProtocolViolation("A pack from the peer runs over its slots.")
+                raise ProtocolViolation("A pack from the peer holds more than its slots can.")
             values += slots + [0] * (due - len(slots))
         return values
 

@@ -159,7 +159,8 @@ class Paillier:
         vector = holding.ciphertexts
         if not isinstance(vector, Ciphertexts) or vector.key != self.public:
             raise KeyMaterialError(
-                "These ciphertexts are not under the key of this session.", "Use the key they were made with."
+                "The ciphertexts were not made with the key of this session.",
+                "Open the session with the key that they were made with.",
             )
         return vector
 
@@ -253,4 +254,7 @@ class OwnPaillier(Paillier):
 
 def _same_length(a: Ciphertexts, others: Sequence[Integer]) -> None:
     if len(a) != len(others):
-        raise UsageError(f"{len(a)} ciphertexts and {len(others)} numbers do not go together.")
+        raise UsageError(
+            f"There are {len(a)} ciphertexts, but {len(others)} numbers.",
+            "Give one number for each ciphertext.",
+        )

@@ -87,18 +87,18 @@ def from_phe(numbers: Sequence[phe.EncryptedNumber], key: PublicKey, exponent: i
         if number.public_key.n != key.n:
             raise UsageError(
                 f"Ciphertext {row} is under another key than {key.fingerprint[:16]}.",
-                "Look whether it belongs to another party.",
+                "Check whether it belongs to another party.",
             )
         if number.exponent != exponent:
             raise UsageError(
-                f"Ciphertext {row} has exponent {number.exponent}, expected {exponent}.",
+                f"Ciphertext {row} has exponent {number.exponent} instead of {exponent}.",
                 "Encrypt integers, or say which exponent the values have.",
             )
     values = [mpz(number.ciphertext(be_secure=False)) for number in numbers]
     if not valid(key, values):
         raise DomainError(
             f"A number is not a ciphertext under key {key.fingerprint[:16]}.",
-            "Look whether the file belongs to another key.",
+            "Check whether the file was made with another key.",
         )
     return Ciphertexts(key, values)
 

@@ -48,11 +48,15 @@ def powers(
     """
     if isinstance(exponents, int | mpz):
         if exponents < 0:
-            raise UsageError("A negative exponent was given.", "Invert the base instead.")
+            raise UsageError(
+                "An exponent is negative.", "Invert the base, and give the exponent without its sign."
+            )
         return spread(_powers_of_one_exponent, len(bases), executor, (bases,), (mpz(exponents), mpz(modulus)))
     _same_length(bases, exponents)
     if any(exponent < 0 for exponent in exponents):
-        raise UsageError("A negative exponent was given.", "Invert the base instead.")
+        raise UsageError(
+            "An exponent is negative.", "Invert the base, and give the exponent without its sign."
+        )
     return spread(_powers, len(bases), executor, (bases, exponents), (mpz(modulus),))
 
 
@@ -99,7 +103,10 @@ class FixedBases:
         self, bases: Sequence[Integer], modulus: Integer, digits: int, window: int, executor: Executor
     ) -> None:
         if not bases or digits < 1 or not 1 <= window <= 8:
-            raise UsageError("A table needs a base, a digit and a window of 1 to 8 bits.")
+            raise UsageError(
+                f"A table cannot have {len(bases)} bases, {digits} digits and a window of {window} bits.",
+                "Give at least one base and one digit, and a window of 1 to 8 bits.",
+            )
         self.modulus = mpz(modulus)
         self.window = window
         tables: list[list[list[mpz]]] = spread(
@@ -128,9 +135,15 @@ class FixedBases:
             DomainError: a digit is too large.
         """
         if digits.ndim != 2 or digits.shape[1] != self.width:
-            raise UsageError(f"A product takes rows of {self.width} digits.")
+            raise UsageError(
+                f"An array of shape {digits.shape} does not hold rows of {self.width} digits.",
+                "Give a two-dimensional array with one column for each digit.",
+            )
         if digits.size and int(digits.max()) >> self.window:
-            raise DomainError(f"A digit has more than {self.window} bits.")
+            raise DomainError(
+                f"A digit has more than {self.window} bits.",
+                "Split the exponents into digits of the table's window.",
+            )
         lines = [line.tobytes() for line in digits]
         return spread(_combine, len(lines), executor, (lines,), (self._rows, self.modulus))
 
@@ -159,7 +172,10 @@ class FixedBase:
             DomainError: an exponent is outside [0, 2**exponent_bits).
         """
         if any(exponent < 0 or exponent.bit_length() > self._bits for exponent in exponents):
-            raise DomainError(f"An exponent is outside [0, 2**{self._bits}).", "Reduce it first.")
+            raise DomainError(
+                f"An exponent is outside [0, 2**{self._bits}).",
+                "Reduce it modulo the order first, or make a wider table.",
+            )
         return self._table.combine(self._digits(exponents), executor)
 
     def _digits(self, exponents: Sequence[Integer]) -> NDArray[np.uint8]:
@@ -174,7 +190,10 @@ class FixedBase:
 
 def _same_length(left: Sequence[Any], right: Sequence[Any]) -> None:
     if len(left) != len(right):
-        raise UsageError(f"Batches of {len(left)} and {len(right)} numbers do not go together.")
+        raise UsageError(
+            f"The two batches have different lengths, {len(left)} and {len(right)}.",
+            "Give as many numbers in both.",
+        )
 
 
 def spread(
@@ -226,7 +245,10 @@ def _inverses(values: Sequence[Integer], modulus: mpz) -> list[mpz]:
         try:
             inverse = gmpy2.invert(running.pop(), modulus)
         except ZeroDivisionError:
-            raise DomainError("A number has no inverse: it is not prime to the modulus.") from None
+            raise DomainError(
+                "A number has no inverse, because it shares a factor with the modulus.",
+                "Give numbers that are coprime to the modulus.",
+            ) from None
         found = []
         for value in reversed(values):
             found.append(inverse * running.pop() % modulus)

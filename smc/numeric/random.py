@@ -64,7 +64,10 @@ class Randomness:
             UsageError: the bound is not positive.
         """
         if bound < 1:
-            raise UsageError(f"A random number below {bound} does not exist.")
+            raise UsageError(
+                f"There is no random number from 0 up to, but not including, {bound}.",
+                "Give a bound of at least 1.",
+            )
         width = ((bound - 1).bit_length() + 7) // 8
         if not width:
             return [0] * count

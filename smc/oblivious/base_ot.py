@@ -94,7 +94,7 @@ def _point(data: bytes) -> PublicKey:
     except ValueError:
         raise ProtocolViolation(
             "A point from the peer in the set-up of oblivious transfer is not on the curve.",
-            "Do not repeat by yourself: ask the other institution to check its installation.",
+            "Do not run the job again before the other institution has checked its installation.",
         ) from None
 
 

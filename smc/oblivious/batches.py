@@ -26,7 +26,10 @@ def check_bits(bits: Bit) -> None:
         UsageError: it does not.
     """
     if bits.dtype != np.uint8 or bits.ndim != 1 or (bits > 1).any():
-        raise UsageError("Shares of bits are a one-dimensional uint8 array of zeros and ones.")
+        raise UsageError(
+            "The shares of bits are not a one-dimensional uint8 array of zeros and ones.",
+            "Convert them, for example with bits.astype(np.uint8).ravel().",
+        )
 
 
 def same_length(left: NDArray[np.generic], right: NDArray[np.generic]) -> None:
@@ -36,4 +39,7 @@ def same_length(left: NDArray[np.generic], right: NDArray[np.generic]) -> None:
         UsageError: they do not.
     """
     if len(left) != len(right):
-        raise UsageError(f"{len(left)} left and {len(right)} right operands do not pair up.")
+        raise UsageError(
+            f"There are {len(left)} left operands, but {len(right)} right ones.",
+            "Give as many on both sides.",
+        )

@@ -138,5 +138,5 @@ def _limbs(values: Integers, bits: int) -> list[Word]:
 
 def _too_wide(bits: int) -> DomainError:
     return DomainError(
-        f"A value to compare lies outside [0, 2**{bits}).", "Widen the bound or correct the data."
+        f"A value to compare lies outside [0, 2**{bits}).", "Allow more bits, or correct the data."
     )

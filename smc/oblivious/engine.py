@@ -154,7 +154,10 @@ class ObliviousEngine:
         """
         with self._guarded():
             if bits < 1 or count < 1:
-                raise UsageError("A pool is for at least 1 comparison of at least 1 bit.")
+                raise UsageError(
+                    f"A pool cannot be filled for {count} comparisons of {bits} bits.",
+                    "Ask for at least 1 comparison of at least 1 bit.",
+                )
             transfers, circuits = self._ready()
             digits = Digits.of(bits)
             received = digits.sent_by_y if holds_x else digits.sent_by_x
@@ -183,7 +186,7 @@ class ObliviousEngine:
             other = self._channel.recv(PoolState, ExpectedByteRows(1, len(state)))
             if other.tobytes() != state:
                 raise ProtocolViolation(
-                    "The two parties' pools are not halves of one, or one has been used.",
+                    "The pools of the two parties do not belong together, or one has been used.",
                     "Delete both and fill a new pool.",
                 )
             self._pool = pool
@@ -340,7 +343,7 @@ class ObliviousEngine:
     def _compare(self, values: Integers, bits: int, *, holds_x: bool, silent: bool) -> Bit:
         with self._guarded():
             if bits < 1:
-                raise UsageError("A comparison needs at least 1 bit.", "Declare the bound of x and y.")
+                raise UsageError(f"Numbers of {bits} bits cannot be compared.", "Use at least 1 bit.")
             if silent:
                 return self._compare_silently(values, bits, holds_x=holds_x)
             digits = Digits.of(bits)
@@ -388,7 +391,7 @@ class ObliviousEngine:
     def _guarded(self) -> Iterator[None]:
         if self._failed:
             raise UsageError(
-                "Oblivious transfer failed in this session before and is not used again.",
+                "Oblivious transfer has failed in this session and cannot be used again.",
                 "Start a new session.",
             )
         self._failed = True

@@ -229,12 +229,18 @@ class Keys:
             UsageError: the two do not pair up, or there is no such function.
         """
         if len(instances) != len(inputs):
-            raise UsageError(f"{len(instances)} instances and {len(inputs)} inputs do not pair up.")
+            raise UsageError(
+                f"There are {len(instances)} numbers of functions, but {len(inputs)} inputs.",
+                "Give the number of a function for each input.",
+            )
         values = np.empty((len(inputs), self.width), dtype=np.uint8)
         if not len(instances):
             return values
         if instances.min() < 0 or instances.max() >= len(self):
-            raise UsageError(f"An instance lies outside the {len(self)} of the batch.")
+            raise UsageError(
+                f"The batch of {len(self)} functions has no function of that number.",
+                f"Use numbers from 0 to {len(self) - 1}.",
+            )
         # sorting words that hold both is several times faster than sorting places
         packed = np.sort(instances << _PLACE_BITS | np.arange(len(instances)))
         ordered, order = packed >> _PLACE_BITS, packed & (1 << _PLACE_BITS) - 1
@@ -314,7 +320,10 @@ class PrfSender:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         if count > MAX_FUNCTIONS:
-            raise UsageError(f"{count} functions at once are too many.", "Split the data into several jobs.")
+            raise UsageError(
+                f"{count} keys are more than the {MAX_FUNCTIONS} that one run can take.",
+                "Split the data into several jobs.",
+            )
         first, batch = self._pieces, self._batches
         rows = np.empty((count, DEPTH), dtype=np.uint64)
         for part in pieces(count):

@@ -130,7 +130,7 @@ class Pool:
         with self._lock:
             if LANES * width > len(self):
                 raise UsageError(
-                    f"The pool has {len(self)} comparisons left, {LANES * width} are needed.",
+                    f"The pool has {len(self)} comparisons left, but {LANES * width} are needed.",
                     "Fill a new pool.",
                 )
             taken = [array[..., :width].copy() for array in self._arrays]

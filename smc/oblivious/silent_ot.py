@@ -94,7 +94,7 @@ class PadHash:
             UsageError: there is no key yet.
         """
         if self._cipher is None:
-            raise UsageError("A hash without a key.", "Renew it first.")
+            raise UsageError("The hash has no key yet.", "Call renew before you hash.")
         output = self._workspace.output("hashed", rows.nbytes)
         self._cipher.update_into(rows.view(np.uint8).reshape(-1).data, output.data)
         hashed = output[: rows.nbytes].view(np.uint64).reshape(LANES, -1)
@@ -115,7 +115,10 @@ class _End:
 
     def __init__(self, reserve: Word, session: bytes, sender: Role, sizes: LpnSet) -> None:
         if reserve.shape != (sizes.reserve_rows, 2):
-            raise UsageError(f"A reserve of {sizes.reserve_rows} rows is needed, not {len(reserve)}.")
+            raise UsageError(
+                f"The reserve has shape {reserve.shape} instead of {(sizes.reserve_rows, 2)}.",
+                "Give as many rows as the parameter set asks for.",
+            )
         self._sizes = sizes
         self._workspace = Workspace()
         self._trees = PuncturedTrees(session, sender, sizes, self._workspace)
@@ -127,10 +130,12 @@ class _End:
         """The secret, shape (k, 2), and the trees' rows, shape (blocks, depth, g, 2); they are used up."""
         sizes = self._sizes
         if not 1 <= blocks <= sizes.most_blocks:
-            raise UsageError(f"An iteration gives out 1 to {sizes.most_blocks} blocks, not {blocks}.")
+            raise UsageError(
+                f"One iteration cannot give out {blocks} blocks.", f"Ask for 1 to {sizes.most_blocks}."
+            )
         if self._reserve is None:
             raise UsageError(
-                "Silent transfer failed in this session before and is not used again.",
+                "Silent transfer has failed in this session and cannot be used again.",
                 "Start a new session.",
             )
         # Gone before it is used: an iteration that fails leaves no reserve behind, and no row is used twice.
@@ -246,7 +251,10 @@ class SilentReceiver:
         end, sizes = self._end, self._sizes
         secret, rows_of_trees = end._take_reserve(blocks)
         if message.size != message_bytes(sizes, blocks):
-            raise UsageError(f"The message has {message.size} bytes, not those of {blocks} blocks.")
+            raise UsageError(
+                f"The message has {message.size} bytes instead of {message_bytes(sizes, blocks)}.",
+                "Receive it with the number of blocks that the sender was given.",
+            )
         opened = np.frombuffer(message.tobytes(), dtype=np.uint64).reshape(rows_of_trees.shape)
         sums = opened ^ rows_of_trees
         # The lowest bit of a reserve row is its choice, which is the side that the tree opens.

@@ -35,7 +35,7 @@ class PlanDigest(Message, kind="plan-digest"):
     digest: ByteRows
 
 
-_MEND: Final = "Install the same release on both sides, and submit the job again."
+_HINT: Final = "Install the same release on both sides, and submit the job again."
 
 
 def compare_plans(plan: Plan, session: Session) -> None:
@@ -47,4 +47,6 @@ def compare_plans(plan: Plan, session: Session) -> None:
     own = bytes.fromhex(plan.digest)
     session.channel.send(PlanDigest(ByteRows(np.frombuffer(own, dtype=np.uint8)[None])))
     if session.channel.recv(PlanDigest, ExpectedByteRows(1, DIGEST_BYTES)).tobytes() != own:
-        raise ProtocolViolation(f"The peer planned another route than {plan.route!r}.", _MEND)
+        raise ProtocolViolation(
+            f"The peer has planned another route than this party, which planned {plan.route!r}.", _HINT
+        )

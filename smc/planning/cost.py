@@ -96,5 +96,6 @@ def operation_named(name: str) -> Operation:
         return OPERATIONS[name]
     except KeyError:
         raise UsageError(
-            f"A cost counts {name!r}, which has no price.", "Add it to OPERATIONS in smc/planning/cost.py."
+            f"A cost counts the operation {name!r}, whose price is not known.",
+            "Add it to OPERATIONS in smc/planning/cost.py.",
         ) from None

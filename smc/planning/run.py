@@ -104,7 +104,7 @@ def check_inputs(plan: Plan, session: Session, x: Value, y: Value) -> None:
     if len(x) != width * len(y) or not len(y):
         raise UsageError(
             f"x has {len(x)} entries where {width * len(y)} are needed for {len(y)} of y.",
-            "Compare as many values as there are partners, at least one.",
+            "Give both sides the same number of values, at least one (of bits: that many times as many).",
         )
 
 
@@ -200,6 +200,6 @@ def _resolved(session: Session, modulus: Modulus | None) -> int | None:
         key = session.peer_key
     if key is None:
         raise KeyMaterialError(
-            f"This run needs {modulus.value}'s Paillier key.", "Give the session both keys."
+            f"This run needs the Paillier key of {modulus.value}.", "Give the session both keys."
         )
     return int(key.n)

@@ -64,7 +64,7 @@ def toss(session: Session) -> bytes:
     session.channel.send(Coins(_row(own)))
     peer = session.channel.recv(Coins, ExpectedByteRows(1, COIN_BYTES)).tobytes()
     if _commitment(session.role.other, peer) != committed:
-        raise ProtocolViolation("The peer opened another half of the coins than it had committed to.")
+        raise ProtocolViolation("The peer's half of the joint coins is not the one that it had committed to.")
     first, second = (own, peer) if session.role is Role.ALICE else (peer, own)
     return hashlib.sha256(_DOMAIN + first + second).digest()
 

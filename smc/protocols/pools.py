@@ -90,7 +90,7 @@ def take_pool(session: Session, comparisons: int, bits: int, *, holds_x: bool) -
     session.channel.send(PoolTaken(ByteRows(np.array([[pool is not None]], np.uint8))))
     answer = int(session.channel.recv(PoolTaken, ExpectedByteRows(1, 1))[0, 0])
     if answer > 1:
-        raise ProtocolViolation("The peer's word about a pool is neither yes nor no.")
+        raise ProtocolViolation("The peer's answer about a pool is neither yes nor no.")
     if pool is None or not answer:
         return None
     session.oblivious.use_pool(pool)

@@ -67,7 +67,9 @@ class Session:
         """
         if self._own is None:
             if self.own_key is None:
-                raise KeyMaterialError("This run needs a Paillier key of its own.", "Give the session one.")
+                raise KeyMaterialError(
+                    "This run needs a Paillier key of this party.", "Give the session one as own_key."
+                )
             self._own = OwnPaillier(self.own_key, self.random, self.executor, self.mask_tables)
         return self._own
 
@@ -80,7 +82,10 @@ class Session:
         """
         if self._peer is None:
             if self.peer_key is None:
-                raise KeyMaterialError("This run needs the peer's Paillier key.", "Pair the parties again.")
+                raise KeyMaterialError(
+                    "This run needs the peer's Paillier key.",
+                    "Give the session one as peer_key, or pair the parties again.",
+                )
             self._peer = Paillier(self.peer_key, self.random, self.executor, self.mask_tables)
         return self._peer
 

@@ -82,7 +82,10 @@ def mirrored_modulus(modulus: Modulus | None) -> Modulus | None:
 
 def _as_number(modulus: Modulus | None) -> int:
     if not isinstance(modulus, int):
-        raise UsageError("This step needs a share modulus that is a number.", "Resolve it from the keys.")
+        raise UsageError(
+            "This step needs the share modulus as a number.",
+            "Replace 'alice' or 'bob' by the N of that party's Paillier key first.",
+        )
     return modulus
 
 
@@ -359,8 +362,8 @@ class Spec(Record):
         ):
             if shared is not (said is not None):
                 raise UsageError(
-                    f"The record of {self.name} does not fit its forms.",
-                    f"Give {name} if shares go in or come out there, and only then.",
+                    f"The record of {self.name} and its forms disagree about {name}.",
+                    f"Set {name} if shares go in (takes) or come out (gives), and leave it out otherwise.",
                 )
 
     @property

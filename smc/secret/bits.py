@@ -44,7 +44,10 @@ class SecretBits:
 
     def __init__(self, session: Session, shares: Bit) -> None:
         if shares.dtype != np.uint8 or shares.ndim not in (1, 2) or (shares > 1).any():
-            raise UsageError("Shares of bits are a one- or two-dimensional uint8 array of zeros and ones.")
+            raise UsageError(
+                "The shares of bits are not a uint8 array of zeros and ones with one or two dimensions.",
+                "Make secret bits by comparing secret integers.",
+            )
         self._session = session
         self._shares = shares
 
@@ -126,7 +129,9 @@ def _shape(bits: SecretBits | PublicBits) -> tuple[int, ...]:
 def _public(bits: PublicBits) -> Bit:
     array = np.asarray(bits)
     if array.dtype != np.bool_:
-        raise UsageError("Public operands of secret bits are True, False or an array of them.")
+        raise UsageError(
+            "The public operand of secret bits is not made of bits.", "Use True, False or an array of bool."
+        )
     return array.astype(np.uint8)
 
 

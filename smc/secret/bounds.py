@@ -33,7 +33,7 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if self.lower > self.upper:
-            raise UsageError("The lower bound lies above the upper one.", "Exchange the bounds.")
+            raise UsageError("The lower bound is above the upper bound.", "Exchange the bounds.")
 
     def __add__(self, other: Bounds) -> Bounds:
         return Bounds(self.lower + other.lower, self.upper + other.upper)

@@ -192,14 +192,16 @@ def cost(
 
 def _check(keys: Word, columns: NDArray[np.int64], bounds: Sequence[Bounds]) -> None:
     if columns.shape != (len(keys), len(bounds)):
-        problem = "The local columns are not as many, or as long, as declared."
-        raise UsageError(problem, "Give one row per key.")
+        problem = f"The local columns have shape {columns.shape} instead of {(len(keys), len(bounds))}."
+        raise UsageError(problem, "Give one row for each key and one column for each declared bound.")
     for column, each in zip(columns.T, bounds, strict=True):
         if column.size and not each.contains(int(column.min()), int(column.max())):
-            raise DomainError("A value lies outside its declared bounds.", "Widen them or correct the data.")
+            raise DomainError(
+                "A value lies outside its declared bounds.", "Declare wider bounds, or correct the data."
+            )
     # Whole keys are sorted only if two agree in their first word, which hashes hardly ever do.
     if _repeated(np.sort(keys[:, 0])) and _repeated(keys[np.lexsort((keys[:, 1], keys[:, 0]))]):
-        raise DomainError("Two rows of this side have the same key.", "Match rows with distinct keys.")
+        raise DomainError("Two rows of this side have the same key.", "Keep one row of each key.")
 
 
 def _repeated(ordered: Word) -> bool:

@@ -70,7 +70,7 @@ def overlaps(session: Session, rows: Octet) -> Octet:
     """
     count, height = rows.shape[:2]
     if not 0 < height <= PAD_BYTES:
-        raise UsageError(f"A block has 1 to {PAD_BYTES} rows, not {height}.")
+        raise UsageError(f"A block cannot have {height} rows.", f"Use blocks of 1 to {PAD_BYTES} rows.")
     side = _chosen if session.role is Role.ALICE else _sent
     result = np.empty((height, count, height), dtype=np.uint8)
     for part, shares in side(session, rows):

@@ -68,7 +68,7 @@ def digits(numerator: Bounds, divisor: Bounds) -> list[Digit]:
     if divisor.lower < 1:
         raise DomainError(
             "divide: by its declared bounds the divisor could be zero or negative.",
-            "Declare a lower bound of at least 1 held unit, or select a positive divisor first.",
+            "Declare a positive lower bound for it, or select a positive number where it is not positive.",
         )
     length = (numerator.upper // divisor.lower).bit_length()
     result = []

@@ -25,7 +25,9 @@ def check_scale(scale: int) -> int:
         UsageError: it is not a number of bits from 0 to 62.
     """
     if not 0 <= scale <= MAX_SCALE:
-        raise UsageError(f"A scale is a number of fractional bits from 0 to {MAX_SCALE}.")
+        raise UsageError(
+            f"A number cannot have {scale} fractional bits.", f"Use a scale from 0 to {MAX_SCALE}."
+        )
     return scale
 
 
@@ -40,9 +42,9 @@ def held_integers(values: PublicInts) -> NDArray[np.int64]:
     if array.dtype.kind not in "iuO" or (
         array.dtype.kind == "O" and not all(isinstance(value, int | np.integer) for value in array.flat)
     ):
-        raise UsageError("Integers are wanted.", "Turn fractions into fixed point with Fixed.of.")
+        raise UsageError("The values are not all integers.", "Turn fractions into fixed point with Fixed.of.")
     if array.size and (int(array.max()) >= LIMIT or int(array.min()) <= -LIMIT):
-        raise DomainError("An integer does not fit 63 bits and a sign.", "Use a smaller scale or unit.")
+        raise DomainError("An integer does not fit into 63 bits and a sign.", "Use a smaller scale or unit.")
     return array.astype(np.int64)
 
 
@@ -68,7 +70,10 @@ class Fixed:
         """
         scaled = np.rint(np.ldexp(np.asarray(values, dtype=np.float64), check_scale(scale)))
         if not (np.abs(scaled) < float(LIMIT)).all():
-            raise DomainError("A number is not finite or does not fit.", "Use a smaller scale or unit.")
+            raise DomainError(
+                "A number is not finite, or does not fit into 63 bits and a sign.",
+                "Use a smaller scale or unit.",
+            )
         return cls(scaled.astype(np.int64), scale)
 
     @property

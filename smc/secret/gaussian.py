@@ -79,7 +79,10 @@ class DiscreteGaussian:
             UsageError: the variance is not positive, or so large that the noise would not fit 64-bit words.
         """
         if variance <= 0:
-            raise UsageError("The variance of Gaussian noise is sensitivity**2 / (2 rho) and is positive.")
+            raise UsageError(
+                "The variance of the Gaussian noise is not positive.",
+                "Give sensitivity**2 / (2 * rho), both above 0.",
+            )
         layers: list[tuple[int, ...]] = []
         distance = Decimal(0)
         rest = variance
@@ -87,7 +90,7 @@ class DiscreteGaussian:
             while rest > MAX_NARROW:
                 if len(layers) >= MAX_LAYERS:
                     raise UsageError(
-                        "The noise would not fit 64-bit words: rho is too small for the sensitivity.",
+                        "The noise would not fit into 64-bit words: rho is too small for the sensitivity.",
                         "Raise rho, or clamp to narrower bounds.",
                     )
                 # One narrow term is split off; the rest counts double, and so has a quarter of the variance

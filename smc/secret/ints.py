@@ -100,7 +100,9 @@ class SecretInts(SharedWords):
     def __rmatmul__(self, other: Public) -> SecretInts:
         factor = as_fixed(other)
         if factor.held.ndim not in (1, 2):
-            raise UsageError("matrix product: vectors and matrices are wanted.", "Use * with single numbers.")
+            raise UsageError(
+                "matrix product: the other operand is a single number.", "Use * with single numbers."
+            )
         _check_inner(factor.held.shape[-1], self.shape[0])
         bounds = _weighed(self._bounds, factor.held).fit("matrix product")
         product = np.atleast_1d(factor.words @ self._shares)
@@ -174,7 +176,10 @@ class SecretInts(SharedWords):
     def __floordiv__(self, divisor: int) -> SecretInts:
         """The held integers divided by a positive public integer, rounded down, exactly; the scale stays."""
         if divisor < 1:
-            raise UsageError("divide: the public divisor is not positive.", "Negate both operands.")
+            raise UsageError(
+                "divide: the public divisor is not positive.",
+                "Give a divisor above 0; for a negative one, negate both operands.",
+            )
         if divisor & (divisor - 1) == 0:
             return self.truncate(divisor.bit_length() - 1)
         bounds = truncation.divided_bounds(self._bounds, divisor)
@@ -196,7 +201,10 @@ class SecretInts(SharedWords):
         """
         shift = check_scale(scale) + divisor._scale - self._scale
         if shift < 0:
-            raise UsageError("divide: the quotient has too few fractional bits.", "Ask for a larger scale.")
+            raise UsageError(
+                "divide: the quotient would have fewer fractional bits than the division leaves.",
+                "Ask for a larger scale.",
+            )
         check_shapes("divide", self.shape, divisor.shape)
         bounds = self._bounds.shifted(shift).fit("divide")
         steps = division.digits(Bounds(0, bounds.magnitude), divisor._bounds)
@@ -237,7 +245,9 @@ class SecretInts(SharedWords):
         """
         rows = np.atleast_2d(np.moveaxis(self._shares, axis, -1))
         if not rows.shape[1]:
-            raise UsageError("argmin: there is nothing to choose from.", "Give each row an element.")
+            raise UsageError(
+                "argmin: there is nothing to choose from.", "Give every row at least one element."
+            )
         (self._bounds - self._bounds).fit("argmin")
         if self._owner is None:
             places, values = argmin.least(self._session, rows, self._bounds)
@@ -305,7 +315,10 @@ def concatenate(parts: Sequence[SecretInts], axis: int = 0) -> SecretInts:
         UsageError: there is no part, or the scales differ.
     """
     if len({part.scale for part in parts}) != 1:
-        raise UsageError("concatenate: parts of one scale are wanted, at least one.", "Rescale them.")
+        raise UsageError(
+            "concatenate: the parts have different scales, or there is none.",
+            "Give at least one part, and rescale all to one scale.",
+        )
     bounds = parts[0].bounds
     for part in parts[1:]:
         bounds = bounds.hull(part.bounds)
@@ -318,7 +331,8 @@ def concatenate(parts: Sequence[SecretInts], axis: int = 0) -> SecretInts:
 def _check_inner(left: int, right: int) -> None:
     if left != right:
         raise UsageError(
-            f"matrix product: {left} columns do not meet {right} rows.", "Transpose one of them."
+            f"matrix product: the left operand has {left} columns, but the right one has {right} rows.",
+            "Give both the same number, for instance by transposing one of them.",
         )
 
 

@@ -52,7 +52,10 @@ class Geometric:
             UsageError: the rate is not positive, or so small that the noise would not fit 64-bit words.
         """
         if rate <= 0:
-            raise UsageError("The rate of discrete Laplace noise is epsilon / sensitivity and is positive.")
+            raise UsageError(
+                "The rate of the discrete Laplace noise is not positive.",
+                "Give epsilon / sensitivity, both above 0.",
+            )
         with localcontext(EXACT):
             t = decimal(rate)
             cut = TAIL_BITS * Decimal(2).ln() / t
@@ -60,7 +63,7 @@ class Geometric:
             digits = max(1, (int(cut.to_integral_value(ROUND_CEILING)) - 1).bit_length())
             if digits > MAX_DIGITS:
                 raise UsageError(
-                    "The noise would not fit 64-bit words: epsilon is too small for the sensitivity.",
+                    "The noise would not fit into 64-bit words: epsilon is too small for the sensitivity.",
                     "Raise epsilon, or clamp to narrower bounds.",
                 )
             thresholds = tuple(_threshold(t * (1 << digit)) for digit in range(digits))

@@ -61,7 +61,10 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     if (order is None) is (session.role is owner):
-        raise UsageError("The owner of an order gives it, the other party gives None.")
+        raise UsageError(
+            "Either both parties gave an order, or none of them did.",
+            "Give the order at its owner, and None at the other party.",
+        )
     count = len(shares)
     wires = wires_for(count)
     padded = np.zeros(wires, dtype=np.uint64)
@@ -81,7 +84,10 @@ def cost(count: int, owner: Role) -> Cost:
 def _whole(order: Index, count: int) -> Index:
     """The order on all wires of the network; those past the vector stay."""
     if order.shape != (count,) or (np.sort(order) != np.arange(count)).any():
-        raise UsageError("The order is not a permutation of the vector's places.")
+        raise UsageError(
+            f"The order is not a permutation of the {count} places of the vector.",
+            f"Give each number from 0 to {count - 1} once.",
+        )
     return np.concatenate([order, np.arange(count, wires_for(count))])
 
 

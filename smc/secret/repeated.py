@@ -143,7 +143,10 @@ class RepeatedFactors:
     def __init__(self, session: Session, own: Word, entries: Entries, peer: Entries) -> None:
         limits = np.array([1 << bits for bits in entries.bits], dtype=np.uint64)
         if own.shape != (entries.rows, len(entries.bits)) or (own >= limits).any():
-            raise UsageError("The matrix is not the declared one.", "Declare its shape and bits.")
+            raise UsageError(
+                "The matrix does not have the declared shape, or an entry has more bits than declared.",
+                "Declare the shape and the bits that it has.",
+            )
         self._session = session
         self._own = own
         self._entries = entries

@@ -54,7 +54,10 @@ class Register:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
         if (order is None) is (self._session.role is self._owner):
-            raise UsageError("The owner of a register gives its order, the other party gives None.")
+            raise UsageError(
+                "Either both parties gave an order, or none of them did.",
+                "Give the order at the owner of the register, and None at the other party.",
+            )
         moves = None
         if order is not None:
             places = np.empty_like(self._order)

@@ -19,6 +19,6 @@ def check_shapes(operation: str, *shapes: tuple[int, ...]) -> None:
         met = None
     if met is None or len(met) > 2:
         raise UsageError(
-            f"{operation}: the shapes {' and '.join(map(str, shapes))} do not go together.",
+            f"{operation}: the shapes {' and '.join(map(str, shapes))} do not fit each other.",
             "Reshape an operand.",
         )

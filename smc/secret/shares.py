@@ -41,7 +41,10 @@ class SharedWords:
         self, session: Session, shares: Word, bounds: Bounds, scale: int = 0, owner: Role | None = None
     ) -> None:
         if shares.dtype != np.uint64 or shares.ndim not in (1, 2):
-            raise UsageError("Shares modulo 2**64 are a one- or two-dimensional uint64 array.")
+            raise UsageError(
+                "The shares are not a uint64 array with one or two dimensions.",
+                "Make secret integers with secret_ints, or convert the shares.",
+            )
         self._session = session
         self._shares = shares
         self._bounds = bounds.fit("share")
@@ -74,12 +77,19 @@ class SharedWords:
         """
         wanted = (shape,) if isinstance(shape, int) else shape
         if (values is None) is (session.role is owner):
-            raise UsageError("The owner of an input gives its values, the other party gives None.")
+            raise UsageError(
+                "Either both parties gave values, or none of them did.",
+                "Give the values at their owner, and None at the other party.",
+            )
         held = np.zeros(wanted, dtype=np.int64) if values is None else held_integers(values)
         if held.shape != wanted:
-            raise UsageError("The input has another shape than declared.", "Declare the shape it has.")
+            raise UsageError(
+                f"The input has shape {held.shape} instead of {wanted}.", "Declare the shape that it has."
+            )
         if values is not None and held.size and not bounds.contains(int(held.min()), int(held.max())):
-            raise DomainError("An input lies outside its declared bounds.", "Widen them or correct the data.")
+            raise DomainError(
+                "An input lies outside its declared bounds.", "Declare wider bounds, or correct the data."
+            )
         return cls(session, held.view(np.uint64), bounds, scale, owner)
 
     @classmethod

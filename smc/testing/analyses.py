@@ -69,7 +69,7 @@ def unknown_parameters_are_refused(analysis: Analysis, study: Study, case: Case)
             "Call smc.analyses.studies.parameters.reject_unknown first in it.",
         ) from problem
     raise ConformanceError(
-        "parse takes an unknown parameter.", "Call smc.analyses.studies.parameters.reject_unknown in it."
+        "parse accepts an unknown parameter.", "Call smc.analyses.studies.parameters.reject_unknown in it."
     )
 
 
@@ -185,7 +185,9 @@ def nothing_is_opened_before_the_gate(analysis: Analysis, study: Study, case: Ca
 
     def closed(channel: Channel) -> None:
         del channel
-        raise GateClosedError("The gate is closed.")
+        raise GateClosedError(
+            "The gate is closed.", "Let the error through: this check closes the gate on purpose."
+        )
 
     def seen(message: Message) -> None:
         if isinstance(message, OpenedShares | OpenedBits):
@@ -197,7 +199,8 @@ def nothing_is_opened_before_the_gate(analysis: Analysis, study: Study, case: Ca
         demand(not opened, "A run opens values past its release.", "Open them with release.open.")
         return
     raise ConformanceError(
-        "A run ends with a result although the gate refused.", "Do not catch the errors of the release."
+        "A run ends with a result although the gate refused.",
+        "Let errors of the release through, rather than catch them.",
     )
 
 

@@ -252,7 +252,7 @@ def test_dealt_holdings_survive_the_way_and_open(form: Form, modulus) -> None:
     ],
 )
 def test_what_is_not_in_the_form_is_not_opened(form: Form, alice, bob) -> None:
-    with ThreadPoolExecutor(1) as pool, pytest.raises(DuettoError, match="not the holdings"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(DuettoError, match="do not belong to one batch"):
         Dealer(KEYS, pool).open(form, {Role.ALICE: alice, Role.BOB: bob}, 2)
 
 

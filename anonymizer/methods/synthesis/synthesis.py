@@ -158,7 +158,7 @@ class Synthesis(Method):
         self.domains_ = domains_of(table, columns, bins=self.bins, cuts=self.cuts)
         if len(table) < MIN_ROWS:
             raise TableError(
-                f"The table has {len(table)} rows, too few to be told from noise.",
+                f"The table has {len(table)} rows, too few to tell from noise.",
                 f"Give at least {MIN_ROWS}; thousands for a release of use.",
             )
         codes = np.stack([one.codes(table) for one in self.domains_], axis=1)

@@ -79,7 +79,7 @@ def agree(
         for name, each in zip(theirs, heard, strict=True):
             declared[name] = DeclaredRange(each.scale, each.lower, each.upper)
             if not declared[name].plausible:
-                raise ProtocolViolation("The peer declares a column as it cannot be.")
+                raise ProtocolViolation("The peer's declaration of a column is impossible.")
     return (rows, peer) if session.role is Role.ALICE else (peer, rows), declared
 
 

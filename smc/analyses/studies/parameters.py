@@ -45,7 +45,9 @@ def take(given: Mapping[str, Any], key: str, kind: type[T], place: str, default:
     value = given[key]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise UsageError(
-            f"{place}, key {key!r}: expected {_WORDS.get(kind, kind.__name__)}, found {type(value).__name__}."
+            f"{place}, key {key!r}: expected {_WORDS.get(kind, kind.__name__)}, found "
+            f"{_WORDS.get(type(value), type(value).__name__)}.",
+            "Write texts in quotes, and numbers, true, false, [lists] and tables without.",
         )
     return value
 

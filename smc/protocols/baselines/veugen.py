@@ -66,7 +66,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
     zero = cipher.is_zero(session.channel.recv(VeugenTests, cipher.expected(count * size)))
     found = [sum(zero[start : start + size]) for start in range(0, count * size, size)]
     if max(found) > 1:
-        raise ProtocolViolation("Two numbers were found first where numbers differ, at one pair.")
+        raise ProtocolViolation("In one pair two different bits claim to be the first that differs.")
     return Share(found, 2)
 
 

@@ -102,7 +102,7 @@ def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Sha
         zero = context.own.is_zero(context.channel.recv(Blinded, context.own.expected(size)))
         hits = [sum(zero[start : start + bits + 1]) for start in range(0, size, bits + 1)]
         if max(hits) > 1:
-            raise ProtocolViolation("More than one place of a comparison is the first difference.")
+            raise ProtocolViolation("In one comparison several bits claim to be the first that differs.")
         found += hits
         session.report("compare", len(found), len(values))
     return Share(found, 2)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from smc.channel.message import Message
 from smc.ciphers.keys import PublicKey
 from smc.ciphers.paillier import Fresh
-from smc.errors import KeyMaterialError
+from smc.errors import KeyMaterialError, UsageError
 from smc.forms import ComparisonType, Form
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Parameters, Spec, Subprotocol
@@ -58,7 +58,7 @@ def mask_bound(key: PublicKey, bits: int) -> int:
     if 4 << bits >= key.n:
         raise KeyMaterialError(
             f"A key of {key.bits} bits is too small to compare numbers of {bits} bits.",
-            "Use a larger key or fewer bits.",
+            "Use a larger key, or compare numbers of fewer bits.",
         )
     return int(key.n) - (2 << bits)
 
@@ -84,7 +84,10 @@ def bob(session: Session, parameters: Parameters, x: Encrypted, y: Encrypted, in
     quotients = session.channel.recv(Quotients, cipher.expected(len(x)))
     low = inner(inner_parameters(parameters), Nothing(len(x)), Plain([b & ((1 << bits) - 1) for b in masks]))
     if not isinstance(low, Encrypted):
-        raise KeyMaterialError("The inner comparison did not end with ciphertexts at Bob.")
+        raise UsageError(
+            "The inner comparison did not leave its result encrypted at Bob.",
+            "Use one whose output form is SE.",
+        )
     total = cipher.add(quotients, cipher.ciphertexts_of(low))
     return Encrypted(cipher.add_plain(total, [-(b >> bits) - 1 for b in masks]))
 

@@ -48,7 +48,9 @@ def exchange_texts(session: Session, own: bytes, length: int) -> str:
         ProtocolViolation: the peer announced too much, or sent no text.
     """
     if len(own) > MAX_BYTES:
-        raise DomainError("The declarations of the columns are too long.", "Declare fewer or shorter labels.")
+        raise DomainError(
+            "The declarations of the columns are too long to be sent.", "Declare fewer or shorter labels."
+        )
     if not 1 <= length <= MAX_BYTES:
         raise ProtocolViolation("The peer announced declarations of an impossible length.")
     session.channel.send(PublicText(ByteRows(np.frombuffer(own, dtype=np.uint8)[None])))

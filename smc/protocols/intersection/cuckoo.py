@@ -87,7 +87,10 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
         Shape (3, n), by hash function.
     """
     if len(seed) != SEED_BYTES or bins < HASHES:
-        raise UsageError("Hashing into bins takes a seed of 16 bytes and at least 3 bins.")
+        raise UsageError(
+            f"Keys cannot be hashed into {bins} bins with a seed of {len(seed)} bytes.",
+            f"Use at least {HASHES} bins and a seed of {SEED_BYTES} bytes.",
+        )
     cipher = Cipher(algorithms.AES(seed), modes.ECB()).encryptor()  # noqa: S305 - single blocks
     found = np.empty((HASHES, len(keys)), dtype=np.int64)
     for start in range(0, len(keys), _BLOCK):
@@ -161,8 +164,8 @@ def _evict(
         evicted = before[won]
         waiting = np.concatenate([lost, evicted[evicted != _FREE]])
     raise DuettoError(
-        "The keys found no place in the hash table, which has negligible probability.",
-        "Run the job again: it draws other hash functions.",
+        "The keys found no place in the hash table, which almost never happens.",
+        "Run the job again: it will draw new hash functions.",
         code="placement",
     )
 

@@ -307,4 +307,4 @@ def _solve_core(store: Word, rows: _KeyRows, values: Word) -> None:
 
 
 def _unsolvable() -> UsageError:
-    return UsageError("A key-value store was asked for keys that are not distinct.", "Remove copies.")
+    return UsageError("The keys of a key-value store are not distinct.", "Give every key once.")

@@ -67,7 +67,9 @@ def find_points(session: CipherContext[Any], points: Sequence[int], bits: int) -
         zero = cipher.is_zero(session.channel.recv(TreeTests, cipher.expected(size)))
         hits = [sum(zero[start : start + bits]) for start in range(0, size, bits)]
         if max(hits) > 1:
-            raise ProtocolViolation("A point lies in more than one node of the peer's range.")
+            raise ProtocolViolation(
+                "A point lies in several of the nodes that should cover the peer's range without overlap."
+            )
         found += hits
         session.report("compare", len(found), len(points))
     return found

@@ -72,13 +72,13 @@ def test_mutated_frames_never_raise_anything_else(data, place, value):
 
 
 def test_a_frame_over_its_size():
-    with pytest.raises(ProtocolViolation, match="more than it may"):
+    with pytest.raises(ProtocolViolation, match="more than is allowed"):
         to_frame(to_packet(Frame(0, "k", 1, 2 * FRAME_BYTES, bytes(FRAME_BYTES + 1))))
 
 
 @pytest.mark.parametrize("packet", [pb.Packet(), pb.Packet(refusal=pb.Refusal(code="x"))])
 def test_other_packets_are_no_frames(packet):
-    with pytest.raises(ProtocolViolation, match="A frame was due"):
+    with pytest.raises(ProtocolViolation, match="A frame was expected"):
         to_frame(packet)
 
 

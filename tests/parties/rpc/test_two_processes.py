@@ -52,13 +52,13 @@ def test_a_session_runs_and_the_next_one_too():
 
 
 BAD_FRAMES = {
-    "too-large": "more than it may",
-    "too-short": "were due",
+    "too-large": "more than is allowed",
+    "too-short": "were expected",
     "wrong-type": "another kind",
-    "out-of-order": "was due, frame 1 came",
+    "out-of-order": "was expected, but frame 1 came",
     "no-kind": "not the name of a message",
     "impossible-depth": "order of messages",
-    "over-grpc-limit": "over the limit",
+    "over-grpc-limit": "longer than the limit",
 }
 
 

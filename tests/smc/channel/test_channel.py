@@ -164,14 +164,14 @@ def test_a_message_in_frames_that_are_not_full_is_refused_at_once(piece: int) ->
     kind = Block.kind()
     for sequence in range(2):
         left.send(Frame(sequence, kind, 1, size, bytes(piece)))
-    with pytest.raises(ProtocolViolation, match=f"{FRAME_BYTES} bytes was due, one of {piece} came"):
+    with pytest.raises(ProtocolViolation, match=f"{FRAME_BYTES} bytes was expected, but one of {piece} came"):
         Channel(right).recv(Block, ExpectedByteRows(1, size))
     assert right.receive().sequence == 1  # the first frame was enough
 
 
 def test_a_message_over_the_limit_is_not_waited_for() -> None:
     _, right = memory_pair(0.05)
-    with pytest.raises(ProtocolViolation, match="over the limit"):
+    with pytest.raises(ProtocolViolation, match="more than the limit"):
         Channel(right).recv(Block, ExpectedByteRows(1, MESSAGE_BYTES + 1))
 
 
@@ -197,7 +197,7 @@ def test_abort_tells_a_code_and_nothing_else() -> None:
     alice.abort("budget\n<script>" + "x" * 100)
     with pytest.raises(PeerAborted, match="'budgetscript") as caught:
         bob.recv(Numbers, ExpectedResidues(3, 1))
-    assert len(str(caught.value)) < 150
+    assert len(caught.value.what) < 150
 
 
 def test_finish_needs_both_sides() -> None:

@@ -42,7 +42,7 @@ def test_another_kind_of_the_same_shape_is_refused() -> None:
 
     left, right = memory_pair(0.1)
     Channel(left).send(Before(Residues([5], 10)))
-    with pytest.raises(ProtocolViolation, match="test-twin was due"):
+    with pytest.raises(ProtocolViolation, match="test-twin was expected"):
         Channel(right).recv(Twin, ExpectedResidues(10, 1))
 
 

@@ -45,7 +45,7 @@ def test_a_fresh_batch_leaves_once(own):
     data = fresh.encode()
     assert len(data) == own.expected(3).size == 3 * KEY.public.ciphertext_bytes
     assert own.decrypt(own.expected(3).decode(data)) == [1, 2, 3]
-    with pytest.raises(FreshnessError, match="second time"):
+    with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
     assert own.decrypt(fresh) == [1, 2, 3]
 

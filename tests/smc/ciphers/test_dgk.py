@@ -83,7 +83,7 @@ def test_the_generators_have_their_orders() -> None:
 def test_freshness() -> None:
     fresh = PEER.encrypt([1, 2])
     assert len(fresh.encode()) == PEER.expected(2).size == 2 * KEY.public.ciphertext_bytes
-    with pytest.raises(FreshnessError, match="second time"):
+    with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
     for worked in (
         PEER.add(fresh, fresh),

@@ -122,7 +122,7 @@ def test_refreshing_changes_both_points_and_leaves_once() -> None:
     fresh = PEER.refresh(batch)
     assert all(not same(a, b) for a, b in zip(batch.values[0], fresh.values[0], strict=True))
     fresh[:1].encode()
-    with pytest.raises(FreshnessError, match="second time"):
+    with pytest.raises(FreshnessError, match="sent twice"):
         fresh.encode()
     for worked in (PEER.add_plain(batch, [1]), PEER.scale(batch, [2]), PEER.known([1])):
         with pytest.raises(FreshnessError):

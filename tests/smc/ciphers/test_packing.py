@@ -88,7 +88,7 @@ def test_packs_that_run_over() -> None:
     packing = Packing(4, 3)
     assert packing.split([0xFFF, 0xF], 4) == [15, 15, 15, 15]
     for packs in ([0x1FFF, 0xF], [0xFFF, 0x1F]):
-        with pytest.raises(ProtocolViolation, match="runs over"):
+        with pytest.raises(ProtocolViolation, match="more than its slots"):
             packing.split(packs, 4)
     with pytest.raises(UsageError, match="packs"):
         packing.split([0xFFF], 4)

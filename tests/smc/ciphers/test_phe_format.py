@@ -198,7 +198,7 @@ def test_ciphertexts_of_another_key_or_exponent_are_refused():
     other = phe.PaillierPublicKey(int(toy(Role.BOB).public.n))
     with pytest.raises(UsageError, match="Ciphertext 1 is under another key"):
         phe_format.from_phe([PUBLIC.encrypt(1), other.encrypt(1)], KEY.public)
-    with pytest.raises(UsageError, match="Ciphertext 0 has exponent -32, expected 0"):
+    with pytest.raises(UsageError, match="Ciphertext 0 has exponent -32 instead of 0"):
         phe_format.from_phe([PUBLIC.encrypt(0.5).decrease_exponent_to(-32)], KEY.public)
 
 

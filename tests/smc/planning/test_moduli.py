@@ -69,7 +69,7 @@ def test_a_conversion_to_one_modulus_is_not_chosen_for_another(
     ],
 )
 def test_a_record_must_say_which_shares_it_takes_and_gives(change: dict[str, object], name: str) -> None:
-    with pytest.raises(UsageError, match=f"Give {name} if shares"):
+    with pytest.raises(UsageError, match=f"Set {name} if shares"):
         replace(spec_named("bit-to-shared"), **change)
 
 

@@ -188,7 +188,7 @@ def test_veugen_refuses_two_zeros() -> None:
     given = Parameters(1, 4, 512, 512)
 
     def alice(session: Session) -> None:
-        with pytest.raises(ProtocolViolation, match="Two numbers"):
+        with pytest.raises(ProtocolViolation, match="two different bits"):
             veugen.alice(session, given, Plain([3]), Nothing(1))
 
     def bob(session: Session) -> None:

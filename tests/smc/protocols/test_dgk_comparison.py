@@ -209,7 +209,7 @@ def test_two_zeros_are_a_violation() -> None:
         context.channel.send(dgk.Blinded(context.peer.encrypt([0] * SPREAD)))
 
     given = Parameters(1, WIDTH, 0, 0)
-    with pytest.raises(ProtocolViolation, match="first difference"):
+    with pytest.raises(ProtocolViolation, match="first that differs"):
         run_pair(lambda session: dgk.alice(with_key(session), given, Plain([3]), Nothing(1)), bob)
 
 

@@ -141,7 +141,7 @@ def test_another_matrix_than_declared_is_refused():
     def side(session):
         entries = Entries(2, (3,))
         for wrong in (np.zeros((3, 1), dtype=WORD), np.full((2, 1), 8, dtype=WORD)):
-            with pytest.raises(UsageError, match="not the declared"):
+            with pytest.raises(UsageError, match="declared shape"):
                 RepeatedFactors(session, wrong, entries, entries)
 
     run_pair(side, side)

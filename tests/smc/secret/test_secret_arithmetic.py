@@ -388,7 +388,7 @@ def test_shapes_that_do_not_meet_are_refused_before_anything_is_sent():
             lambda: one & one[:2],
             lambda: one ^ np.array([True, False]),
         ):
-            with pytest.raises(UsageError, match="do not go together"):
+            with pytest.raises(UsageError, match="do not fit each other"):
                 program()
         return session.channel.traffic.since(before).messages
 
