@@ -199,7 +199,7 @@ def _learns(parameters: ComparisonParameters, role: Role) -> tuple[str, ...]:
     return always, f"{series}: every value of {name}"
 
 
-class Comparison:
+class ComparisonAnalysis:
     """See the module; fulfils `smc.analyses.studies.study.Analysis`."""
 
     name = "comparison"
@@ -210,5 +210,5 @@ class Comparison:
         return ComparisonStudy(parse(parameters))
 
 
-COMPARISON = Comparison()
+COMPARISON = ComparisonAnalysis()
 """The analysis, as the registry lists it."""
