@@ -10,12 +10,13 @@ import click
 
 from parties.cli import certificates, results, retention
 from parties.cli.data import local_admission
-from parties.cli.following import print_cheaper
+from parties.cli.following import follow, given, print_cheaper, who_decides
 from parties.cli.options import config_option
-from parties.cli.output import Bar, Screen, emit, json_option, table, talk
+from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.results import print_facts, print_leakage, print_result
 from parties.client import Job, Party, job_text
+from parties.client.pace import Pace
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
@@ -24,6 +25,8 @@ from parties.jobs.reports import check_report, estimate_report
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
+
+_SECONDS = ("elapsed_seconds", "estimated_seconds")
 
 
 @click.group()
@@ -41,8 +44,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
     config = load(config_path)
-    bits = own_pairing(config).identity.paillier.bits
-    report = check_report(local_admission(config), job_text(file), bits)
+    report = check_report(local_admission(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
     verdict, overlap = report["verdict"], report["overlap"]
 
@@ -116,11 +118,10 @@ def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> N
     with Party(config_path) as party:
         found = party.submit(file)
         if wait:
-            talk(f"job {found.id}: {found.state.value}")
-            _follow(found)
+            follow(found, config_path)
             print_result(found.result(), as_json=as_json)
         else:
-            _print_job(found, as_json=as_json)
+            _print_job(found, as_json=as_json, words=given(config_path))
 
 
 @job.command(name="list")
@@ -129,12 +130,20 @@ def submit(file: Path, wait: bool, config_path: Path | None, as_json: bool) -> N
 )
 @click.option("--before", default="", metavar="JOB_ID", help="Only jobs older than this one: the next page.")
 @click.option("--state", "states", multiple=True, help="Only jobs in this state; may be given several times.")
+@click.option("--waiting", is_flag=True, help="Only jobs that wait for a decision of this party.")
 @config_option
 @json_option
 def list_jobs(
-    limit: int, before: str, states: tuple[str, ...], config_path: Path | None, as_json: bool
+    *,
+    limit: int,
+    before: str,
+    states: tuple[str, ...],
+    waiting: bool,
+    config_path: Path | None,
+    as_json: bool,
 ) -> None:
     """List jobs, the newest first."""
+    states = (*states, State.WAITING_OWN.value) if waiting else states
     with Party(config_path) as party:
         before = party.job(before).id if before else ""
         page = [
@@ -164,7 +173,7 @@ def show(job_id: str, config_path: Path | None, as_json: bool) -> None:
     """Show a job, its contract and what it cost."""
     with Party(config_path) as party:
         found = party.job(job_id)
-        _print_job(found, as_json=as_json, contract=True)
+        _print_job(found, as_json=as_json, contract=True, words=given(config_path))
 
 
 @job.command()
@@ -175,7 +184,7 @@ def watch(job_id: str, config_path: Path | None, as_json: bool) -> None:
     """Follow a job to its end; interrupting this does not touch the job."""
     with Party(config_path) as party:
         found = party.job(job_id)
-        _follow(found)
+        follow(found, config_path)
         _print_job(found, as_json=as_json)
 
 
@@ -258,26 +267,19 @@ def _result_word(entry: dict[str, Any]) -> str:
     return "of another release" if entry["older_release"] else ""
 
 
-def _follow(found: Job) -> None:
-    """Show progress on stderr until the job has ended; raise what ended it, unless it finished."""
-    with Bar(found.state.value) as bar:
-
-        def show_progress(now: Job) -> None:
-            stage, done, of = now.progress
-            bar.update(stage or now.state.value, done, of)
-
-        found.wait(show_progress)
-
-
-def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
+def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str = "") -> None:
     description: dict[str, Any] = found.describe()
     if contract:
         description |= {"contract": found.contract, "facts": found.facts, "leakage": found.leakage}
         description["shown"] = found.shown
 
     def human(out: Screen) -> None:
-        hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of")
+        hidden = ("error", "contract", "facts", "leakage", "stage", "done", "of", *_SECONDS)
         shown = [(name, value) for name, value in description.items() if name not in hidden and value]
+        if found.state is State.RUNNING:
+            pace = Pace()
+            pace.see(found)
+            shown.append(("progress", pace.words()))
         out.print(table("", ("job", found.id), shown[1:]))
         if description["error"]:
             out.print(f"{description['error']['what']} {description['error']['hint']}")
@@ -294,11 +296,8 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False) -> None:
             print_facts(out, found.facts)
             if found.leakage and not found.facts:
                 print_leakage(out, description["leakage"], "would learn")
-        if found.state is State.WAITING_OWN:
-            out.print(
-                f"Decide with: duetto job approve {found.id} --digest {found.shown}, or duetto job deny "
-                f"{found.id}"
-            )
+        if decides := who_decides(found, words, found.shown if contract else ""):
+            out.print(decides)
 
     emit(description, human, as_json=as_json)
 

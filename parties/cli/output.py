@@ -1,7 +1,8 @@
 """How commands speak: data on stdout, talk on stderr, one form for errors, one table style.
 
-All that is meant for people goes through `Screen`, `talk` or `Bar`, which escape what is not printable: no
-text of a peer, a job or a file moves the cursor, changes colours or begins a line of its own.
+All that is meant for people goes through `Screen`, `talk` or `parties.cli.following`, which escape what is
+not printable: no text of a peer, a job or a file moves the cursor, changes colours or begins a line of its
+own.
 
 With `--json` a command prints one JSON object: `{"success": true, ...}`, or, when it fails,
 `{"success": false, "error": {"code", "what", "hint"}}`. The exit status is `parties.errors.exit_code`.
@@ -15,12 +16,11 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, ParamSpec, Self, cast
+from typing import Any, NoReturn, ParamSpec, cast
 
 import click
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.text import Text
 
 from parties.cli.grid import Grid, laid_out
@@ -103,27 +103,6 @@ class Screen:
         pieces = Text(text[own:]).wrap(self._console, max(1, self._console.width - len(hang)))
         for number, piece in enumerate(pieces):
             self._console.print(Text((hang if number else " " * own) + piece.plain.rstrip()), soft_wrap=True)
-
-
-class Bar:
-    """A progress bar on stderr, if that is a terminal; to be used in a `with` statement."""
-
-    def __init__(self, stage: str) -> None:
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-        console = Console(file=sys.stderr, markup=False, highlight=False, emoji=False)
-        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self._task = self._progress.add_task(visible(stage), total=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def update(self, stage: str, done: int, of: int) -> None:
-        """Show that `done` of `of` is done in a stage; 0 if it is not known of how much."""
-        self._progress.update(self._task, description=visible(stage), completed=done, total=of or None)
 
 
 def emit(data: Mapping[str, Any], human: Callable[[Screen], None], *, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
+from parties.contracts.state import State
 from parties.daemon import logs
 from parties.doctor import Finding, Verdict, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
@@ -196,17 +197,20 @@ def status(config_path: Path | None, as_json: bool) -> None:
     said = ask_daemon(config, pid)
     doubts = _doubts(config) if said["ledger_whole"] else []
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
+    waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
     def human(out: Screen) -> None:
         out.print(f"{config.name} runs as process {pid}, listening on {config.listen}.")
         out.print(f"jobs: {jobs}")
+        if waiting:
+            out.print(f"{waiting} of them wait for a decision of this party: duetto job list --waiting")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
             out.print(f"{doubt['what']} {doubt['hint']}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
-    emit({"name": config.name, **place, **said, "doubts": doubts}, human, as_json=as_json)
+    emit({"name": config.name, **place, **said, "waiting": waiting, "doubts": doubts}, human, as_json=as_json)
 
 
 @party.command()

@@ -7,7 +7,8 @@ job = party.submit("statistics.toml")
 print(job.wait().result().frames())
 """
 
-from parties.client.party import Job, Party, ask_daemon, job_text
+from parties.client.job_file import job_text
+from parties.client.party import Job, Party, ask_daemon
 from parties.client.result import Result
 
 __all__ = ["Job", "Party", "Result", "ask_daemon", "job_text"]

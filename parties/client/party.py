@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import grpc
-import tomli_w
 
+from parties.client.job_file import job_text
 from parties.client.result import Result
 from parties.config import Config, load
 from parties.contracts.state import State
-from parties.errors import DaemonUnavailable, JobError, PeerBusy, why_unreadable
+from parties.errors import DaemonUnavailable, JobError, PeerBusy
 from parties.jobs.decisions import own_person
 from parties.jobs.faults import METADATA, from_code, unpack
 from parties.pki.home import socket_path
@@ -33,7 +33,8 @@ LOOK_SECONDS = 2.0
 
 _SHOWN = (
     *("job_id", "digest", "state", "analysis", "title", "role", "peer", "direction"),
-    *("created", "updated", "stage", "done", "of", "waits_for", "format", "older_release", "result_deleted"),
+    *("created", "updated", "stage", "done", "of", "elapsed_seconds", "estimated_seconds"),
+    *("waits_for", "format", "older_release", "result_deleted"),
 )
 
 _WAITED: Final = "The job has not ended within the time that was to be waited."
@@ -233,6 +234,21 @@ class Job:
         return self._message.stage, self._message.done, self._message.of
 
     @property
+    def elapsed(self) -> float:
+        """For how many seconds it had run when last looked at; 0 if it does not run."""
+        return self._message.elapsed_seconds
+
+    @property
+    def estimated(self) -> float:
+        """How many seconds the whole run is estimated to take; 0 if it does not run or nobody knows."""
+        return self._message.estimated_seconds
+
+    @property
+    def waits_for(self) -> str:
+        """What an unfinished job waits for, for people; empty if for nothing."""
+        return self._message.waits_for
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What the run cost, with the estimate, and who learned what; empty before the end."""
         return json.loads(self._whole.facts_json) if self._whole.facts_json else {}
@@ -367,30 +383,6 @@ class Job:
         decision = pb.Decision(job_id=self.id, actor=person.name, uid=person.uid, **further)
         self._message = self._party.call(verb, decision)
         return self
-
-
-def job_text(job: Path | str | Mapping[str, Any]) -> str:
-    """The text of a job file.
-
-    Args:
-        job: a path, the text itself (a string of several lines), or the document as a mapping.
-
-    Raises:
-        JobError: the file cannot be read, or the document has no TOML form.
-    """
-    if isinstance(job, Mapping):
-        try:
-            return tomli_w.dumps(job)
-        except (TypeError, ValueError) as problem:
-            raise JobError(
-                f"The job cannot be written as TOML: {problem}.", "Use texts and integers."
-            ) from None
-    if isinstance(job, str) and "\n" in job:
-        return job
-    try:
-        return Path(job).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise JobError(f"{job} cannot be read: {why_unreadable(problem)}.", "Name a job file.") from None
 
 
 def _document(report: pb.Report) -> dict[str, Any]:

@@ -91,8 +91,12 @@ class Record(Summary):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running job is: `done` of `of` in a stage. Not kept across restarts."""
+    """How far a running job is: `done` of `of` in a stage. Not kept across restarts.
+
+    `seconds` is how long the whole run is estimated to take; 0 if that is not known yet.
+    """
 
     stage: str = ""
     done: int = 0
     of: int = 0
+    seconds: float = 0.0

@@ -281,6 +281,8 @@ class ControlService(control_pb2_grpc.ControlServicer):
             stage=progress.stage if running else "",
             done=progress.done if running else 0,
             of=progress.of if running else 0,
+            elapsed_seconds=self._manager.store.elapsed(job) if running else 0,
+            estimated_seconds=progress.seconds if running else 0,
             error=pb.Failure(code=job.error_code, what=job.error_what, hint=job.error_hint),
             format=job.format,
             older_release=not job.is_readable,

@@ -7,7 +7,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 
 from parties.certificates.program import program
@@ -15,12 +14,13 @@ from parties.config import Config
 from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
-from parties.contracts.state import WAITING, State
+from parties.contracts.state import State
 from parties.disclosure.history import History
 from parties.errors import JobError, PeerBusy
 from parties.jobs.admission import Admission
 from parties.jobs.courier import AWAY, Courier, Errands, Patience
 from parties.jobs.decisions import Decisions, Person
+from parties.jobs.housekeeping import Housekeeper
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
 from parties.jobs.outbox import Outbox
@@ -38,6 +38,9 @@ from smc.errors import Cancelled, DuettoError
 
 _STOP_SECONDS = 10.0
 _NOTICE_SECONDS = 2.0
+_QUIET_SECONDS = 10
+"""After so many seconds without a change those who watch a job see it once more."""
+
 _LOG = logging.getLogger("duetto.jobs")
 
 
@@ -83,10 +86,8 @@ class JobManager:
             peer: Courier(peer, self._outbox, self.store, errands, self._patience, config.limits.sessions)
             for peer in peers.names()
         }
-        self._wait = timedelta(days=config.limits.wait_days)
-        self._keep_days = config.keep_results_days
         self._stopping = threading.Event()
-        self._keeper = threading.Thread(target=self._keep_house, name="duetto-jobs", daemon=True)
+        self.housekeeper = Housekeeper(self.store, config, self._patience.ask_seconds)
 
     @property
     def name(self) -> str:
@@ -101,13 +102,13 @@ class JobManager:
     def resume(self) -> None:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
         self.store.recover()
-        self._prune()
+        self.housekeeper.prune()
         with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
             self.ledger.adopt(self.store.begun())
-        self._expire()
+        self.housekeeper.expire()
         for courier in self._couriers.values():
             courier.start()
-        self._keeper.start()
+        self.housekeeper.start()
 
     # What people ask at home
 
@@ -221,15 +222,19 @@ class JobManager:
         return {"certificate": document["certificate"], "signature": document["signature"]}
 
     def watch(self, job_id: str, is_active: Callable[[], bool] = lambda: True) -> Iterator[Summary]:
-        """The job now and after every change until it has ended, the daemon stops or nobody listens."""
+        """The job now, after every change and every few seconds until it has ended.
+
+        It stops as well when the daemon stops or nobody listens.
+        """
         record = self.store.find(job_id)
         while True:
-            version = self.store.version
+            version, waited = self.store.version, 0
             record = self.store.summary(record.job_id)
             yield record
             if record.state.is_final:
                 return
-            while self.store.wait(version, 1.0) == version:
+            while self.store.wait(version, 1.0) == version and waited < _QUIET_SECONDS:
+                waited += 1
                 if self._stopping.is_set() or not is_active():
                     return
 
@@ -269,8 +274,7 @@ class JobManager:
             self._peers.cancel_session(job.job_id)
         for courier in self._couriers.values():
             courier.stop()
-        if self._keeper.is_alive():
-            self._keeper.join(_STOP_SECONDS)
+        self.housekeeper.stop()
         self.store.wait_for(lambda: not self.store.all(State.RUNNING, limit=1), _STOP_SECONDS)
         self.store.settle()
         self._outbox.close()
@@ -334,31 +338,6 @@ class JobManager:
             own_modulus=int(self._identity.paillier.public.n),
             given_up=lambda: self.store.summary(record.job_id).state is not State.RUNNING,
         )
-
-    def _keep_house(self) -> None:
-        while not self._stopping.wait(self._patience.ask_seconds):
-            try:
-                self.store.settle()
-                self._prune()
-                self._expire()
-            except Exception as problem:  # a full disk, say; the next round looks again
-                _LOG.error("the jobs cannot be looked after: %s: %s", type(problem).__name__, problem)
-
-    def _expire(self) -> None:
-        """End jobs that have waited too long, so that nothing waits for ever on either side."""
-        late = JobError(
-            f"The job waited for more than {self._wait.days} days.",
-            "Submit it again, or raise `wait_days` in [limits].",
-            code="expired",
-        )
-        for job in self.store.stale(self._wait, *WAITING):
-            with suppress(JobError):
-                self.store.fail(job.job_id, late)
-
-    def _prune(self) -> None:
-        """Delete the results that are older than the configuration keeps them."""
-        if self._keep_days and (deleted := self.store.prune(timedelta(days=self._keep_days))):
-            _LOG.info("deleted %d results older than %d days", deleted, self._keep_days)
 
 
 def open_admission(

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parties.contracts.contract import Contract, Schemas, check_signature, sign
@@ -271,10 +271,10 @@ class Negotiation:
         with self._deciding:
             if self._store.summary(record.job_id).state is not State.PROPOSED:
                 return
-            self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
             if answer.word is Word.PENDING:
+                self._store.move(record.job_id, State.WAITING_PEER, contract=contract)
                 return
-            self._agree(record.job_id, answer.signature)
+            self._agree(replace(record, contract=contract), answer.signature, contract=contract)
         self._changed(self._store.summary(record.job_id))
 
     def _standing(self, job: Summary) -> Standing:
@@ -305,7 +305,7 @@ class Negotiation:
         if job.outgoing == (said.word is Word.CONFIRMED):
             raise JobError("The peer sent a decision that only this side can take.", code="state")
         if job.outgoing and state is State.WAITING_PEER:
-            self._agree(job.job_id, said.signature)
+            self._agree(self._store.get(job.job_id), said.signature)
         elif not job.outgoing and state is State.APPROVED:
             record = self._store.get(job.job_id)
             check_signature(record.contract, record.role.other, self._key(record), said.signature)
@@ -313,11 +313,10 @@ class Negotiation:
         elif not job.outgoing and state is State.WAITING_OWN:
             raise JobError("The peer confirmed the job before it was approved here.", code="state")
 
-    def _agree(self, job_id: str, signature: bytes) -> None:
+    def _agree(self, record: Record, signature: bytes, **changes: Any) -> None:
         """The peer has signed: check it and sign as well."""
-        record = self._store.get(job_id)
         check_signature(record.contract, record.role.other, self._key(record), signature)
-        self._sign(record, peer_signature=signature)
+        self._sign(record, peer_signature=signature, **changes)
 
     def _sign(self, record: Record, **changes: Any) -> None:
         self._decisions.require(record)

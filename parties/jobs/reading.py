@@ -19,6 +19,7 @@ from parties.jobs.results import ResultFolder
 from smc.forms import Role
 
 FILE: Final = "jobs.sqlite"
+_FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
 _LISTED = ", ".join(entry.name for entry in fields(Summary))
 
 Clock = Callable[[], datetime]
@@ -178,6 +179,13 @@ class JobReader:
         )
         return [(job, dataset, peer) for job, dataset, peer in self._rows(query)]
 
+    def elapsed(self, job: Summary) -> float:
+        """Seconds since the run of a job began; 0 before."""
+        if not job.started:
+            return 0.0
+        began = datetime.strptime(job.started, _FORMAT).replace(tzinfo=UTC)
+        return max(0.0, (self._clock() - began).total_seconds())
+
     def counts(self) -> dict[State, int]:
         """How many jobs there are by state."""
         rows = self._rows("select state, count(*) from jobs group by state")
@@ -201,7 +209,7 @@ class JobReader:
 
 def text(moment: datetime) -> str:
     """A time as the store writes it, RFC 3339 in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).strftime(_FORMAT)
 
 
 def _summary(row: sqlite3.Row) -> Summary:

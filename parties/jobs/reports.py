@@ -26,7 +26,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
     Args:
         admission: the local checks.
         toml: the job file.
-        key_bits: size of the Paillier keys.
+        key_bits: size of the Paillier keys; the smallest that a daemon takes unless it is known.
 
     Returns:
         Role, peer, columns, rows, privacy loss, verdict with reasons, what the local rows tell of a run, what

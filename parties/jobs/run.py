@@ -75,6 +75,7 @@ class Run:
         self._given_up = given_up
         self._plugins = plugins
         self._begun = False
+        self._estimated = 0.0
         self._reported = 0.0
 
     def session_task(self) -> SessionTask:
@@ -122,6 +123,10 @@ class Run:
             attend=None if participants is None else partial(self._admission.history.record, participants),
         )
         gate = make_gate(self._ledger, releasing)
+        agreed_schemas = self._record.contract.schemas
+        schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
+        estimate = estimate_document(task, schemas, rows, self._key_bits, agreed)
+        self._estimated = estimate["seconds"]
         start = time.monotonic()
         auditor = None
         if participants is not None and local.identities is not None:
@@ -129,8 +134,6 @@ class Run:
         outcome = run_study(task.study, session, data, spec.recipients, agreed, gate, auditor)
         outcome = replace(in_source(outcome, local), notes=(*outcome.notes, *local.notes))
         traffic = session.channel.traffic
-        agreed_schemas = self._record.contract.schemas
-        schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
         facts = {
             "rounds": traffic.rounds,
             "sent": traffic.sent,
@@ -138,7 +141,7 @@ class Run:
             "seconds": round(time.monotonic() - start, 6),
             "rows": rows,
             "route": str(outcome.details.get("route", "")),
-            "estimate": estimate_document(task, schemas, rows, self._key_bits, agreed),
+            "estimate": estimate,
             "leakage": leakage_document(task),
         }
         document = outcome_document(outcome)
@@ -152,7 +155,7 @@ class Run:
         self._reported = now
         if self._given_up():
             raise Cancelled("The job was cancelled.")
-        self._store.set_progress(self._record.job_id, Progress(stage, done, of))
+        self._store.set_progress(self._record.job_id, Progress(stage, done, of, self._estimated))
 
     def _ended(self, error: DuettoError | None) -> None:
         state = self._store.summary(self._record.job_id).state

@@ -144,7 +144,7 @@ class ControlServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """The job, in short, as it is now and after every change, until it has ended.
+        """The job, in short, as it is now, after every change and every few seconds, until it has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
