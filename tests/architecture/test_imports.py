@@ -349,7 +349,7 @@ def test_a_call_of_eval_is_found() -> None:
     assert not list(banned_calls("smc.values", ast.parse("re.compile(text)"), BANNED_CALLS))
 
 
-DRAWS = ("parties.cli.output", "parties.cli.grid", "parties.client.progress")
+DRAWS = ("parties.cli.output", "parties.cli.grid", "parties.cli.following", "parties.client.progress")
 
 
 def test_few_rooms_draw_on_the_terminal() -> None:
