@@ -85,7 +85,6 @@ def _environment() -> Environment:
         "lines": _lines,
         "age": words.age,
         "when": words.when,
-        "cell": words.cell,
         "bytes": words.byte_count,
         "seconds": words.duration,
         "state": words.state,

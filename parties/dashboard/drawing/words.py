@@ -54,13 +54,6 @@ def byte_count(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def cell(value: object) -> str:
-    """A cell of a result."""
-    if value is None:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 def _moment(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text)

@@ -8,11 +8,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.client import Job
+from parties.contracts import canonical
+from parties.contracts.contract import parse_contract
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.dashboard.pages.job import learners, papers
-from parties.errors import JobError
-from smc.errors import UsageError
+from parties.errors import BudgetError, JobError
+from parties.jobs.manager import open_admission
+from parties.jobs.reports import verdict_document
+from parties.ledger.accounting import described, shown
+from parties.ledger.book import open_ledger
+from smc.errors import DuettoError, UsageError
 
 _EARLIER = 10
 
@@ -59,8 +65,47 @@ def _shown(desk: Desk, request: Request, job: Job) -> Response:
         shown=job.shown,
         learners=learners(desk, job),
         papers=papers(desk, job),
+        standing=None if job.is_older else _standing(desk, job),
         earlier=_earlier(desk, job),
     )
+
+
+def _standing(desk: Desk, job: Job) -> dict[str, Any]:
+    """How the policy stands to a job now, and the account's losses towards the peer before and after it.
+
+    Returns:
+        `verdict` as in `check_report`; `loss` in words, empty without any; `before`, `after` and `total` as
+        epsilon at `delta`, empty where they cannot be stated. Where policy, catalog or ledger cannot be read,
+        only `problem`.
+    """
+    try:
+        return _stated(desk, job)
+    except DuettoError as error:
+        return {"problem": f"{error.what} {error.hint}"}
+
+
+def _stated(desk: Desk, job: Job) -> dict[str, Any]:
+    config = desk.config
+    ledger = open_ledger(config.home)
+    admission = open_admission(config, ledger)
+    task = admission.understand(parse_contract(canonical.encode(job.contract)).spec)
+    verdict, loss = admission.judge(task, None), task.facts.loss
+    spent = ledger.spent(admission.account(task), task.peer)
+    delta = verdict.budget.delta
+    try:
+        sums = {
+            "before": shown(spent.epsilon_at(delta)),
+            "after": shown((spent + loss).epsilon_at(delta)),
+            "total": shown(verdict.budget.epsilon) if verdict.allowed else "",
+        }
+    except BudgetError:
+        sums = dict.fromkeys(("before", "after", "total"), "")
+    return sums | {
+        "problem": "",
+        "verdict": verdict_document(verdict),
+        "loss": described(loss) if loss else "",
+        "delta": shown(delta),
+    }
 
 
 def _earlier(desk: Desk, job: Job) -> list[dict[str, Any]]:

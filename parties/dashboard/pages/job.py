@@ -15,6 +15,7 @@ from parties.client import Job, Result
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, moved, render
+from parties.results.tables import shown
 
 ROWS_SHOWN: Final = 200
 """Rows of a result table on the page; its CSV has all."""
@@ -35,8 +36,9 @@ def page(desk: Desk, request: Request) -> Response:
         papers=papers(desk, job),
         facts=job.facts,
         result=result,
-        rows_shown=ROWS_SHOWN,
-        tables=[] if result is None else [_table(name, columns) for name, columns in result.tables.items()],
+        tables=[]
+        if result is None
+        else [shown(result.table(name), most=ROWS_SHOWN) for name in result.tables],
     )
 
 
@@ -59,15 +61,16 @@ def certificate(desk: Desk, request: Request) -> Response:
 def table(desk: Desk, request: Request) -> Response:
     """A table of the result with all rows, as CSV."""
     job = _job(desk, request)
-    tables = list(job.result().tables.items())
+    result = job.result()
     number = request.path_params["table"]
-    if number >= len(tables):
+    if number >= len(result.tables):
         raise HTTPException(404)
-    columns = tables[number][1]
+    found = result.table([*result.tables][number])
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(map(harmless, columns))
-    writer.writerows(map(harmless, row) for row in zip(*columns.values(), strict=True))
+    writer.writerow(map(harmless, found.columns))
+    columns = [found.written(name) for name in found.columns]
+    writer.writerows(map(harmless, row) for row in zip(*columns, strict=True))
     return _file(out.getvalue(), "text/csv", f"{job.id}-{number}.csv")
 
 
@@ -127,13 +130,6 @@ def _result(job: Job) -> Result | None:
     if job.state is not State.FINISHED or job.describe()["result_deleted"] or job.is_older:
         return None
     return job.result()
-
-
-def _table(name: str, columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """A table as the template shows it; columns of numbers stand to the right."""
-    rows = list(zip(*columns.values(), strict=True))
-    numeric = [all(isinstance(v, int | float | None) for v in column) for column in columns.values()]
-    return {"name": name, "heads": list(zip(columns, numeric, strict=True)), "rows": rows, "numeric": numeric}
 
 
 def _file(text: str, kind: str, name: str) -> Response:
