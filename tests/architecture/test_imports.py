@@ -64,6 +64,7 @@ FLOORS = (
     ("smc.analyses.disclosure",),
     ("smc.analyses.studies",),
     ("smc.analyses.records",),
+    ("smc.analyses.derived",),
     ("smc.analyses.statistics.queries",),
     ("smc.analyses.statistics.kinds",),
     ("smc.analyses.statistics.plans",),

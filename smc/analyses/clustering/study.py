@@ -21,12 +21,14 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout, par
 from smc.analyses.clustering.reference import reference
 from smc.analyses.clustering.run import run
 from smc.analyses.clustering.sides import check_sides
+from smc.analyses.derived.study import KEY as DERIVED
+from smc.analyses.derived.study import with_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
-from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview, Study
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
@@ -139,9 +141,17 @@ class Clustering:
     name: Final = "clustering"
     always_matches: Final = False
 
-    def parse(self, parameters: Mapping[str, Any]) -> ClusteringStudy:
-        """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`."""
-        return ClusteringStudy(parse(parameters))
+    def parse(self, parameters: Mapping[str, Any]) -> Study:
+        """Check the `[parameters]` of a job, see `smc.analyses.clustering.parameters`.
+
+        Columns may be derived, see `smc.analyses.derived.columns`.
+        """
+        if DERIVED in parameters and parameters.get("layout") == Layout.ARBITRARY.value:
+            raise UsageError(
+                "parameters.derived does not go with layout 'arbitrary': values are sums of two cells.",
+                "Derive the column in the data, or use another layout.",
+            )
+        return with_derived(parameters, lambda others: ClusteringStudy(parse(others)))
 
 
 CLUSTERING: Final = Clustering()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from smc.analyses.derived.study import with_derived
 from smc.analyses.matching.aggregates import parameters as aggregates
 from smc.analyses.matching.aggregates.study import AggregatesStudy
 from smc.analyses.matching.exact import parameters as exact
@@ -24,7 +25,7 @@ def _exact(parameters: Mapping[str, Any]) -> Study:
     if output == exact.KEYS:
         return ExactKeysStudy(exact.parse(parameters))
     if output in aggregates.OUTPUTS:
-        return AggregatesStudy(aggregates.parse(parameters))
+        return with_derived(parameters, lambda others: AggregatesStudy(aggregates.parse(others)))
     known = ", ".join((exact.KEYS, *aggregates.OUTPUTS))
     raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {known}.")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from smc.analyses.derived.study import with_derived
 from smc.analyses.statistics.horizontal.study import ExactTablesStudy, NoisyStudy
 from smc.analyses.statistics.queries.parameters import parse
 from smc.analyses.statistics.vertical.study import VerticalStudy
+from smc.analyses.studies.study import Study
 
 
 class Statistics:
@@ -16,12 +18,19 @@ class Statistics:
     name: Final = "statistics"
     always_matches: Final = False
 
-    def parse(self, parameters: Mapping[str, Any]) -> NoisyStudy | ExactTablesStudy | VerticalStudy:
-        """Check the `[parameters]` of a job, see `smc.analyses.statistics.queries.parameters`."""
-        parsed = parse(parameters)
-        if parsed.vertical is not None:
-            return VerticalStudy(parsed, parsed.vertical)
-        return ExactTablesStudy(parsed) if parsed.is_exact else NoisyStudy(parsed)
+    def parse(self, parameters: Mapping[str, Any]) -> Study:
+        """Check the `[parameters]` of a job, see `smc.analyses.statistics.queries.parameters`.
+
+        Columns may be derived, see `smc.analyses.derived.columns`.
+        """
+        return with_derived(parameters, _study)
+
+
+def _study(parameters: Mapping[str, Any]) -> Study:
+    parsed = parse(parameters)
+    if parsed.vertical is not None:
+        return VerticalStudy(parsed, parsed.vertical)
+    return ExactTablesStudy(parsed) if parsed.is_exact else NoisyStudy(parsed)
 
 
 STATISTICS: Final = Statistics()

@@ -1,0 +1,169 @@
+"""A study over derived columns: the same study, which finds them among its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from smc.analyses.derived.columns import Derived, parse_derived
+from smc.analyses.disclosure.limits import Limits
+from smc.analyses.disclosure.release import Release
+from smc.analyses.studies.columns import PERSONS, Column, Data, Schema
+from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview, Study
+from smc.errors import DuettoError, UsageError
+from smc.forms import Role
+from smc.protocols.session import Session
+
+KEY: Final = "derived"
+"""The table below `[parameters]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedStudy:
+    """A study of which some columns are derived; see `smc.analyses.studies.study.Study` for its methods.
+
+    A derived cell depends on cells of its row, so neighbours of the local columns are neighbours of the
+    derived ones: what the study says of its loss holds.
+
+    Attributes:
+        study: the study that works on them.
+        derived: the columns, each after those that it is derived from.
+    """
+
+    study: Study
+    derived: tuple[Derived, ...]
+
+    @property
+    def columns(self) -> Mapping[Role, tuple[str, ...]]:
+        """The columns of each role, with those that others are derived from instead of these."""
+        return {role: self._sources(names) for role, names in self.study.columns.items()}
+
+    def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
+        """Check that what columns are derived from fits, and what the study checks."""
+        for each in self.derived:
+            for source in each.sources:
+                units = {schemas[source].unit for schemas in (alice, bob) if source in schemas}
+                if len(units) > 1 and all(self.needs(role, each.name) for role in Role):
+                    raise UsageError(
+                        f"derived.{each.name}: Alice and Bob declare the unit of {source!r} differently.",
+                        "Declare it alike.",
+                    )
+        first, second = (
+            self._wanted(self._schemas(schemas), role)
+            for role, schemas in zip(Role, (alice, bob), strict=True)
+        )
+        self.study.check(first, second)
+
+    def check_recipients(self, recipients: frozenset[Role]) -> None:
+        """As the study says."""
+        self.study.check_recipients(recipients)
+
+    def facts(self, recipients: frozenset[Role]) -> Facts:
+        """As the study says; tables that sort rows by a derived column sort them by its sources."""
+        facts = self.study.facts(recipients)
+        return replace(facts, sorts_by=frozenset(self._sources(facts.sorts_by)))
+
+    def leakage(self, recipients: frozenset[Role]) -> Leakage:
+        """As the study says; the declarations of derived columns are public."""
+        leakage = self.study.leakage(recipients)
+        declared = tuple(f"the derived column {each}" for each in self.derived)
+        return replace(leakage, public=(*leakage.public, *declared))
+
+    def preview(
+        self,
+        data: Data,
+        role: Role,
+        limits: Limits,
+        peer: Mapping[str, Schema] | None = None,
+    ) -> Preview:
+        """As the study says, of the derived columns."""
+        try:
+            own = self._data(data, role)
+            theirs = None if peer is None else self._wanted(self._schemas(peer), role.other)
+        except DuettoError as refusal:
+            return Preview(refusal=refusal)
+        return self.study.preview(own, role, limits, theirs)
+
+    def cost(
+        self,
+        schemas: Mapping[str, Schema],
+        recipients: frozenset[Role],
+        rows: int,
+        key_bits: int,
+        limits: Limits,
+    ) -> Estimate:
+        """As the study says: columns are derived locally."""
+        return self.study.cost(self._schemas(schemas), recipients, rows, key_bits, limits)
+
+    def run(self, session: Session, data: Data, recipients: frozenset[Role], release: Release) -> Outcome:
+        """Derive the columns, and run the study; raises what the study does, and UsageError before it."""
+        return self.study.run(session, self._data(data, session.role), recipients, release)
+
+    def reference(self, alice: Data, bob: Data, recipients: frozenset[Role]) -> tuple[Outcome, Outcome]:
+        """As the study says."""
+        first, second = (self._data(data, role) for role, data in zip(Role, (alice, bob), strict=True))
+        return self.study.reference(first, second, recipients)
+
+    def _sources(self, names: Iterable[str]) -> tuple[str, ...]:
+        found = list(names)
+        for each in reversed(self.derived):
+            if each.name in found:
+                place = found.index(each.name)
+                found[place : place + 1] = each.sources
+        return tuple(dict.fromkeys(found))
+
+    def needs(self, role: Role, name: str) -> bool:
+        """Whether a role works on a derived column, or on one that is derived from it."""
+        wanted = set(self.study.columns[role])
+        for each in reversed(self.derived):
+            if each.name in wanted:
+                wanted.update(each.sources)
+        return name in wanted
+
+    def _schemas(self, schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+        """The declarations with those of the derived columns whose sources are among them."""
+        exact = self.study.facts(frozenset(Role)).exact
+        found = dict(schemas)
+        for each in self.derived:
+            if all(source in found for source in each.sources):
+                found[each.name] = each.schema(found, exact=exact)
+        return found
+
+    def _wanted(self, schemas: Mapping[str, Schema], role: Role) -> dict[str, Schema]:
+        return {name: schemas[name] for name in self.study.columns[role] if name in schemas}
+
+    def _data(self, data: Data, role: Role) -> Data:
+        schemas = self._schemas({name: column.schema for name, column in data.items() if name != PERSONS})
+        found = dict(data)
+        for each in self.derived:
+            if all(source in found for source in each.sources):
+                held = {source: found[source].array for source in each.sources}
+                found[each.name] = Column(each.values(held, schemas), schemas[each.name])
+        wanted = {name: found[name] for name in self.study.columns[role] if name in found}
+        return {**wanted, **({PERSONS: data[PERSONS]} if PERSONS in data else {})}
+
+
+def with_derived(parameters: Mapping[str, Any], parse: Callable[[Mapping[str, Any]], Study]) -> Study:
+    """The study of parameters that may declare derived columns.
+
+    Args:
+        parameters: of the job.
+        parse: makes a study of the others, in which derived columns have their names.
+
+    Raises:
+        UsageError: a declaration is impossible, or nothing uses it; or as `parse`.
+    """
+    if KEY not in parameters:
+        return parse(parameters)
+    derived = parse_derived(parameters[KEY], f"parameters.{KEY}")
+    study = parse({key: value for key, value in parameters.items() if key != KEY})
+    found = DerivedStudy(study, derived)
+    for each in derived:
+        if not any(found.needs(role, each.name) for role in Role):
+            raise UsageError(
+                f"parameters.{KEY}: nothing uses the derived column {each.name!r}.",
+                "Use it in a query, or remove it.",
+            )
+    return found
