@@ -44,7 +44,7 @@ _MAX_BOUND: Final = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class Cuts:
     """A category by cuts of a number or date.
 
     Attributes:
@@ -133,7 +133,7 @@ class Difference:
         return f"{words}, clamped to {low}..{high}" if low or high else words
 
     def schema(self, schemas: Mapping[str, Schema], *, exact: bool) -> Schema:
-        """Its declaration; arguments and errors as of `Groups.schema`.
+        """Its declaration; arguments and errors as of `Cuts.schema`.
 
         Without noise its bounds must not be narrower than what the columns allow, as those of sums must not
         (`smc.analyses.disclosure.bounds`).
@@ -187,7 +187,7 @@ class Difference:
         return last - first - (ends < began)
 
 
-Derived = Groups | Difference
+Derived = Cuts | Difference
 
 
 def parse_derived(value: Any, place: str) -> tuple[Derived, ...]:
@@ -234,7 +234,7 @@ def _derived(name: str, table: Any, place: str) -> Derived:
                 f"{place}.labels are not {len(cuts) + 1} different texts, one for each group.",
                 "Write one label for each group, or leave labels out.",
             )
-        return Groups(name, column, cuts, labels)
+        return Cuts(name, column, cuts, labels)
     reject_unknown(table, ("from", "to", "unit", "lower", "upper"), place)
     start, end = take(table, "from", str, place), take(table, "to", str, place)
     for key, word in (("from", start), ("to", end)):
