@@ -14,7 +14,7 @@ from smc.errors import DuettoError, PeerAborted, PeerLost
 from smc.testing.demands import ConformanceError, demand
 
 Connect = Callable[[], AbstractContextManager[tuple[Transport, Transport]]]
-"""Makes both ends of a fresh connection, on which silence ends after a second or a little more, and closes it."""
+"""Makes both ends of a fresh connection, on which silence ends after a second or so, and closes it."""
 
 _PATIENCE: Final = 30.0
 """Seconds within which a check has to end."""
