@@ -117,6 +117,10 @@ class Party:
         request = pb.ListRequest(states=states, limit=limit, before=before)
         return [Job(self, message) for message in self.stream("List", request, CALL_SECONDS)]
 
+    def forget(self, job_id: str) -> Job:
+        """Delete the local result of a job, which is named by at least 8 characters; see `Job.forget`."""
+        return Job(self, self.call("Forget", pb.JobName(job_id=job_id)))
+
     def prune(self, older_than_days: int) -> int:
         """Delete the results of jobs that finished longer ago; how many. Contracts and certificates stay."""
         return int(self.call("Prune", pb.PruneRequest(older_than_days=older_than_days)).deleted)

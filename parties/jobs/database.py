@@ -17,9 +17,9 @@ from parties.contracts.contract import outline
 from parties.errors import StorageError
 from parties.jobs.results import ResultFolder
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The `user_version` of the schema below. Version 0 is one wide table, results included; version 1 calls the
-hint of an error `error_mend`."""
+hint of an error `error_mend`; with version 2 and before, results are files in clear."""
 
 _SCHEMA: Final = (
     """create table jobs (
@@ -118,6 +118,15 @@ class Database:
         with self.translated():
             return self._connection.execute(statement, values).rowcount
 
+    def checkpoint(self) -> None:
+        """Take what is written into the database itself, so that nothing older stays in its log.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        with self.translated():
+            self._connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is executed within, or nothing of it.
@@ -165,7 +174,7 @@ class Database:
                 self._connection.execute(f"pragma user_version={VERSION}")
         if moved:
             self._connection.execute("vacuum")
-            self._connection.execute("pragma wal_checkpoint(truncate)")
+            self.checkpoint()
 
     def _version(self) -> int:
         return int(self._connection.execute("pragma user_version").fetchone()[0])
@@ -215,12 +224,18 @@ def _from_version_0(connection: sqlite3.Connection, results: ResultFolder) -> No
 
 
 def _from_version_1(connection: sqlite3.Connection, results: ResultFolder) -> None:
-    del results
     connection.execute("alter table jobs rename column error_mend to error_hint")
+    results.seal_all()
+
+
+def _from_version_2(connection: sqlite3.Connection, results: ResultFolder) -> None:
+    del connection
+    results.seal_all()
 
 
 _STEPS: Final[dict[int, Callable[[sqlite3.Connection, ResultFolder], None]]] = {
     0: _from_version_0,
     1: _from_version_1,
+    2: _from_version_2,
 }
 """How a database of each earlier version becomes one of the schema above."""

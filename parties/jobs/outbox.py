@@ -62,7 +62,7 @@ class Outbox:
 
     def __init__(self, home: Path) -> None:
         self._changed = threading.Condition()
-        self._database = Database(home / FILE, ResultFolder(home / "results"))
+        self._database = Database(home / FILE, ResultFolder(home))
         with self._database.transaction():
             for statement in _SCHEMA:
                 self._database.execute(statement)

@@ -46,7 +46,7 @@ class JobReader:
     def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
         self._clock = clock
         self._changed = threading.Condition(threading.RLock())
-        self._results = ResultFolder(home / "results")
+        self._results = ResultFolder(home)
         self._database = Database(home / FILE, self._results)
 
     def close(self) -> None:

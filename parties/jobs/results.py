@@ -1,4 +1,4 @@
-"""The results of finished jobs: one file each, so that deleting one frees its space."""
+"""The results of finished jobs: one sealed file each, so that deleting one frees its space."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from parties.errors import StorageError, why_unreadable
+from parties.jobs.sealing import Seal
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 SPACE: Final = 64 << 20
@@ -16,18 +17,21 @@ SPACE: Final = 64 << 20
 
 _NAME = re.compile(r"[0-9a-f]{16}")
 _UNKNOWN: Final = ".unknown"
-_ENDING = ".json"
+_ENDING: Final = ".sealed"
+_PLAIN: Final = ".json"
+"""The ending of results that earlier releases kept in clear."""
 
 
 class ResultFolder:
     """The folder of a party's results, made with mode 0700 when the first one is written.
 
     Args:
-        path: the folder.
+        home: the folder of the party; the results are in `results` there, under `keys/results.key`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, home: Path) -> None:
+        self._path = home / "results"
+        self._seal = Seal(home)
 
     def write(self, job_id: str, text: str) -> None:
         """Keep the result of a job, in place of one that is there; it is on the disk on return.
@@ -35,9 +39,11 @@ class ResultFolder:
         Raises:
             StorageError: it cannot be written; nothing of it stays.
         """
+        self._make_key()
+        sealed = self._seal.seal(job_id, text)
         try:
             self._path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-            write_atomically(self._file(job_id), text.encode(), PRIVATE)
+            write_atomically(self._file(job_id), sealed, PRIVATE)
         except OSError as problem:
             raise StorageError(
                 f"The result of job {job_id} cannot be written: {why_unreadable(problem)}.",
@@ -48,15 +54,34 @@ class ResultFolder:
         """The result of a job.
 
         Raises:
-            StorageError: it cannot be read.
+            StorageError: it cannot be read; with code `results-key` for want of the key that it was sealed
+                with.
         """
         try:
-            return self._file(job_id).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
+            sealed = self._file(job_id).read_bytes()
+        except OSError as problem:
             raise StorageError(
                 f"The result of job {job_id} cannot be read: {why_unreadable(problem)}.",
                 f"Restore {self._file(job_id)} from a copy.",
             ) from None
+        return self._seal.open(job_id, sealed)
+
+    def seal_all(self) -> None:
+        """Seal the results that earlier releases kept in clear; begun anew after a crash.
+
+        Raises:
+            StorageError: one cannot be read, sealed or deleted.
+        """
+        for job_id in sorted(self._names(_PLAIN)):
+            plain = self._file(job_id).with_suffix(_PLAIN)
+            try:
+                self.write(job_id, plain.read_text(encoding="utf-8"))
+                plain.unlink()
+            except (OSError, UnicodeDecodeError) as problem:
+                raise StorageError(
+                    f"The result of job {job_id} cannot be sealed: {why_unreadable(problem)}.",
+                    f"Check the rights of {self._path}, or restore {plain} from a copy.",
+                ) from None
 
     def delete(self, job_id: str) -> None:
         """Delete the result of a job, if there is one.
@@ -89,16 +114,17 @@ class ResultFolder:
 
     def names(self) -> set[str]:
         """The jobs that have a result here."""
-        files = os.listdir(self._path) if self._path.is_dir() else []
-        names = (file.removesuffix(_ENDING) for file in files if file.endswith(_ENDING))
-        return {name for name in names if _NAME.fullmatch(name)}
+        return self._names(_ENDING)
 
-    def require_space(self) -> None:
-        """Check that there is room for a run.
+    def require_room(self) -> None:
+        """Check that a run can keep its result: there is space, and the key.
 
         Raises:
-            StorageError: less than `SPACE` bytes are free (code `disk-full`).
+            StorageError: less than `SPACE` bytes are free (code `disk-full`), or the key cannot be used or
+                is lost while results need it (code `results-key`).
         """
+        self._make_key()
+        self._seal.seal("", "")
         free = shutil.disk_usage(self._path.parent).free
         if free < SPACE:
             raise StorageError(
@@ -107,6 +133,16 @@ class ResultFolder:
                 "Free space, for instance with `duetto job prune`.",
                 code="disk-full",
             )
+
+    def _make_key(self) -> None:
+        """Make the key with which results are sealed, unless there are results already: then it is lost."""
+        if not self.names():
+            self._seal.make()
+
+    def _names(self, ending: str) -> set[str]:
+        files = os.listdir(self._path) if self._path.is_dir() else []
+        names = (file.removesuffix(ending) for file in files if file.endswith(ending))
+        return {name for name in names if _NAME.fullmatch(name)}
 
     def _file(self, job_id: str) -> Path:
         if not _NAME.fullmatch(job_id):

@@ -93,7 +93,7 @@ class Run:
 
     def _run(self, session: Session) -> None:
         self._begun = True
-        self._store.require_space()
+        self._store.require_room()
         self._store.move(self._record.job_id, State.RUNNING)
         spec = self._record.contract.spec
         task = self._admission.understand(spec)

@@ -209,9 +209,9 @@ class JobStore(JobReader):
             elif not kept[job_id]:
                 self._results.delete(job_id)
 
-    def require_space(self) -> None:
-        """Check that a run may begin. Raises `StorageError` if the disk is nearly full."""
-        self._results.require_space()
+    def require_room(self) -> None:
+        """Check that a run may begin. Raises `StorageError` if its result could not be kept."""
+        self._results.require_room()
 
     # Deleting results
 
@@ -232,7 +232,10 @@ class JobStore(JobReader):
         return len(names)
 
     def forget(self, job_id: str) -> Summary:
-        """Delete the result of a finished job; all else of the job stays.
+        """Delete the result of a finished job; contract, costs and certificate stay.
+
+        The salt of the certificate's commitment goes, too: with it a result of few possible values could be
+        found by trying them all. Whoever has saved the result has the salt with it.
 
         Raises:
             JobError: it has not finished, or its result was deleted before.
@@ -247,7 +250,12 @@ class JobStore(JobReader):
             self._database.execute(
                 "update jobs set kept = 0, deleted = ? where job_id = ?", (self._now(), job_id)
             )
+            if certificate := self.papers(job_id).certificate:
+                without = json.dumps({**json.loads(certificate), "salt": ""})
+                self._write_papers(job_id, {"certificate": without})
         self._results.delete(job_id)
+        with self._changed:
+            self._database.checkpoint()
         return self.summary(job_id)
 
     # For those who watch

@@ -1,10 +1,11 @@
 """The folder of a party: made once by `make`, read by `load_identity`, extended by `add_peer`.
 
     duetto.toml  policy.toml  catalog.toml  <name>.pair
-    keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key   for no other eyes
+    keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key
+             results.key                                             for no other eyes
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
-    jobs.sqlite  results/   jobs; this party's results of finished ones, a file each
+    jobs.sqlite  results/   jobs; this party's results of finished ones, a sealed file each
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -281,7 +282,7 @@ def test_no_listing_opens_contracts_or_results(store):
     names = [finish(store, number) for number in range(3)]
     store._database.execute("update papers set contract = x'00', facts = '{', certificate = '{'")
     for name in names:
-        (store._results._path / f"{name}.json").write_bytes(b"\xff")
+        (store._results._path / f"{name}.sealed").write_bytes(b"\xff")
     assert [job.job_id for job in store.all()] == names[::-1]
     assert store.find(names[0]).state is State.FINISHED
     assert len(store.names_by_digest()) == 3
@@ -303,7 +304,7 @@ def test_old_results_are_deleted_and_nothing_else(tmp_path):
     found = store.get(old)
     assert (found.state, found.kept, found.deleted) == (State.FINISHED, False, "2024-04-01T00:00:00Z")
     assert (found.contract, found.digest) == (before[0].contract, before[0].digest)
-    assert store.papers(old) == before[1]
+    assert replace(store.papers(old), certificate="") == replace(before[1], certificate="")
     with pytest.raises(JobError, match=r"deleted on 2024-04-01") as caught:
         store.outcome(old)
     assert caught.value.stable_code == "deleted"
@@ -314,11 +315,18 @@ def test_old_results_are_deleted_and_nothing_else(tmp_path):
 
 def test_a_deleted_result_is_in_no_file_of_the_home(tmp_path, store):
     job_id = insert(store, 1, State.RUNNING)
-    store.keep(job_id, {"tables": ["4711-0815-canary"]}, {}, {})
+    salt = "ab12" * 8
+    store.keep(job_id, {"tables": ["4711-0815-canary"]}, {}, {"certificate": {"n": 1}, "salt": salt})
     store.finish(job_id)
-    assert _mentions(tmp_path, b"4711-0815-canary") == [f"{job_id}.json"]
+    assert "4711-0815-canary" in store.outcome(job_id)
+    assert (tmp_path / "results" / f"{job_id}.sealed").exists()
+    assert _mentions(tmp_path, b"4711-0815-canary") == []  # it is sealed from the first
+    assert _mentions(tmp_path, salt.encode())
     store.forget(job_id)
-    assert _mentions(tmp_path, b"4711-0815-canary") == []
+    assert not (tmp_path / "results" / f"{job_id}.sealed").exists()
+    # With the salt, whoever has the certificate could try all possible results.
+    assert _mentions(tmp_path, salt.encode()) == []
+    assert json.loads(store.papers(job_id).certificate) == {"certificate": {"n": 1}, "salt": ""}
     for wrong in (job_id, insert(store, 2, State.RUNNING), insert(store, 3, State.FAILED)):
         with pytest.raises(JobError) as caught:
             store.forget(wrong)
@@ -331,9 +339,9 @@ def _mentions(folder, text):
 
 def test_a_result_whose_deletion_was_cut_short_goes_at_the_next_start(tmp_path, store):
     job_id = finish(store, 1)
-    kept = (tmp_path / "results" / f"{job_id}.json").read_bytes()
+    kept = (tmp_path / "results" / f"{job_id}.sealed").read_bytes()
     store.forget(job_id)
-    (tmp_path / "results" / f"{job_id}.json").write_bytes(kept)
+    (tmp_path / "results" / f"{job_id}.sealed").write_bytes(kept)
     store.recover()
     assert store._results.names() == set()
 
@@ -353,7 +361,7 @@ def test_the_runs_that_began(store):
 
 def test_results_of_jobs_that_a_lost_database_does_not_know_are_put_aside(tmp_path, store):
     """They were paid for; only what was deleted on purpose is deleted."""
-    stranger = tmp_path / "results" / ("ab" * 8 + ".json")
+    stranger = tmp_path / "results" / ("ab" * 8 + ".sealed")
     stranger.parent.mkdir(exist_ok=True)
     stranger.write_text("{}")
     store.recover()
