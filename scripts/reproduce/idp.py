@@ -204,7 +204,7 @@ the actual table:
 - Clusters of equal values have no noise by iDP-CBLS; there are some in {", ".join(equal)}. A record that
   moves into or out of one is seen.
 
-`tests/anonymizer/test_idp.py` measures all of these.
+`tests/anonymizer/methods/perturbation/test_idp.py` measures all of these.
 """
 
 

@@ -19,13 +19,14 @@ from smc.secret.bounds import Bounds
 from tests.smc.analyses import (
     clustering_runs,
     statistics_runs,
-    test_clustering_matched,
     vertical_runs,
 )
-from tests.smc.analyses.matching import aggregates_runs, test_vectors
-from tests.smc.analyses.matching import test_tolerant as tolerant_runs
-from tests.smc.analyses.test_statistics_exact import QUERIES
-from tests.smc.analyses.test_statistics_exact import job as exact_job
+from tests.smc.analyses.clustering import test_matched as test_clustering_matched
+from tests.smc.analyses.matching import aggregates_runs
+from tests.smc.analyses.matching.tolerant import test_tolerant as tolerant_runs
+from tests.smc.analyses.matching.vectors import test_vectors
+from tests.smc.analyses.statistics.test_exact import QUERIES
+from tests.smc.analyses.statistics.test_exact import job as exact_job
 from tests.support.grids import crossed
 
 ALICE, BOB = frozenset({Role.ALICE}), frozenset({Role.BOB})

@@ -1,0 +1,67 @@
+"""The script that rebuilds the figures of the small-sum privacy paper; all is drawn from seeds."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anonymizer.tables.roles import Roles
+from anonymizer.tables.table import Table
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "reproduce" / "splu.py"
+
+
+def test_a_missing_table_is_named(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--data", str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 66
+    assert f"{tmp_path / 'census_gi_bill.csv.gz'} is missing" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def splu():
+    sys.path.insert(0, str(SCRIPT.parent))
+    yield importlib.import_module("splu")
+    sys.path.remove(str(SCRIPT.parent))
+
+
+@pytest.fixture(scope="module")
+def study(splu):
+    """40,000 rows; a column of ten values tells much of the sensitive one, thirty with common ones first."""
+    draw = np.random.default_rng(3)
+    weights = 1.0 / np.arange(10, 40)
+    place = draw.choice(30, 40_000, p=weights / weights.sum())
+    region = np.where(draw.random(40_000) < 0.7, place % 10, draw.integers(0, 10, 40_000))
+    sex = draw.integers(0, 2, 40_000)
+    frame = pd.DataFrame(
+        {"region": region, "sex": sex, "year": draw.integers(0, 100, 40_000), "place": place}
+    )
+    roles = Roles(quasi_identifiers=("region", "sex", "year"), sensitive=("place",))
+    return splu.Study(Table.of(frame.astype(str), roles), ("place",), 1)
+
+
+@pytest.fixture(scope="module")
+def queries(study):
+    return study.queries(3000)
+
+
+def test_small_counts_err_more_with_gamma_and_more_than_with_laplace_noise(splu, study, queries):
+    small = splu.within(queries, 1, 11, 60)
+    errors = [splu.error(study.splu(gamma), small) for gamma in (2, 6, 12)]
+    assert errors[0] < errors[1] < errors[2]
+    assert splu.error(study.laplace(np.log(3)), small) < errors[0]
+
+
+def test_large_counts_err_less_than_small_ones_and_less_than_by_anatomy(splu, study, queries):
+    bands = [splu.within(queries, low, high, 60) for low, high in ((1, 11), (60, 200), (300, 4000))]
+    released = study.splu(5)
+    errors = [splu.error(released, band) for band in bands]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < splu.error(study.anatomy(5), bands[2])
