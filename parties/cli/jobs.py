@@ -14,6 +14,7 @@ from parties.cli.following import follow, given, print_cheaper, who_decides
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
+from parties.cli.precision import print_precision
 from parties.cli.results import print_facts, print_leakage, print_result
 from parties.client import Job, Party, job_text
 from parties.client.pace import Pace
@@ -55,8 +56,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         columns = [(name, c["column"], c["kind"], c["unit"]) for name, c in report["columns"].items()]
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
-        loss = Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
-        out.print(f"privacy loss: {described(loss)}; at most {report['seconds']} seconds")
+        out.print(f"privacy loss: {described(_loss(report))}; at most {report['seconds']} seconds")
         print_leakage(out, report["leakage"], "would learn")
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"
@@ -101,6 +101,7 @@ def estimate(
         out.print(table("", ("", "estimate"), [(name, str(report[name])) for name in names]))
         if report["limits"] is None:
             out.print("The policy refuses this job; its limits are not in these figures.")
+        out.print(f"privacy loss: {described(_loss(report))}")
         if report["preview"] is not None:
             _print_preview(out, report["preview"])
         print_cheaper(out, report)
@@ -302,8 +303,13 @@ def _print_job(found: Job, *, as_json: bool, contract: bool = False, words: str 
     emit(description, human, as_json=as_json)
 
 
+def _loss(report: dict[str, Any]) -> Loss:
+    return Loss(*(Fraction(report[name]) for name in ("epsilon", "delta", "rho")))
+
+
 def _print_preview(out: Screen, preview: dict[str, Any]) -> None:
     for note in preview["notes"]:
         out.print(note)
+    print_precision(out, preview["details"].get("precision", ()))
     if refusal := preview["refusal"]:
         out.print(f"The run would refuse these rows. {refusal['what']} {refusal['hint']}")

@@ -90,7 +90,8 @@ def estimate_report(
         Rounds, bytes and seconds of a run. `seconds` is for computing, `network_seconds` for waiting and
         for the larger of both directions, as links are duplex, and `total_seconds` the sum; `memory` as in
         `smc.analyses.studies.study.Estimate`. Parties that
-        compute while they send need less, and those whose large messages answer each other more. `limits`
+        compute while they send need less, and those whose large messages answer each other more. `epsilon`,
+        `delta` and `rho` are what the job would spend. `limits`
         are those that were taken into account, None where the policy refuses the job; `preview` is as in
         `check_report`, None if `rows` is given.
 
@@ -114,6 +115,9 @@ def estimate_report(
         "key_bits": key_bits,
         "network_seconds": round(network, 6),
         "total_seconds": round(document["seconds"] + network, 6),
+        "epsilon": str(task.facts.loss.epsilon),
+        "delta": str(task.facts.loss.delta),
+        "rho": str(task.facts.loss.rho),
         "limits": limits_document(verdict.limits) if verdict.allowed else None,
         "preview": preview,
     }

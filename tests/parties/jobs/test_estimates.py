@@ -35,6 +35,19 @@ def test_estimates_hold_under_limits(institutions, name):
         }
 
 
+def test_loss_and_half_widths_are_known_before_anything_is_spent(institutions):
+    people(institutions, range(30), range(8, 38))
+    said = institutions.north.estimate(job_text(institutions.file(JOBS["noisy table"])), 0, 0, 0)
+    assert (said["epsilon"], said["rho"]) == ("8", "0")
+    rows = said["preview"]["details"]["precision"]
+    found = institutions.run(JOBS["noisy table"])
+    table = found.tables("north")["results"]
+    ends = zip(table["group"], table["lower_95"], table["upper_95"], strict=True)
+    assert [(row["group"], row["half_width"]) for row in rows] == [
+        (group, (upper - lower) / 2) for group, lower, upper in ends
+    ]
+
+
 def test_a_run_counts_the_limits_of_both(institutions):
     people(institutions, range(30), range(8, 38))
     institutions.allow("south", minimum_intersection=4)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -25,8 +26,9 @@ from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
+from smc.analyses.statistics.plans.precision import expected, with_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
-from smc.analyses.statistics.queries.rows import LocalRows
+from smc.analyses.statistics.queries.rows import LocalRows, rows_by_condition
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
@@ -87,15 +89,17 @@ class NoisyStudy:
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether rows fit the queries."""
+        """Whether rows fit the queries, and the precision to expect, see `expected`."""
         del role, peer
+        found: list[dict[str, Any]] = []
 
         def look() -> None:
             schemas = {name: column.schema for name, column in data.items()}
-            plan(self.parameters, schemas, counted=limits.counts_groups)
-            LocalRows.of(self.parameters, data)
+            plans = plan(self.parameters, schemas, counted=limits.counts_groups)
+            rows = rows_by_condition(self.parameters, data, [each.where for each in plans])
+            found.extend(row for each in plans for row in expected(each, rows[each.where], len(Role)))
 
-        return Preview.of(look)
+        return with_precision(Preview.of(look), found)
 
     def cost(
         self,

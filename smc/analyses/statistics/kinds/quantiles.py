@@ -169,7 +169,14 @@ class Quantile(Statistic):
 
     def exact(self, entries: Ints) -> Ints:
         """The places that have the least miss, all three for the quantile itself."""
-        over, under = self._sides(entries, alice=True, shifts=(0,) * len(_CHOICES))
+        return self._best(entries, (0,) * len(_CHOICES))
+
+    def typical(self, entries: Ints) -> Ints:
+        """The places that have the least miss, for the quantile and the ends of its interval."""
+        return self._best(entries, self.shifts)
+
+    def _best(self, entries: Ints, shifts: Sequence[int]) -> Ints:
+        over, under = self._sides(entries, alice=True, shifts=shifts)
         best: Ints = np.argmin(np.maximum(np.maximum(over, under), 0), axis=2)
         return best
 

@@ -200,6 +200,10 @@ class Statistic(ABC):
         """
         return entries
 
+    def typical(self, entries: Ints) -> Ints:
+        """What would be opened if all noise came out as 0; arguments as of `exact`."""
+        return self.exact(entries)
+
     def largest(self, maximum_rows: int) -> int:
         """A bound on the absolute value of what is computed with, if each side has so many rows."""
         reach = max(part.sensitivity for part in self.parts)

@@ -29,7 +29,7 @@ _CLAMPED: Final = frozenset(
 
 def loss_text(loss: Loss) -> str:
     """A loss, as results and statements name it."""
-    return f"rho {_rounded(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
+    return f"rho {rounded(loss.rho)}" if loss.rho else f"epsilon {text(loss.epsilon)}"
 
 
 def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
     )
 
 
-def _rounded(value: Fraction) -> str:
+def rounded(value: Fraction) -> str:
     """Exactly where that is short, else six digits."""
     exact = text(value)
     return exact if len(exact) <= 20 else f"{float(value):.6g}"
@@ -91,7 +91,7 @@ def _row(
     query: Query, statistic: Statistic, group: str | None, result: Result, *, noisy: bool
 ) -> dict[str, Any]:
     loss = "rho" if query.loss.rho else "epsilon"
-    spent = _rounded(query.loss.rho) if query.loss.rho else text(query.loss.epsilon)
+    spent = rounded(query.loss.rho) if query.loss.rho else text(query.loss.epsilon)
     return {
         "query": query.name,
         "kind": query.kind,

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+
+from smc.analyses.disclosure.limits import Limits
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.statistics.plans.precision import expected, unknown
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
+from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.statistics.queries.vertical import Vertical
-from smc.analyses.statistics.vertical.run import planned
+from smc.analyses.statistics.vertical.run import Brought, planned
 from smc.analyses.statistics.vertical.schemas import KINDS
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import Schema
@@ -52,9 +58,36 @@ def check_side(
         UsageError: as `check`.
     """
     _check_columns(vertical, schemas, role)
+    own = replace(parameters, queries=_alone(parameters, vertical, role))
+    planned(own, schemas, counts_matches=False, counts_groups=False)
+
+
+def precision_of(
+    parameters: StatisticsParameters,
+    vertical: Vertical,
+    brought: Brought,
+    schemas: Mapping[str, Schema],
+    role: Role,
+    limits: Limits,
+) -> list[dict[str, Any]]:
+    """What precision to expect if all local rows match, see `smc.analyses.statistics.plans.precision`.
+
+    Of queries about columns of the other side nothing is known.
+    """
+    own = replace(parameters, queries=_alone(parameters, vertical, role))
+    plans = planned(
+        own, schemas, counts_matches=limits.minimum_intersection > 0, counts_groups=limits.minimum_group > 0
+    )
+    count = len(brought.keyed)
+    rows = LocalRows(brought.columns, np.arange(count), count)
+    known = {each.query.name: expected(each, rows.meeting(each.where), 1) for each in plans}
+    return [row for query in parameters.queries for row in known.get(query.name) or [unknown(query)]]
+
+
+def _alone(parameters: StatisticsParameters, vertical: Vertical, role: Role) -> tuple[Query, ...]:
+    """The queries about columns of one side alone."""
     own = set(vertical.values(role))
-    queries = tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
-    planned(replace(parameters, queries=queries), schemas, counts_matches=False, counts_groups=False)
+    return tuple(query for query in parameters.queries if own.issuperset(query.all_columns))
 
 
 def _check_columns(vertical: Vertical, schemas: Mapping[str, Schema], role: Role) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keys import DISTINCT
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
+from smc.analyses.statistics.plans.precision import with_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.vertical import Vertical
-from smc.analyses.statistics.vertical.checks import check, check_side
+from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
 from smc.analyses.statistics.vertical.cost import estimate
 from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, run
@@ -90,16 +92,22 @@ class VerticalStudy:
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether keys are there, and columns fit the queries that are about this side alone."""
+        """Whether keys are there, and columns fit the queries that are about this side alone.
+
+        Of these it also says what precision to expect.
+        """
         del peer
+        found: list[dict[str, Any]] = []
 
         def look() -> None:
             schemas = {name: column.schema for name, column in data.items()}
             check_side(self.parameters, self.vertical, schemas, role)
-            count = len(Brought.of(self.parameters, self.vertical, data, role).keyed)
+            brought = Brought.of(self.parameters, self.vertical, data, role)
+            count = len(brought.keyed)
             limits.check_sets(count, count)
+            found.extend(precision_of(self.parameters, self.vertical, brought, schemas, role, limits))
 
-        return Preview.of(look)
+        return with_precision(Preview.of(look), found)
 
     def cost(
         self,
