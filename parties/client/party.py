@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
 import grpc
 
+from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
+from parties.client.progress import OnProgress, following
 from parties.client.result import Result
 from parties.config import Config, load
 from parties.contracts.state import State
@@ -40,8 +42,6 @@ _SHOWN = (
 _WAITED: Final = "The job has not ended within the time that was to be waited."
 _WAIT_ON: Final = "It goes on; wait again, or look at it with `duetto job show`."
 
-OnProgress = Callable[["Job"], None]
-
 
 class Party:
     """This party, by its running daemon. Usable as a context manager.
@@ -69,6 +69,9 @@ class Party:
     def __repr__(self) -> str:
         return f"Party({self.name!r})"
 
+    def _repr_html_(self) -> str:
+        return party_html(self)
+
     def close(self) -> None:
         """Close the connection."""
         self._channel.close()
@@ -83,6 +86,15 @@ class Party:
             DuettoError: the job is wrong, refused here or by the peer, or a daemon cannot be reached.
         """
         return Job(self, self.call("Submit", pb.JobText(toml=job_text(job))))
+
+    def run(
+        self,
+        job: Path | str | Mapping[str, Any],
+        progress: OnProgress | bool = True,
+        timeout: float | None = None,
+    ) -> Result:
+        """Submit a job, wait for it, and return its result; all as of `submit`, `wait` and `Job.result`."""
+        return self.submit(job).wait(progress, timeout).result()
 
     def check(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
         """Check a job without submitting it: verdict, reasons, who would learn what. Raises as `submit`."""
@@ -207,6 +219,9 @@ class Job:
     def __repr__(self) -> str:
         return f"Job({self.id!r}, {self.analysis!r} with {self.peer!r}, {self.state.value})"
 
+    def _repr_html_(self) -> str:
+        return job_html(self)
+
     @property
     def id(self) -> str:
         """Its name on both sides."""
@@ -314,20 +329,21 @@ class Job:
             time.sleep(LOOK_SECONDS)
             yield self.refresh()
 
-    def wait(self, progress: OnProgress | None = None, timeout: float | None = None) -> Job:
+    def wait(self, progress: OnProgress | bool = True, timeout: float | None = None) -> Job:
         """Wait for the result.
 
         Args:
-            progress: called with the job after every change.
+            progress: called with the job after every change; True shows a bar on a terminal and in a
+                notebook, False nothing.
             timeout: seconds; None waits for ever.
 
         Raises:
             DuettoError: the job failed, was denied or cancelled; of the kind of what ended it.
             JobError: it has not ended in time (code `timeout`); it goes on.
         """
-        for job in self.watch(timeout):
-            if progress is not None:
-                progress(job)
+        with following(progress) as show:
+            for job in self.watch(timeout):
+                show(job)
         if not self.state.is_final:
             raise DaemonUnavailable("The daemon stopped while the job was watched.", "Start it again.")
         if self.state is not State.FINISHED:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from parties.errors import ConfigError, JobError
+from parties.results.drawing import Drawing, drawn
 from parties.results.frames import columns_of
+from parties.results.html import escaped, list_html, tables_html
+from parties.results.plots import plots_of
 from parties.results.tables import ResultTable
 from parties.texts import visible
 
+_COST: Final = ("rounds", "sent", "received", "seconds")
+_NAMED: Final = 6
+"""Tables that `repr` names."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """This party's result of a job.
 
@@ -33,7 +39,7 @@ class Result:
     details: dict[str, Any]
     traffic: dict[str, Any]
     leakage: dict[str, list[str]]
-    salt: str = field(default="", repr=False)
+    salt: str = ""
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Result:
@@ -100,21 +106,42 @@ class Result:
             raise ConfigError("Frames need pandas.", "Run pip install 'duetto[frames]'.") from None
         return pd.DataFrame(columns_of(self.table(name)))
 
+    def plot(self, name: str | None = None) -> Drawing:
+        """The figures with their error bars: counts, means, histograms, coefficients, clusters.
+
+        Args:
+            name: of a table; all that can be drawn if None.
+
+        Returns:
+            The drawing, which a notebook shows; `figure` is one of matplotlib, `save(path)` writes a file.
+
+        Raises:
+            ConfigError: matplotlib is not installed.
+            JobError: nothing of the result, or of this table, can be drawn; or there is no such table.
+        """
+        names = [*self.tables] if name is None else [self._chosen(name)]
+        plots = plots_of([self.table(one) for one in names])
+        if not plots:
+            raise JobError(
+                "Nothing of this result can be drawn.",
+                "Drawn are figures that share an axis: counts, means, histograms, coefficients, clusters. "
+                "Use frame() and a library of your choice for all else.",
+            )
+        return drawn(plots)
+
+    def __repr__(self) -> str:
+        sizes = [f"{name} ({self.table(name).rows} rows)" for name in list(self.tables)[:_NAMED]]
+        more = len(self.tables) - len(sizes)
+        said = ", ".join([*sizes, *([f"{more} more"] if more else [])]) or "no tables"
+        return f"Result({visible(self.job_id)!r}: {visible(said)})"
+
     def _repr_html_(self) -> str:
-        parts = [_html_table(name, columns) for name, columns in self.tables.items()]
-        parts += [f"<p>{_escaped(note)}</p>" for note in self.notes]
-        cost = ", ".join(f"{self.traffic[key]} {key}" for key in ("rounds", "sent", "received", "seconds"))
-        return "".join([*parts, f"<p><small>{html.escape(cost)}</small></p>"])
-
-
-def _html_table(name: str, columns: Mapping[str, list[Any]]) -> str:
-    head = "".join(f"<th>{_escaped(column)}</th>" for column in columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in row) + "</tr>"
-        for row in zip(*columns.values(), strict=True)
-    )
-    return f"<table><caption>{_escaped(name)}</caption><tr>{head}</tr>{rows}</table>"
-
-
-def _escaped(value: object) -> str:
-    return html.escape(visible(str(value)))
+        cost = ", ".join(f"{self.traffic[key]} {key}" for key in _COST if key in self.traffic)
+        learned = [
+            f"{who} learned: {'; '.join(self.leakage[who]) or 'nothing'}"
+            for who in ("alice", "bob")
+            if who in self.leakage
+        ]
+        public = [f"public: {'; '.join(self.leakage['public'])}"] if self.leakage.get("public") else []
+        parts = [tables_html([self.table(name) for name in self.tables]), list_html(self.notes)]
+        return "".join([*parts, list_html([*learned, *public]), f"<p><small>{escaped(cost)}</small></p>"])

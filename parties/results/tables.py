@@ -15,7 +15,7 @@ UPPER: Final = "upper_95"
 UNIT: Final = "unit"
 VALUE: Final = "value"
 
-_DETAILS: Final = frozenset({"kind", "epsilon", "rho", "noise_scale"})
+DETAILS: Final = frozenset({"kind", "epsilon", "rho", "noise_scale"})
 """Columns that people see only if they ask for details."""
 
 _HEADS: Final[Mapping[str, str]] = {"p_value": "p", "r_squared": "R2"}
@@ -128,7 +128,7 @@ def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: s
         plus_minus: what stands between a value and the half width of its interval.
     """
     ends = {end for pair in table.intervals.values() for end in pair}
-    hidden = frozenset() if details else {*ends, *(_DETAILS & table.columns.keys())}
+    hidden = frozenset() if details else {*ends, *(DETAILS & table.columns.keys())}
     heads, columns = [], []
     for name in table.columns:
         if name in hidden:

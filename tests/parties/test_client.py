@@ -39,7 +39,7 @@ def test_submit_wait_and_result(party, file):
     assert result.notes == ("exact",)
     assert result.traffic["rounds"] >= 1
     assert result.leakage["public"] == ["the number of rows"]
-    assert "<td>62</td>" in result._repr_html_()
+    assert ">62</td>" in result._repr_html_()
     assert [one.id for one in party.jobs()] == [job.id]
     assert party.job(job.id[:10]).refresh().describe()["direction"] == "outgoing"
     assert job.contract["spec"]["job"]["analysis"] == "addition"

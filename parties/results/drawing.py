@@ -1,0 +1,87 @@
+"""Plots by matplotlib, for notebooks and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+
+from parties.errors import ConfigError
+from parties.results.figures import date_text
+from parties.results.plots import Plot
+
+COLOUR: Final = "#0b6e99"
+_INK: Final = "#1d2733"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Drawn plots, which a notebook shows by themselves.
+
+    Attributes:
+        figure: of matplotlib, to be changed at will.
+        words: the plots for those who do not see them.
+    """
+
+    figure: Any
+    words: str
+
+    def save(self, path: Path | str) -> None:
+        """Write a file of the kind that its name says: png, svg or pdf."""
+        self.figure.savefig(path)
+
+    def _repr_svg_(self) -> str:
+        out = StringIO()
+        self.figure.savefig(out, format="svg", metadata={"Date": None})
+        drawn = out.getvalue()
+        return drawn[drawn.index("<svg") :]
+
+    def __repr__(self) -> str:
+        return f"Drawing({self.words[:200]!r})"
+
+
+def drawn(plots: Sequence[Plot]) -> Drawing:
+    """Plots below each other.
+
+    Args:
+        plots: one at least.
+
+    Raises:
+        ConfigError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigError("Plots need matplotlib.", "Run pip install 'duetto[plots]'.") from None
+    heights = [1.1 + 0.3 * len(plot.names) for plot in plots]
+    with rc_context({"text.parse_math": False}):
+        figure = Figure(figsize=(7.2, sum(heights)), layout="constrained")
+        every = figure.subplots(len(plots), squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+        for axes, plot in zip(every, plots, strict=True):
+            _draw(axes, plot)
+    return Drawing(figure, ". ".join(plot.words for plot in plots))
+
+
+def _draw(axes: Any, plot: Plot) -> None:
+    places = range(len(plot.names))
+    values = [float(figure.value or 0) for figure in plot.figures]
+    if plot.is_count:
+        axes.barh(places, values, color=COLOUR, height=0.6)
+    else:
+        axes.plot(values, places, "o", color=COLOUR)
+    for place, figure in zip(places, plot.figures, strict=True):
+        if figure.half_width is not None and figure.lower is not None and figure.upper is not None:
+            ends = [float(figure.lower), float(figure.upper)]
+            axes.plot(ends, [place, place], "-|", color=_INK, linewidth=1.2)
+    axes.set_yticks(places, plot.names)
+    axes.invert_yaxis()
+    axes.set_ylim(len(plot.names) - 0.4, -0.6)
+    axes.set_title(plot.title, loc="left", fontsize=11)
+    axes.set_xlabel(plot.axis)
+    axes.spines[["top", "right"]].set_visible(False)
+    if plot.figures[0].is_date:
+        axes.xaxis.set_major_formatter(lambda days, _: date_text(days))
+        axes.locator_params(axis="x", nbins=5)

@@ -1,0 +1,66 @@
+"""Tables and remarks as HTML of bounded size, every text escaped, for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Final
+
+from parties.results.tables import ResultTable, Shown, shown
+from parties.texts import visible
+
+ROWS: Final = 40
+TABLES: Final = 20
+COLUMNS: Final = 40
+LETTERS: Final = 300
+"""What is shown of a result at most: rows of a table, tables, columns, and characters of a text."""
+
+_NUMBER: Final = ' style="text-align:right;white-space:nowrap"'
+
+
+def escaped(value: object) -> str:
+    """A text for a page: cut, visible and escaped."""
+    text = visible(str(value))
+    return escape(text if len(text) <= LETTERS else text[: LETTERS - 1] + "…")
+
+
+def tables_html(tables: Sequence[ResultTable]) -> str:
+    """The first rows of the first tables."""
+    parts = [table_html(shown(table, most=ROWS)) for table in tables[:TABLES]]
+    return "".join([*parts, *_more(len(tables) - TABLES, "tables")])
+
+
+def table_html(table: Shown) -> str:
+    """A table as it is shown, with the number of rows and columns that are not."""
+    styles = [_NUMBER if head.is_number else "" for head in table.heads[:COLUMNS]]
+    heads = "".join(
+        f'<th scope="col"{style}>{escaped(head.text)}</th>'
+        for head, style in zip(table.heads, styles, strict=False)
+    )
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td{style}>{escaped(cell)}</td>" for cell, style in zip(row, styles, strict=False))
+        + "</tr>"
+        for row in table.rows
+    )
+    body = f"<table><caption>{escaped(table.name)}</caption><tr>{heads}</tr>{rows}</table>"
+    return "".join([body, *_more(table.left, "rows"), *_more(len(table.heads) - COLUMNS, "columns")])
+
+
+def facts_html(caption: str, facts: Mapping[str, object]) -> str:
+    """Names and values as a table."""
+    rows = "".join(
+        f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(value)}</td></tr>'
+        for name, value in facts.items()
+    )
+    return f"<table><caption>{escaped(caption)}</caption>{rows}</table>"
+
+
+def list_html(lines: Iterable[str]) -> str:
+    """Remarks as a list; empty if there are none."""
+    items = "".join(f"<li>{escaped(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _more(count: int, what: str) -> list[str]:
+    return [f"<p>{count} more {what}</p>"] if count > 0 else []
