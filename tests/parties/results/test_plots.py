@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -111,7 +111,7 @@ def test_matplotlib_draws_the_figures_and_their_error_bars(tmp_path, monkeypatch
 
 def test_an_svg_says_its_figures_and_loads_nothing():
     (plot,) = plots_of([BINS])
-    drawn = ElementTree.fromstring(svg(plot))
+    drawn = ET.fromstring(svg(plot))
     assert drawn.get("aria-label") == plot.words
     kinds = [element.get("class") for element in drawn.iter() if element.get("class")]
     assert kinds.count("bar") == kinds.count("error") == 2
@@ -132,7 +132,7 @@ def test_names_of_a_hostile_peer_stay_text():
     columns = {"bin": [evil], "count": [3], "lower_95": [1], "upper_95": [5]}
     text = svg(plots_of([ResultTable(evil, columns, {})])[0])
     assert "<script" not in text
-    ElementTree.fromstring(text)
+    ET.fromstring(text)
 
 
 @given(
@@ -142,7 +142,7 @@ def test_names_of_a_hostile_peer_stay_text():
 )
 def test_every_point_lies_within_the_picture(pairs, is_count, is_date):
     figures = tuple(Estimated(value, value - half, value + half, is_date) for value, half in pairs)
-    drawn = ElementTree.fromstring(svg(Plot("t", "a", ("n",) * len(figures), figures, is_count)))
+    drawn = ET.fromstring(svg(Plot("t", "a", ("n",) * len(figures), figures, is_count)))
     for element in drawn.iter():
         for name in ("x", "cx", "x1", "x2"):
             assert 0 <= float(element.get(name, 0)) <= 520
