@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from parties.results.html import facts_html
 from smc.errors import DuettoError
-
-if TYPE_CHECKING:
-    from parties.client.party import Job, Party
 
 SECONDS: Final = 5.0
 """How long a daemon may take to answer before the page says that it does not."""
@@ -16,11 +14,16 @@ SECONDS: Final = 5.0
 _OF_JOBS: Final = ("state", "waits_for", "stage", "analysis", "title", "peer", "role", "created", "updated")
 
 
-def party_html(party: Party) -> str:
-    """Peers, jobs by state, and the ledger; or that the daemon does not answer."""
-    caption = f"party {party.name}"
+def party_html(name: str, ask: Callable[[float], Mapping[str, Any]]) -> str:
+    """Peers, jobs by state, and the ledger; or that the daemon does not answer.
+
+    Args:
+        name: of the party.
+        ask: for its status, within so many seconds.
+    """
+    caption = f"party {name}"
     try:
-        status = party.status(SECONDS)
+        status = ask(SECONDS)
     except DuettoError as error:
         return facts_html(caption, {"daemon": f"{error.what} {error.hint}"})
     jobs = ", ".join(f"{count} {state}" for state, count in status["jobs"].items()) or "none"
@@ -30,10 +33,9 @@ def party_html(party: Party) -> str:
     )
 
 
-def job_html(job: Job) -> str:
-    """Where the job stands, and what it is."""
-    said = job.describe()
+def job_html(said: Mapping[str, Any]) -> str:
+    """Where a job stands, and what it is, from all that the daemon says of it."""
     facts = {name: said[name] for name in _OF_JOBS if said[name]}
     if said["error"]:
         facts["error"] = f"{said['error']['what']} {said['error']['hint']}"
-    return facts_html(f"job {job.id}", facts)
+    return facts_html(f"job {said['job_id']}", facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -13,7 +13,7 @@ import grpc
 
 from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
-from parties.client.progress import OnProgress, following
+from parties.client.progress import following
 from parties.client.result import Result
 from parties.config import Config, load
 from parties.contracts.state import State
@@ -38,6 +38,8 @@ _SHOWN = (
     *("created", "updated", "stage", "done", "of", "elapsed_seconds", "estimated_seconds"),
     *("waits_for", "format", "older_release", "result_deleted"),
 )
+
+OnProgress = Callable[["Job"], None]
 
 _WAITED: Final = "The job has not ended within the time that was to be waited."
 _WAIT_ON: Final = "It goes on; wait again, or look at it with `duetto job show`."
@@ -70,7 +72,7 @@ class Party:
         return f"Party({self.name!r})"
 
     def _repr_html_(self) -> str:
-        return party_html(self)
+        return party_html(self.name, self.status)
 
     def close(self) -> None:
         """Close the connection."""
@@ -220,7 +222,7 @@ class Job:
         return f"Job({self.id!r}, {self.analysis!r} with {self.peer!r}, {self.state.value})"
 
     def _repr_html_(self) -> str:
-        return job_html(self)
+        return job_html(self.describe())
 
     @property
     def id(self) -> str:

@@ -5,32 +5,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from parties.contracts.state import State
 from parties.texts import visible
 
-if TYPE_CHECKING:
-    from parties.client.party import Job
 
-OnProgress = Callable[["Job"], None]
+class Watched(Protocol):
+    """What is shown of a job."""
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+        ...
+
+    @property
+    def progress(self) -> tuple[str, int, int]:
+        """Stage, and how much of how much is done."""
+        ...
 
 
-def following(progress: OnProgress | bool) -> AbstractContextManager[OnProgress]:
+T = TypeVar("T", bound=Watched)
+
+
+def following(progress: Callable[[T], None] | bool) -> AbstractContextManager[Callable[[T], None]]:
     """What is called with a job after every change: what is given, a bar for True, nothing for False."""
-    if progress is True:
-        return shown_progress()
-    return nullcontext(_nothing if progress is False else progress)
+    if isinstance(progress, bool):
+        return shown_progress() if progress else nullcontext(_nothing)
+    return nullcontext(progress)
 
 
-def _nothing(_: Job) -> None:
+def _nothing(_: Watched) -> None:
     """Show nothing."""
 
 
 @contextmanager
-def shown_progress(console: Console | None = None) -> Iterator[OnProgress]:
+def shown_progress(console: Console | None = None) -> Iterator[Callable[[Watched], None]]:
     """Show jobs as they go on: state or stage, how much of it is done, and for how long.
 
     Args:
@@ -42,7 +55,7 @@ def shown_progress(console: Console | None = None) -> Iterator[OnProgress]:
     with Progress(*columns, TimeElapsedColumn(), console=place, transient=True, disable=quiet) as bar:
         task = bar.add_task("", total=None)
 
-        def show(job: Job) -> None:
+        def show(job: Watched) -> None:
             stage, done, of = job.progress
             said = visible(stage or job.state.value)
             bar.update(task, description=said, completed=done, total=of or None)
