@@ -15,7 +15,7 @@ from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
 from parties.client.progress import following
 from parties.client.result import Result
-from parties.config import Config, load
+from parties.config import load
 from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy
 from parties.jobs.decisions import own_person
@@ -26,9 +26,6 @@ from parties.rpc.pb.duetto.v1 import control_pb2_grpc
 
 CALL_SECONDS = 300.0
 """How long one call may take; submitting reads the local data and waits for the peer's checks."""
-
-ASK_SECONDS = 5.0
-"""How long the daemon may take to say that it is there."""
 
 LOOK_SECONDS = 2.0
 """Pause between two looks at a job where it cannot be watched."""
@@ -192,23 +189,6 @@ class Party:
                 f"The daemon of {self.name} does not answer at {self._socket}.",
                 "Start it with `duetto party start`.",
             ) from None
-
-
-def ask_daemon(config: Config, pid: int) -> dict[str, Any]:
-    """What the local daemon, which runs as process `pid`, says of itself within a few seconds.
-
-    Raises:
-        DaemonUnavailable: it says nothing.
-    """
-    try:
-        with Party(config.path) as party:
-            return party.status(ASK_SECONDS)
-    except (DaemonUnavailable, JobError):
-        raise DaemonUnavailable(
-            f"Process {pid} holds the lock of {config.name}, but does not answer at {socket_path(config)} "
-            f"within {ASK_SECONDS:g} seconds.",
-            "It may still be starting; else look at its log, and stop it with `duetto party stop`.",
-        ) from None
 
 
 class Job:

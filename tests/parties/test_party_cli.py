@@ -155,7 +155,7 @@ def test_two_daemons_see_each_other(homes, daemons, capsys):
 
 
 def test_a_frozen_daemon_is_not_said_to_run(homes, daemons, capsys, monkeypatch):
-    monkeypatch.setattr("parties.client.party.ASK_SECONDS", 1.0)
+    monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 1.0)
     daemons["south"].send_signal(signal.SIGSTOP)
     try:
         status, _, err = called(capsys, "party", "status", "--config", homes["south"])

@@ -90,7 +90,7 @@ def test_submits_that_hang_lock_nobody_out(served, file, monkeypatch):
 
 
 def test_a_daemon_that_does_not_answer_is_not_said_to_run(served, monkeypatch):
-    monkeypatch.setattr("parties.client.party.ASK_SECONDS", 0.3)
+    monkeypatch.setattr("parties.client.asking.ASK_SECONDS", 0.3)
     config = load(served.folder / "south")
     assert ask_daemon(config, 7)["party"] == "south"
     release = threading.Event()
