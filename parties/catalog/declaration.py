@@ -29,6 +29,7 @@ FILES: Final = {
     ".parquet": "parquet",
 }
 """The kinds of files, by the ends of their names."""
+_CONFIRMING: Final = {"bounds": "bounds {}=LOWER:UPPER", "labels": "values {}=LABEL,LABEL"}
 KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
 """What names of data sets, and of parties and columns in job files, may look like."""
@@ -190,15 +191,24 @@ class Catalog:
         return tuple(sorted(found))
 
     def schema(self, dataset: str, column: str) -> Schema:
-        """The schema of one declared column.
+        """The schema of one declared column, for jobs: the peer sees it, and noise is scaled by its bounds.
 
         Raises:
-            DataError: there is no such data set or column.
+            DataError: there is no such data set or column, or nobody has confirmed its bounds and labels.
         """
-        declared = self.dataset(dataset).columns
+        found = self.dataset(dataset)
+        declared = found.columns
         if column not in declared:
             raise DataError(
                 f"Data set {dataset!r} declares no column {column!r}.", near(column, list(declared))
+            )
+        if not declared[column].is_confirmed:
+            what = "labels" if declared[column].type == "category" else "bounds"
+            raise DataError(
+                f"The {what} of column {column!r} of data set {dataset!r} come from the data, and nobody has "
+                "confirmed them: the peer would see them, and noise would be scaled by them.",
+                f"Run duetto data confirm {dataset} {column} with what is known without the data, such as "
+                f"--{_CONFIRMING[what].format(column)}.",
             )
         return declared[column].schema
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.declaration import load_catalog
+from parties.catalog.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.loading import Loaded
 from parties.catalog.loading import load as load_data
+from parties.catalog.survey import Fault, survey
 from parties.cli.options import config_option
-from parties.cli.output import emit, json_option, table
+from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import Config, load
-from parties.errors import DataError
+from parties.errors import DataError, exit_code
 from parties.jobs.admission import Admission
 from parties.jobs.manager import open_admission
 from parties.ledger.book import open_ledger
+
+
+_SHOWN: Final = 40
+"""Characters of an example cell."""
 
 
 def local_admission(config: Config) -> Admission:
@@ -79,36 +86,93 @@ def describe(name: str, config_path: Path | None, as_json: bool) -> None:
 def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     """Read data set NAME, or all of them; check every row, and count rows, persons and missing cells.
 
-    Of each data set that is not as declared the first fault is named.
+    Of what is not as declared all faults are listed by column, with example cells, which stay at home.
     """
     catalog = load_catalog(load(config_path).catalog)
     names = [name] if name else list(catalog.datasets)
     counted = {}
-    faults = {}
+    errors: dict[str, DataError] = {}
+    faults: dict[str, Sequence[Fault]] = {}
     for one in names:
         dataset = catalog.dataset(one)
         try:
-            counted[one] = _counts(load_data(dataset, dataset.columns))
-        except DataError as fault:
-            faults[one] = fault
+            counted[one] = _counts(load_data(dataset, dataset.columns)) | {"unconfirmed": _unconfirmed(dataset)}
+        except DataError as error:
+            errors[one] = error
+            faults[one] = _faults(dataset)
+    report: dict[str, Any] = {
+        "rows": {one: counts["rows"] for one, counts in counted.items()},
+        "datasets": counted,
+    }
+    if errors:
+        first = _summary(errors, faults)
+        problem = {"code": first.stable_code, "what": first.what, "hint": first.hint}
+        listed = {one: [asdict(fault) for fault in found] for one, found in faults.items()}
+        report |= {"success": False, "error": problem, "faults": listed}
+    if as_json or counted or not names:
+        emit(report, lambda out: _show_counts(out, counted), as_json=as_json)
+    if errors and as_json:
+        raise click.exceptions.Exit(exit_code(first))
+    for one, found in faults.items():
+        _show_faults(one, found)
+    if errors:
+        raise first
+
+
+def _show_counts(out: Screen, counted: Mapping[str, Mapping[str, Any]]) -> None:
+    if not counted:
+        out.print("The catalog declares no data set. Draft one from a file with: duetto data add FILE")
+        return
     heads = ("data set", "rows", "persons", "left_out", "dropped", "imputed")
-    rows = {one: counts["rows"] for one, counts in counted.items()}
-    if counted and not (faults and as_json):
-        emit(
-            {"rows": rows, "datasets": counted},
-            lambda out: out.print(
-                table("", heads, [[one, *map(_cell, c.values())] for one, c in counted.items()])
-            ),
-            as_json=as_json,
+    rows = [[one, *(_cell(counts[head]) for head in heads[1:])] for one, counts in counted.items()]
+    out.print(table("", heads, rows))
+    for one, counts in counted.items():
+        if counts["unconfirmed"]:
+            out.print(
+                f"{one}: jobs cannot use {', '.join(counts['unconfirmed'])} before bounds and labels are "
+                f"confirmed: duetto data confirm {one}"
+            )
+
+
+def _show_faults(name: str, faults: Sequence[Fault]) -> None:
+    """On stderr, a line or two for each fault; examples hold cells and are for this screen only."""
+    for fault in faults:
+        cells = f" ({fault.count} {'cell' if fault.count == 1 else 'cells'})" if fault.count else ""
+        talk(f"{name}, column {fault.column!r}{cells}: {fault.what}.")
+        if fault.examples:
+            shown = (f"{place}: {cell[:_SHOWN]!r}" if cell else place for place, cell in fault.examples)
+            talk(f"  such as {'; '.join(shown)}")
+        talk(f"  hint: {fault.hint}")
+
+
+def _summary(errors: Mapping[str, DataError], faults: Mapping[str, Sequence[Fault]]) -> DataError:
+    """The error of one data set; of several, or of several faults, how many there are."""
+    one = next(iter(errors))
+    if len(errors) == 1 and len(faults[one]) < 2:
+        return errors[one]
+    if len(errors) == 1:
+        cells = sum(fault.count for fault in faults[one])
+        return DataError(
+            f"Data set {one!r} is not as declared: {len(faults[one])} kinds of faults in {cells} cells.",
+            "Follow the hints of the faults, then run `duetto data check` again.",
         )
-    if len(faults) == 1:
-        raise next(iter(faults.values()))
-    if faults:
-        listed = (f"{one!r}: {fault.what} {fault.hint}".strip() for one, fault in faults.items())
-        raise DataError(
-            f"{len(faults)} data sets are not as declared: {'; '.join(listed)}",
-            "Correct each data set or its declaration, and run `duetto data check` again.",
-        )
+    listed = (f"{name!r}: {error.what} {error.hint}".strip() for name, error in errors.items())
+    return DataError(
+        f"{len(errors)} data sets are not as declared: {'; '.join(listed)}",
+        "Correct each data set or its declaration, and run `duetto data check` again.",
+    )
+
+
+def _faults(dataset: DatasetDeclaration) -> Sequence[Fault]:
+    """All faults of a data set; none where its source cannot be read at all."""
+    try:
+        return survey(dataset).faults
+    except DataError:
+        return ()
+
+
+def _unconfirmed(dataset: DatasetDeclaration) -> list[str]:
+    return [column.name for column in dataset.columns.values() if not column.is_confirmed]
 
 
 def _counts(loaded: Loaded) -> dict[str, Any]:
@@ -137,6 +201,7 @@ def _described(column: ColumnDeclaration) -> dict[str, Any]:
         "unit": schema.unit,
         "missing": column.missing if column.missing != "impute" else f"impute {column.imputed}",
         "constant": column.constant or "",
+        "confirmed": column.is_confirmed,
     }
 
 
