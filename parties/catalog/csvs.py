@@ -82,6 +82,26 @@ def guessed_encoding(start: bytes) -> str:
     return "utf-8"
 
 
+def encoding_of(path: Path) -> str:
+    """The likeliest encoding of a whole file, of which a fault may stand far below.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    guess = guessed_encoding(start_of(path))
+    if guess.startswith(("utf-16", "utf-32")):
+        return guess
+    decoder, is_utf8, one_byte = codecs.getincrementaldecoder("utf-8")(), True, "cp1252"
+    with _explained(path, Dialect(), ""), _bytes(path) as raw:
+        while block := raw.read(_START):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                is_utf8 = False
+            one_byte = _one_byte(block) if one_byte == "cp1252" else one_byte
+    return "utf-8" if is_utf8 else one_byte
+
+
 def _one_byte(text: bytes) -> str:
     try:
         text.decode("cp1252")
@@ -225,18 +245,9 @@ def _explained(path: Path, dialect: Dialect, entry: str) -> Iterator[None]:
 
 
 def _wrong_encoding(path: Path, dialect: Dialect, entry: str) -> DataError:
-    """Name the likeliest encoding: of the whole file, since the fault may stand further on."""
-    guess = guessed_encoding(start_of(path))
-    if not guess.startswith(("utf-16", "utf-32")):
-        decoder, is_utf8, one_byte = codecs.getincrementaldecoder("utf-8")(), True, "cp1252"
-        with _bytes(path) as raw:
-            while block := raw.read(_START):
-                try:
-                    decoder.decode(block)
-                except UnicodeDecodeError:
-                    is_utf8 = False
-                one_byte = _one_byte(block) if one_byte == "cp1252" else one_byte
-        guess = "utf-8" if is_utf8 and dialect.codec != "utf-8-sig" else one_byte
+    guess = encoding_of(path)
+    if guess == "utf-8" and dialect.codec == "utf-8-sig":
+        guess = "cp1252"
     said = "UTF-8" if dialect.codec == "utf-8-sig" else dialect.encoding
     return DataError(
         f"{path.name} is not in {said}.",

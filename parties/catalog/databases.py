@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +91,32 @@ def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
         while rows := opened.fetchmany(ROWS):
             yield Batch(Place(first), len(rows), picked(rows, where))
             first += len(rows)
+
+
+def tables_of(asked: Query) -> list[str]:
+    """The tables and views that the user of a database sees, as a query would name them.
+
+    Args:
+        asked: its query does not matter.
+
+    Raises:
+        DataError: as `read`.
+        ConfigError: as `read`.
+    """
+    listing = (
+        "select name from sqlite_master where type in ('table', 'view') order by name"
+        if asked.driver == "sqlite3"
+        else "select table_schema || '.' || table_name from information_schema.tables "
+        "where table_schema not in ('pg_catalog', 'information_schema') order by 1"
+    )
+    with cursor(replace(asked, query=listing)) as opened:
+        return [str(row[0]) for row in opened.fetchall()]
+
+
+def query_of(table: str) -> str:
+    """The query of all rows of a table, whose name may have a schema before a point."""
+    parts = ('"' + part.replace('"', '""') + '"' for part in table.split("."))
+    return f"select * from {'.'.join(parts)}"  # noqa: S608 - names are quoted
 
 
 @contextmanager

@@ -95,12 +95,12 @@ class DatasetDeclaration:
 
     def entry(self, column: str) -> str:
         """The table of the catalog that declares a column, as TOML writes its name."""
-        return f"{self.table}.columns.{_key(column)}"
+        return f"{self.table}.columns.{toml_key(column)}"
 
     @property
     def table(self) -> str:
         """The table of the catalog that declares the data set, as TOML writes its name."""
-        return f"datasets.{_key(self.name)}"
+        return f"datasets.{toml_key(self.name)}"
 
     @property
     def asked(self) -> Query:
@@ -213,7 +213,8 @@ class Catalog:
         return declared[column].schema
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A name as TOML writes it in a header."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
@@ -231,7 +232,20 @@ def load_catalog(path: Path) -> Catalog:
     Raises:
         ConfigError: the file is missing or declares something impossible; says where and how to fix it.
     """
-    top = StrictTable(read(path, ConfigError), path.name, ConfigError)
+    return catalog_of(read(path, ConfigError), path)
+
+
+def catalog_of(document: Mapping[str, Any], path: Path) -> Catalog:
+    """What a parsed catalog declares.
+
+    Args:
+        document: the TOML.
+        path: where it stands, or will stand.
+
+    Raises:
+        ConfigError: as `load_catalog`.
+    """
+    top = StrictTable(document, path.name, ConfigError)
     datasets = {
         name: _dataset(name, table, path) for name, table in top.table("datasets", required=False).items()
     }

@@ -1,7 +1,7 @@
 """All faults of a data set, with counts and example cells, for the people of this party.
 
-Loading stops at the first fault and names no cell; here every cell is looked at, and some are shown. So a survey
-stays at home: nothing that a peer or a log can see is made from it.
+Loading stops at the first fault and names no cell; here every cell is looked at, and some are shown. So a
+survey stays at home: nothing that a peer or a log can see is made from it.
 """
 
 from __future__ import annotations
@@ -172,8 +172,18 @@ class _Looking:
                 held = ", ".join(str(cells[name][row]) for name in names)
                 for name in gone:
                     if getattr(self._dataset.columns.get(name), "missing", "error") != "drop":
-                        self._fault(name, f"is a {what} and is missing", f"Give the row a {what}.", batch.place[row], "")
-                if what == "key" and not gone and self._keys.setdefault(label, batch.place[row]) != batch.place[row]:
+                        self._fault(
+                            name,
+                            f"is a {what} and is missing",
+                            f"Give the row a {what}.",
+                            batch.place[row],
+                            "",
+                        )
+                if (
+                    what == "key"
+                    and not gone
+                    and self._keys.setdefault(label, batch.place[row]) != batch.place[row]
+                ):
                     first = self._keys[label]
                     place = f"{batch.place[row]}, first in {first}"
                     self._fault(told, "is a key and came before", "Keep one of the rows.", place, held)

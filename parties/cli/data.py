@@ -14,6 +14,7 @@ from parties.catalog.declaration import DatasetDeclaration, load_catalog
 from parties.catalog.loading import Loaded
 from parties.catalog.loading import load as load_data
 from parties.catalog.survey import Fault, survey
+from parties.cli.drafts import add, confirm
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import Config, load
@@ -21,7 +22,6 @@ from parties.errors import DataError, exit_code
 from parties.jobs.admission import Admission
 from parties.jobs.manager import open_admission
 from parties.ledger.book import open_ledger
-
 
 _SHOWN: Final = 40
 """Characters of an example cell."""
@@ -96,7 +96,9 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     for one in names:
         dataset = catalog.dataset(one)
         try:
-            counted[one] = _counts(load_data(dataset, dataset.columns)) | {"unconfirmed": _unconfirmed(dataset)}
+            counted[one] = _counts(load_data(dataset, dataset.columns)) | {
+                "unconfirmed": _unconfirmed(dataset)
+            }
         except DataError as error:
             errors[one] = error
             faults[one] = _faults(dataset)
@@ -184,6 +186,9 @@ def _counts(loaded: Loaded) -> dict[str, Any]:
         "imputed": {column: count for column, count in loaded.imputed.items() if count},
     }
 
+
+data.add_command(add)
+data.add_command(confirm)
 
 COMMANDS: tuple[click.Command, ...] = (data,)
 

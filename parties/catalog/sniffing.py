@@ -1,0 +1,180 @@
+"""What the cells of a column look like: the declaration that would read all of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from parties.catalog.cells import CONTROL
+from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
+from parties.catalog.hints import date_formats, looks_like_code, writings
+from parties.texts import is_plain
+from smc.analyses.studies.columns import DAYS, Schema
+
+MAX_LABELS: Final = 20
+"""A column with more different texts is one of texts, not of labels."""
+
+_CODE: Final = re.compile(
+    r"(^|[^a-z])(id|ids|nr|no|num|number|nummer|code|card|karte|pid|mrn|ssn|plz|zip|postcode|postleitzahl|tel|phone)s?$"
+)
+_DAY: Final = re.compile(r"dat|day|tag|born|birth|geb")
+_WIDE: Final = 10**17
+"""Bounds while the real ones are being looked for; they fit 63 bits."""
+_LABEL: Final = 40
+_PLAIN: Final = Writing()
+_MAX_ODD: Final = 3
+_ODD_SHARE: Final = 0.05
+_MAX_SCALE: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a column would be declared.
+
+    Attributes:
+        column: with wide bounds where it has numbers or dates.
+        others: other ways to read it, such as `date_format = "%m/%d/%Y"`; a person has to say which is meant.
+        reason: why it cannot be declared; then `column` is one of texts.
+    """
+
+    column: ColumnDeclaration
+    others: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def is_code(name: str) -> bool:
+    """Whether the name of a column is that of numbers that nobody adds up, such as card numbers."""
+    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).strip().lower()
+    return _CODE.search(words) is not None
+
+
+def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wanted: str = "") -> Look:
+    """How a column of these cells would be declared.
+
+    Args:
+        name: of the column.
+        cells: how often each comes.
+        likely: what is meant where cells can be read in several ways.
+        wanted: the type that a person has chosen; empty leaves it to the cells.
+    """
+    held: Counter[Any] = Counter()
+    for cell, count in cells.items():
+        if cell is not None and not (isinstance(cell, str) and not cell.strip()):
+            held[cell.strip() if isinstance(cell, str) else cell] += count
+    tokens = tuple(sorted(cell for cell in held if isinstance(cell, str) and cell in BLANK_MARKS))
+    there = [cell for cell in held if cell not in tokens or not isinstance(cell, str)]
+    missing = "drop" if sum(held.values()) < sum(cells.values()) or tokens else "error"
+    text = ColumnDeclaration(name, "text", Schema("text"), missing, Writing(missing_tokens=tokens))
+    if not there:
+        return Look(text, reason="no cell holds anything")
+    if (found := _native(text, there)) is not None:
+        return found
+    texts = [_text(cell) for cell in there]
+    weights = dict(zip(texts, (held[cell] for cell in there), strict=True))
+    of_type = {
+        "date": lambda: _dates(text, weights, name, likely),
+        "integer": lambda: _numbers(text, weights, likely),
+        "decimal": lambda: _numbers(text, weights, likely),
+        "category": lambda: _labels(text, weights, MAX_LABELS),
+    }
+    long = Look(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))))
+    if wanted in of_type:
+        found = of_type[wanted]()
+        if found is not None and (wanted, found.column.type) == ("integer", "decimal"):
+            found = None
+        return found or Look(text, reason=f"its cells do not read as {wanted}")
+    if wanted:
+        return long if wanted == "text" else Look(text, reason=f"type {wanted} has to be written by hand")
+    if is_code(name) or any(map(looks_like_code, weights)):
+        return of_type["date"]() or long
+    few = min(MAX_LABELS, sum(weights.values()) // 2)
+    return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
+
+
+def _native(text: ColumnDeclaration, cells: Sequence[Any]) -> Look | None:
+    """What the types of cells say, where these are not texts and numbers."""
+    if all(isinstance(cell, bool) for cell in cells):
+        return Look(_category(text, ["false", "true"]))
+    if any(isinstance(cell, datetime) and (cell.time() != time() or cell.tzinfo) for cell in cells):
+        return Look(text, reason="it holds times; take the day (in SQL by CAST(x AS date)) if that is meant")
+    if all(isinstance(cell, date) for cell in cells):
+        return Look(_date(text, ""))
+    if not all(isinstance(cell, str | int | float | Decimal | date) for cell in cells):
+        return Look(text, reason="it holds neither numbers, texts nor dates")
+    return None
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float):
+        return format(Decimal(repr(cell)), "f")
+    return format(cell, "f") if isinstance(cell, Decimal) else str(cell)
+
+
+def _dates(text: ColumnDeclaration, weights: Mapping[str, int], name: str, likely: Writing) -> Look | None:
+    forms, odd = _fitting(weights, date_formats)
+    if not _DAY.search(name.lower()):
+        forms = [form for form in forms if re.search(r"[^%a-zA-Z]", form)]
+    forms.sort(key=lambda form: form != likely.date_format)
+    if not forms:
+        return None
+    found = _date(text, "" if forms[0] == ISO else forms[0], odd)
+    return Look(found, tuple(f'date_format = "{form}"' for form in forms[1:]))
+
+
+def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writing) -> Look | None:
+    ways, odd = _fitting(weights, writings)
+    ways.sort(key=lambda way: (way.decimal != likely.decimal, way.thousands != likely.thousands))
+    if not ways:
+        return None
+    way = replace(ways[0], missing_tokens=(*text.tokens, *odd))
+    plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
+    scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
+    if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
+        return Look(
+            text, reason=f"its numbers are too long, with up to {scale} digits after the point: round them"
+        )
+    kind = "decimal" if any("." in cell for cell in plain) else "integer"
+    missing = "drop" if odd else text.missing
+    schema = Schema(kind, scale, -_WIDE, _WIDE)
+    others = tuple(
+        f'decimal = "{other.decimal}"' + (f' and thousands = "{other.thousands}"' if other.thousands else "")
+        for other in ways[1:]
+    )
+    return Look(replace(text, type=kind, schema=schema, writing=way, missing=missing), others)
+
+
+def _fitting(weights: Mapping[str, int], forms: Any) -> tuple[list[Any], tuple[str, ...]]:
+    """The forms that all texts have; or all but a few rare ones, which are taken for missing cells."""
+    texts = list(weights)
+    found = list(forms(texts))
+    if found or len(texts) <= _MAX_ODD:
+        return found, ()
+    odd = [one for one in texts if not forms([one])]
+    some = [one for one in texts if one not in odd] if len(odd) <= _MAX_ODD else []
+    if len(some) <= _MAX_ODD or sum(weights[one] for one in odd) > _ODD_SHARE * sum(weights.values()):
+        return [], ()
+    if not all(is_plain(one) for one in odd):
+        return [], ()
+    return list(forms(some)), tuple(odd)
+
+
+def _labels(text: ColumnDeclaration, weights: Mapping[str, int], most: int) -> Look | None:
+    fit = all(len(label) <= _LABEL and is_plain(label) and not CONTROL.search(label) for label in weights)
+    return Look(_category(text, sorted(weights))) if fit and len(weights) <= most else None
+
+
+def _category(text: ColumnDeclaration, labels: list[str]) -> ColumnDeclaration:
+    return replace(text, type="category", schema=Schema("category", 0, 0, len(labels) - 1, tuple(labels)))
+
+
+def _date(text: ColumnDeclaration, form: str, odd: tuple[str, ...] = ()) -> ColumnDeclaration:
+    first, last = (day.toordinal() - date(1970, 1, 1).toordinal() for day in (date.min, date.max))
+    writing = Writing(date_format=form, missing_tokens=(*text.tokens, *odd))
+    schema = Schema("integer", lower=first, upper=last, unit=DAYS)
+    return replace(text, type="date", schema=schema, writing=writing, missing="drop" if odd else text.missing)

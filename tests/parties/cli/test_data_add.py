@@ -1,0 +1,141 @@
+"""From an ugly file to a declared data set without an editor: `duetto data add` and `duetto data confirm`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from parties.catalog.declaration import load_catalog
+from tests.parties.cli.test_before_a_job import STATISTICS
+from tests.parties.served import parsed
+
+ROWS = "Karte;Alter;Gewicht;Geschlecht\n" + "".join(
+    f"{1000 + row};{'?' if row == 7 else 20 + row};{60 + row},5;{'mw'[row % 2]}\n" for row in range(40)
+)
+
+
+@pytest.fixture
+def export(served):
+    path = served.folder / "Export 2024.csv"
+    path.write_bytes(ROWS.replace("Karte", "Kärte-Nr").encode("cp1252"))
+    return path
+
+
+def test_an_export_is_added_checked_confirmed_and_used(served, command, export):
+    home = served.folder / "north"
+    catalog = home / "catalog.toml"
+    before = catalog.read_text()
+    shown = parsed(command("data", "add", export, "--dry-run", "--json"))
+    assert (shown["written"], catalog.read_text()) == (False, before)
+    added = parsed(command("data", "add", export, "--name", "cards", "--bounds", "Alter=0:120", "--json"))
+    assert added["unconfirmed"] == ["Gewicht", "Geschlecht"]
+    assert (added["key"], added["rows"], added["faults"]) == (["Kärte-Nr"], 40, [])
+    assert catalog.read_text().startswith(before.rstrip())
+    assert added["entry"] in catalog.read_text()
+    checked = parsed(command("data", "check", "cards", "--json"))["datasets"]["cards"]
+    assert (checked["rows"], checked["dropped"]) == (39, {"Alter": 1})
+    assert checked["unconfirmed"] == ["Gewicht", "Geschlecht"]
+    job = served.folder / "job.toml"
+    job.write_text(STATISTICS.replace('"numbers"', '"cards"', 1).replace('"value"', '"Gewicht"', 1))
+    policy = home / "policy.toml"
+    policy.write_text(
+        policy.read_text().replace('"addition"', '"statistics"').replace('"numbers"', '"cards"')
+    )
+    refused = command("job", "check", job, code=65).stderr
+    assert "nobody has confirmed" in refused
+    assert "duetto data confirm cards Gewicht" in " ".join(refused.split())
+    left = command("data", "confirm", "cards", code=78).stderr
+    assert "--bounds Gewicht=0.0:100.0 --values Geschlecht=m,w" in " ".join(left.split())
+    done = parsed(command("data", "confirm", "cards", "Geschlecht", "--bounds", "Gewicht=0:300", "--json"))
+    assert (done["unconfirmed"], done["faults"]) == ([], [])
+    assert load_catalog(catalog).schema("cards", "Gewicht").upper == 3000
+    assert "confirmed" not in command("job", "check", job, code=None).output
+
+
+def test_names_sources_and_populations_that_are_there_already(served, command, export):
+    command("data", "add", export, "--yes")
+    assert "export_2024" in load_catalog(served.folder / "north" / "catalog.toml").datasets
+    assert "--name" in command("data", "add", export, code=78).stderr
+    again = parsed(command("data", "add", export, "--name", "again", "--json"))
+    assert 'population = "export_2024"' in again["entry"]
+
+
+def test_options_decide_what_the_draft_would(served, command, export):
+    added = parsed(
+        command(
+            *("data", "add", export, "--json", "--without", "Gewicht", "--type", "Alter=text"),
+            *(
+                "--person",
+                "Kärte-Nr",
+                "--key",
+                "Kärte-Nr",
+                "--population",
+                "people",
+                "--confirm",
+                "Geschlecht",
+            ),
+        )
+    )
+    assert added["unconfirmed"] == []
+    declared = load_catalog(served.folder / "north" / "catalog.toml").dataset("export_2024")
+    assert (declared.person, declared.population) == (("Kärte-Nr",), "people")
+    assert declared.columns["Alter"].type == "text"
+    assert "Gewicht" not in declared.columns
+
+
+def test_tables_of_databases(served, command):
+    path = served.folder / "hospital.db"
+    with sqlite3.connect(path) as made:
+        made.execute("create table visits (age integer)")
+        made.execute("create table wards (beds integer)")
+        made.executemany("insert into wards values (?)", [(20,), (30,)])
+    url = f"sqlite:///{path}"
+    assert "--table: visits, wards" in " ".join(command("data", "add", url, code=65).stderr.split())
+    assert parsed(command("data", "add", url, "--table", "wards", "--json"))["rows"] == 2
+    assert parsed(command("data", "check", "wards", "--json"))["rows"] == {"wards": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        (["nowhere.csv"], 65, "is not a file"),
+        ([], 2, "Name a file"),
+        (["EXPORT", "--bounds", "Alter"], 2, "COLUMN=VALUE"),
+        (["EXPORT", "--bounds", "Alter=1"], 78, "Alter=0:120"),
+        (["EXPORT", "--bounds", "Alte=0:1"], 78, "'Alter'"),
+        (["EXPORT", "--values", "Geschlecht="], 78, "values is empty"),
+        (["EXPORT", "--key", "x"], 65, "no column 'x'"),
+        (["EXPORT", "--name", "a b"], 78, "plain word"),
+        (["postgresql://me:secret@db/x", "--table", "t"], 78, "holds a password"),
+    ],
+)
+def test_wrong_options_change_nothing(served, command, export, words, code, part):
+    catalog = served.folder / "north" / "catalog.toml"
+    before = catalog.read_text()
+    given = [str(export) if word == "EXPORT" else word for word in words]
+    assert part in " ".join(command("data", "add", *given, code=code).output.split())
+    assert catalog.read_text() == before
+
+
+def test_what_bounds_leave_out_is_said_at_once(served, command, export):
+    added = parsed(command("data", "add", export, "--bounds", "Alter=0:50", "--json"))
+    assert "9 cells: is outside the declared bounds. Widen lower or upper" in added["faults"][0]
+
+
+def test_check_shows_all_faults_at_home_with_cells(served, command):
+    (served.folder / "north" / "numbers.csv").write_text("value\n1\nx1\nx2\n99999\n")
+    shown = command("data", "check", "numbers", code=65)
+    assert "numbers, column 'value' (2 cells): is not an integer." in shown.stderr
+    assert "row 2 (line 3): 'x1'; row 3 (line 4): 'x2'" in shown.stderr
+    assert "2 kinds of faults in 3 cells" in shown.stderr
+    document = json.loads(command("data", "check", "--json", code=65).stdout)
+    assert document["success"] is False
+    assert [fault["count"] for fault in document["faults"]["numbers"]] == [2, 1]
+
+
+def test_an_empty_catalog_says_so(served, command):
+    (served.folder / "north" / "catalog.toml").write_text("")
+    assert "duetto data add FILE" in command("data", "check").stdout
+    assert parsed(command("data", "check", "--json"))["datasets"] == {}
