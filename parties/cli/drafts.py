@@ -27,6 +27,7 @@ from parties.config import load
 from parties.errors import ConfigError, DataError
 from parties.pki.files import write_atomically
 from parties.toml import parse
+from smc.errors import UsageError
 
 _SKIP = "-"
 
@@ -172,7 +173,7 @@ def confirm(
 
 def _is_database(source: str | None, given: Mapping[str, Any]) -> bool:
     if source is None and not given["url_file"]:
-        raise click.UsageError("Name a file, or the address of a database.")
+        raise UsageError("No source is given.", "Name a file, or the address of a database.")
     return bool(given["url_file"]) or "://" in (source or "")
 
 
@@ -261,7 +262,9 @@ def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
     for one in given:
         column, sign, value = one.partition("=")
         if not sign or not column:
-            raise click.UsageError(f"{option} {one!r} is not of the form COLUMN=VALUE.")
+            raise UsageError(
+                f"{option} {one!r} is not of the form COLUMN=VALUE.", f"Write {option} COLUMN=VALUE."
+            )
         found[column] = value
     return found
 
