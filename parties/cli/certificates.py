@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from parties.certificates.program import program
-from parties.certificates.verification import (
-    CERTIFICATE_BYTES,
-    Certificate,
-    CertificateError,
-    read_certificate,
-    read_result,
-)
 from parties.cli.keys import trust_options, trusted
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
@@ -27,6 +19,9 @@ from parties.pki.files import write_atomically
 from parties.pki.signing import key_text
 from smc.errors import UsageError
 from smc.forms import Role
+
+if TYPE_CHECKING:
+    from parties.certificates.verification import Certificate
 
 
 @click.command()
@@ -87,6 +82,8 @@ def verify(
     as_json: bool,
 ) -> None:
     """Check the certificate in FILE; needs no daemon, configuration or network."""
+    from parties.certificates.verification import read_certificate, read_result  # with the protocols
+
     found = read_certificate(_read(file))
     given = trusted(keys, pairs, any_key=any_key)
     maker, peer = found.name(found.role), found.name(found.role.other)
@@ -107,6 +104,8 @@ def verify(
 
 
 def _read(path: Path) -> bytes:
+    from parties.certificates.verification import CERTIFICATE_BYTES, CertificateError
+
     try:
         with path.open("rb") as file:
             data = file.read(CERTIFICATE_BYTES + 1)
@@ -200,4 +199,6 @@ def _result_text(found: Certificate, *, result_checked: bool) -> str:
 
 
 def _same_code(found: Certificate) -> bool:
+    from parties.certificates.program import program
+
     return bool(found.body["program"]["code"] == program()["code"])

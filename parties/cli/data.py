@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -19,9 +19,9 @@ from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import Config, load
 from parties.errors import DataError, exit_code
-from parties.jobs.admission import Admission
-from parties.jobs.manager import open_admission
-from parties.ledger.book import open_ledger
+
+if TYPE_CHECKING:
+    from parties.jobs.admission import Admission
 
 _SHOWN: Final = 40
 """Characters of an example cell."""
@@ -29,6 +29,9 @@ _SHOWN: Final = 40
 
 def local_admission(config: Config) -> Admission:
     """The checks of this party without a running daemon: same catalog, policy and ledger."""
+    from parties.jobs.manager import open_admission  # with all analyses: few commands need them
+    from parties.ledger.book import open_ledger
+
     return open_admission(config, open_ledger(config.home))
 
 

@@ -22,7 +22,6 @@ from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
 from parties.jobs.decisions import check_named
-from parties.jobs.reports import check_report, estimate_report
 from parties.ledger.accounting import described
 from parties.pki.home import own_pairing
 from smc.analyses.studies.loss import Loss
@@ -44,6 +43,8 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
+    from parties.jobs.reports import check_report
+
     config = load(config_path)
     report = check_report(local_admission(config), job_text(file))
     report["paired"] = any(peer.name == report["peer"] for peer in config.peers)
@@ -90,6 +91,8 @@ def estimate(
     file: Path, rows: int, rtt_ms: float, mbit: float, config_path: Path | None, as_json: bool
 ) -> None:
     """Tell what the job in FILE would cost; needs no daemon."""
+    from parties.jobs.reports import estimate_report
+
     config = load(config_path)
     bits = own_pairing(config).identity.paillier.bits
     admission = local_admission(config)

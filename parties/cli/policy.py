@@ -18,9 +18,7 @@ from parties.config import load
 from parties.contracts.contract import limits_document
 from parties.disclosure.history import History
 from parties.errors import REFUSED
-from parties.jobs.reports import check_report
 from parties.ledger.accounting import Budget
-from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
 
@@ -39,6 +37,8 @@ def check(strict: bool, config_path: Path | None, as_json: bool) -> None:
 
     What comparisons give away follows from the bounds in the catalog.
     """
+    from parties.policy.risks import risks
+
     config = load(config_path)
     rules = load_policy(config.policy)
     datasets = load_catalog(config.catalog).datasets.values()
@@ -83,6 +83,8 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     """Hold the job in FILE against every condition of every rule; needs no daemon."""
+    from parties.jobs.reports import check_report
+
     report = check_report(local_admission(load(config_path)), job_text(file))
     verdict, overlap = report["verdict"], report["overlap"]
     allowed = verdict["allowed"] and overlap is None
