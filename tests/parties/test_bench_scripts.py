@@ -57,6 +57,7 @@ def module(monkeypatch: pytest.MonkeyPatch):
             del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_moduli(tmp_path: Path) -> None:
     printed, said = script("moduli", "--batch", "200", "--turns", "1", folder=tmp_path)
     content = json.loads((tmp_path / "out" / "moduli.json").read_text())
@@ -67,14 +68,12 @@ def test_moduli(tmp_path: Path) -> None:
 
 
 def test_thesis_tables(tmp_path: Path) -> None:
-    words = ("--bits", "5,6", "--keys", "1024", "--engines", "vbdhe15", "--repeat", "2")
+    words = ("--bits", "5", "--keys", "1024", "--engines", "vbdhe15", "--repeat", "2")
     printed, said = script("thesis_tables", *words, folder=tmp_path)
     content: dict[str, Any] = json.loads((tmp_path / "out" / "thesis_tables.json").read_text())
     assert [(c["engine_asked"], c["bits"]) for c in content["cases"]] == [
         ("paillier", 5),
-        ("paillier", 6),
         ("vbdhe15", 5),
-        ("vbdhe15", 6),
     ]
     assert all(c["wrong"] == 0 and c["key"] == 1024 for c in content["cases"])
     for title in ("Table 8.1", "Table 8.2", "Table 8.3", "Figure 8.4", "Figure 8.5", "5.29", "[VBdHE15]"):

@@ -116,19 +116,19 @@ def true_risk(e: float) -> float:
 
 
 def test_of_releases_with_the_chosen_epsilon_one_in_twenty_is_beyond_the_limit():
-    """The true probability, exactly known for each of 30 choices, is on average below 8 %.
+    """The true probability, exactly known for each of 20 choices, is on average below 8 %.
 
-    Its mean is 3.8 % and its deviation 3.5 %, so that the mean of 30 misses by chance less than once in 1e9.
+    Its mean is 3.8 % and its deviation 3.5 %, so that the mean of 20 misses by chance less than once in 1e7.
     """
     beyond, covered = [], []
-    for seed in range(30):
+    for seed in range(20):
         found = choose(simulated(seed), 0.7, seed=seed)
         beyond.append(norm.sf((0.7 - true_risk(found.epsilon)) / 0.02))
         covered.append(found.interval[0] <= 1.0 <= found.interval[1])
         assert found.epsilon < found.crossing
         assert found.risk[0] < found.risk[1] <= 0.7
     assert np.mean(beyond) < 0.08
-    assert sum(covered) >= 18
+    assert sum(covered) >= 12
 
 
 def test_more_scatter_leaves_less_epsilon():

@@ -22,6 +22,7 @@ from anonymizer.series import attacks
 from anonymizer.series.recombined import Recombined
 from anonymizer.series.specification import parse_series, read_series
 from parties.cli.main import duetto, main
+from tests.support.grids import grid
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 SPEC = """
@@ -76,19 +77,19 @@ def test_a_release_of_two_windows(folder, capsys):
     assert "h001" not in page
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "[[steps]]\nmethod = 'mdav'\nk = 5\n",
-        "[[steps]]\nmethod = 'k-member'\nk = 5\n",
-        "[[steps]]\nmethod = 'noise'\nscales = 0.5\ndigits = 2\n",
-        "[factorization]\nkind = 'nmf'\nrank = 4\nrefit = true\n",
-        "[factorization]\nrank = 4\n[[steps]]\nmethod = 'noise'\nscales = 0.1\ndigits = 6\n",
-        "[factorization]\nrank = 4\nbounds = [-2, 2]\n[[steps]]\nmethod = 'idp-ls'\nepsilon = 4.0\nk = 5\n",
-        "[factorization]\nrank = 4\n[[steps]]\nmethod = 'swapping'\nrate = 0.3\n",
-        "[factorization]\nrank = 4\n[[steps]]\nmethod = 'mondrian'\nk = 6\n",
-    ],
-)
+STEPS = [
+    "[[steps]]\nmethod = 'mdav'\nk = 5\n",
+    "[[steps]]\nmethod = 'k-member'\nk = 5\n",
+    "[[steps]]\nmethod = 'noise'\nscales = 0.5\ndigits = 2\n",
+    "[factorization]\nkind = 'nmf'\nrank = 4\nrefit = true\n",
+    "[factorization]\nrank = 4\n[[steps]]\nmethod = 'noise'\nscales = 0.1\ndigits = 6\n",
+    "[factorization]\nrank = 4\nbounds = [-2, 2]\n[[steps]]\nmethod = 'idp-ls'\nepsilon = 4.0\nk = 5\n",
+    "[factorization]\nrank = 4\n[[steps]]\nmethod = 'swapping'\nrate = 0.3\n",
+    "[factorization]\nrank = 4\n[[steps]]\nmethod = 'mondrian'\nk = 6\n",
+]
+
+
+@pytest.mark.parametrize("rest", grid(STEPS, [STEPS[place] for place in (0, 2, 3, 5)]))
 def test_methods_of_the_package_work_on_factors_and_on_cells(folder, capsys, rest):
     spec(folder, rest)
     assert run("series log.csv --spec spec.toml -o out.csv --json") == 0, capsys.readouterr()

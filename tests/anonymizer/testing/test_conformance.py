@@ -17,6 +17,7 @@ from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.table import Table
 from anonymizer.testing import CHECKS, DECLARED, check_method, maker, people
 from anonymizer.testing.people import everyone
+from tests.support.grids import grid
 
 
 class Marginals(Method):
@@ -45,9 +46,21 @@ class Marginals(Method):
         return Table.of(frame, table.roles, table.hierarchies, table.schema)
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_every_method_passes_every_check(name, check):
+LONG = {"synth-aim"}
+"""Its runs are long. `synth-mst` makes tables in the same way from other marginals, and takes all checks."""
+STILL = {"name_and_traits_are_stated", "parameters_can_be_written", "promised_classes_are_there"}
+STILL |= {"same_seed_makes_the_same_release"}
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    grid(
+        [(check, name) for check in CHECKS for name in sorted(METHODS)],
+        [(c, name) for c in CHECKS for name in sorted(METHODS) if name not in LONG or c.__name__ in STILL],
+    ),
+    ids=lambda one: getattr(one, "__name__", one),
+)
+def test_every_method_passes_every_check(check, name):
     check(maker(METHODS[name]))
 
 

@@ -1,4 +1,7 @@
-"""A party in a process of its own: takes settings from stdin, prints its port, misbehaves as asked."""
+"""A party in a process of its own: takes settings from stdin, prints its port, misbehaves as asked.
+
+In the job `harness.JOB` it behaves as its settings say; every behaviour is also a job of that name.
+"""
 
 from __future__ import annotations
 
@@ -107,6 +110,8 @@ def main() -> None:
     at = settings.get("at", 0)
     with harness.listening(own, north, terms=terms, keepalive=keepalive, port=at) as party:
         party.jobs.tasks[harness.JOB] = harness.task(Role.BOB, BEHAVIOURS[settings["behaviour"]])
+        for name, run in BEHAVIOURS.items():
+            party.jobs.tasks[name] = harness.task(Role.BOB, run, job_id=name)
         print(f"port {party.server.address.port}", flush=True)
         threading.Event().wait()
 

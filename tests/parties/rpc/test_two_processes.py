@@ -37,14 +37,21 @@ def exchange(session) -> None:
     assert session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes() == DATA
 
 
-def run(address, run=exchange, ended=None, **settings) -> None:
+def run(address, run=exchange, ended=None, job=harness.JOB, **settings) -> None:
     with dialling(NORTH, public(SOUTH), address, **settings) as directory:
-        directory.run_session("south", harness.task(Role.ALICE, run, ended))
+        directory.run_session("south", harness.task(Role.ALICE, run, ended, job_id=job))
 
 
-def test_a_session_runs_and_the_next_one_too():
+@pytest.fixture(scope="module")
+def south():
+    """The address of a process that outlives whatever its sessions come to."""
+    with child("echo") as (_, address):
+        yield address
+
+
+def test_a_session_runs_and_the_next_one_too(south):
     ended = harness.Ending()
-    with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address) as directory:
+    with dialling(NORTH, public(SOUTH), south) as directory:
         for _ in range(3):
             directory.run_session("south", harness.task(Role.ALICE, exchange, ended))
         assert ended.wait() is None
@@ -63,12 +70,11 @@ BAD_FRAMES = {
 
 
 @pytest.mark.parametrize("behaviour", BAD_FRAMES)
-def test_bad_frames_end_the_session(behaviour):
-    with child(behaviour) as (_, address):
-        for _ in range(2):
-            with pytest.raises(ProtocolViolation, match=BAD_FRAMES[behaviour]) as caught:
-                run(address)
-            assert exit_code(caught.value) == UNAVAILABLE
+def test_bad_frames_end_the_session(south, behaviour):
+    for _ in range(2):
+        with pytest.raises(ProtocolViolation, match=BAD_FRAMES[behaviour]) as caught:
+            run(south, job=behaviour)
+        assert exit_code(caught.value) == UNAVAILABLE
 
 
 SENT_FRAMES = {
@@ -80,28 +86,26 @@ SENT_FRAMES = {
 
 
 @pytest.mark.parametrize("name", SENT_FRAMES)
-def test_the_sender_of_a_bad_frame_is_told_a_code_only(name):
+def test_the_sender_of_a_bad_frame_is_told_a_code_only(south, name):
     def misbehave(session):
         session.channel._transport.send(SENT_FRAMES[name])
         session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
-    with child("echo") as (_, address):
-        # As an abort, or as a refusal where it came before the other side was done with the handshake.
-        with pytest.raises((PeerAborted, PeerRefused), match="'protocol-violation'") as caught:
-            run(address, misbehave)
-        assert str(SIZE) not in str(caught.value)
-        run(address)
+    # As an abort, or as a refusal where it came before the other side was done with the handshake.
+    with pytest.raises((PeerAborted, PeerRefused), match="'protocol-violation'") as caught:
+        run(south, misbehave)
+    assert str(SIZE) not in str(caught.value)
+    run(south)
 
 
-def test_a_message_over_the_grpc_limit_breaks_the_stream():
+def test_a_message_over_the_grpc_limit_breaks_the_stream(south):
     def flood(session):
         session.channel._transport.send(Frame(0, Parcel.kind(), 1, SIZE, bytes(3 * FRAME_BYTES)))
         session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
 
-    with child("echo") as (_, address):
-        with pytest.raises(DuettoError):
-            run(address, flood)
-        run(address)
+    with pytest.raises(DuettoError):
+        run(south, flood)
+    run(south)
 
 
 def test_a_killed_peer_is_noticed_at_once():
@@ -124,14 +128,14 @@ def test_a_frozen_peer_is_noticed_by_keepalive():
         run(address, keepalive=keepalive, limits=long)
 
 
-def test_a_stream_that_ends_without_end():
-    with child("cut") as (_, address), pytest.raises(PeerLost, match="before the session was over"):
-        run(address)
+def test_a_stream_that_ends_without_end(south):
+    with pytest.raises(PeerLost, match="before the session was over"):
+        run(south, job="cut")
 
 
-def test_a_defect_of_the_peer_shows_its_code_only():
-    with child("defect") as (_, address), pytest.raises(PeerAborted, match="'internal'") as caught:
-        run(address)
+def test_a_defect_of_the_peer_shows_its_code_only(south):
+    with pytest.raises(PeerAborted, match="'internal'") as caught:
+        run(south, job="defect")
     assert "canary" not in str(caught.value)
 
 
@@ -215,8 +219,8 @@ def test_a_listener_refuses_another_version_itself():
             directory._runner.dial(stream, harness.task(Role.ALICE, exchange))
 
 
-def test_refusals_carry_codes():
-    with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address) as directory:
+def test_refusals_carry_codes(south):
+    with dialling(NORTH, public(SOUTH), south) as directory:
         other = harness.task(Role.ALICE, exchange, job_id="ffff")
         with pytest.raises(PeerRefused, match="'no-job'") as caught:
             directory.run_session("south", other)

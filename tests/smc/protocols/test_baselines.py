@@ -67,9 +67,9 @@ def test_all_pairs_of_few_bits(spec: Spec, bits: int) -> None:
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda s: s.name)
-@pytest.mark.parametrize("bits", grid([5, 14, 42, 43, 64, 128], [5, 43, 128]))
+@pytest.mark.parametrize("bits", grid([5, 14, 42, 43, 64, 128], [5, 128]))
 def test_edge_values(spec: Spec, bits: int) -> None:
-    pairs = edge_pairs(bits)[: 6 if bits > 42 else None]
+    pairs = edge_pairs(bits)[: 3 if bits > 42 else None]
     pairs += [(1 << bits - 1, (1 << bits - 1) - 1), ((1 << bits - 1) - 1, 1 << bits - 1)]
     assert run(spec, pairs, bits)[0] == expected(pairs)
 

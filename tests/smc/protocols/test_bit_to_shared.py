@@ -80,12 +80,15 @@ def test_arrays_stay_arrays_where_numbers_are_words() -> None:
         assert isinstance(a.values, np.ndarray) is kept
 
 
-@pytest.mark.parametrize("modulus", [5, 6, 256, 10**9 + 7, 1 << 64, (1 << 64) - 59, N])
-@pytest.mark.parametrize(("alice", "bob"), [(0, 0), (0, 1), (1, 0), (1, 1)])
-def test_both_shares_are_uniform_whatever_the_bits_are(modulus: int, alice: int, bob: int) -> None:
+@pytest.mark.parametrize(
+    ("modulus", "bits"),
+    crossed([5, 6, 256, 10**9 + 7, 1 << 64, (1 << 64) - 59, N], [(0, 0), (0, 1), (1, 0), (1, 1)]),
+)
+def test_both_shares_are_uniform_whatever_the_bits_are(modulus: int, bits: tuple[int, int]) -> None:
     """Also where the shares of the bit are not random. Chi-square with 4 degrees of freedom exceeds 33.4, a
     coin of 4000 tosses 2000 +- 155, once in a million."""
     count = 4000
+    alice, bob = bits
     for shares in convert([alice] * count, [bob] * count, modulus):
         parts = np.bincount([share * 5 // modulus for share in shares], minlength=5)
         sizes = np.array([-(-modulus * (i + 1) // 5) - -(-modulus * i // 5) for i in range(5)], dtype=float)
@@ -95,8 +98,7 @@ def test_both_shares_are_uniform_whatever_the_bits_are(modulus: int, alice: int,
         assert abs(even) < 155
 
 
-@pytest.mark.parametrize("modulus", [1 << 64, (1 << 64) - 59, N])
-@pytest.mark.parametrize("bit", [0, 1])
+@pytest.mark.parametrize(("modulus", "bit"), crossed([1 << 64, (1 << 64) - 59, N], [0, 1]))
 def test_what_bob_receives_is_noise(modulus: int, bit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Corrections have the same sizes for all bits, and look random; the limit is exceeded once in 1e6."""
     given = Parameters(2000, 1, 512, 512, 2, modulus)

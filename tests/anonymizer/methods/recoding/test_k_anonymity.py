@@ -51,7 +51,7 @@ LIMITS = {
 
 
 @EACH
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(table=tables(), k=st.integers(2, 6))
 def test_every_class_has_k_rows_and_every_label_covers_its_value(made, table, k):
     method = made(k=k)
@@ -67,7 +67,7 @@ def test_every_class_has_k_rows_and_every_label_covers_its_value(made, table, k)
 
 
 @EACH
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(table=tables(least=3), limit=st.sampled_from(list(LIMITS)), k=st.integers(2, 3))
 def test_constraints_hold_in_every_class(made, table, limit, k):
     everything = table.native["illness"].tolist()
@@ -100,7 +100,7 @@ def test_gaps_and_lacking_hierarchies_are_named(made):
         made(k=0).fit_transform_table(Table.of(whole, ROLES, HIERARCHIES))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(table=tables(least=2), k=st.integers(2, 4))
 def test_strict_cuts_do_not_overlap_and_keep_rows_alike_together(table, k):
     numbers = replace(table, hierarchies={n: h for n, h in HIERARCHIES.items() if n != "age"})
@@ -117,7 +117,7 @@ def test_strict_cuts_do_not_overlap_and_keep_rows_alike_together(table, k):
             assert any(a[1] < b[0] or b[1] < a[0] for a, b in zip(box, other, strict=True))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(table=tables(least=4), k=st.integers(2, 4))
 @pytest.mark.parametrize("made", [Mondrian, METHODS["mondrian-relaxed"], METHODS["k-member"]])
 def test_numbers_without_hierarchy_become_intervals_that_the_simulator_reaches(made, table, k):
@@ -228,7 +228,7 @@ def test_full_domain_generalization_of_adult():
 
 
 @pytest.mark.parametrize("made", [LocalRecoding, Mondrian, Incognito], ids=["local", "mondrian", "incognito"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     table=tables(),
     k=st.integers(2, 4),

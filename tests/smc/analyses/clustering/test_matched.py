@@ -98,10 +98,11 @@ def by_hand(alice, bob):
     ]
 
 
-@pytest.mark.parametrize(("alice", "bob"), [(40, 60), (60, 40), (30, 30)])
-@pytest.mark.parametrize("extra", ["", 'scaling = "none"\nprecision = 20\n'])
-def test_clusters_are_those_of_the_joined_rows(alice, bob, extra):
-    first, second = check(job(STATED + extra), *tables(alice, bob))
+@pytest.mark.parametrize(
+    ("rows", "extra"), crossed([(40, 60), (60, 40), (30, 30)], ["", 'scaling = "none"\nprecision = 20\n'])
+)
+def test_clusters_are_those_of_the_joined_rows(rows, extra):
+    first, second = check(job(STATED + extra), *tables(*rows))
     assert set(named(first)) == set(named(second)) == {"centres", "fit"}
     assert sum(named(first)["centres"]["size"]) == 25
 
@@ -184,8 +185,8 @@ def test_repeated_keys():
     crossed([(30, 40), (40, 30)], [NO_LIMITS, Limits(minimum_intersection=0, minimum_set=10)]),
 )
 def test_messages_do_not_tell_how_many_rows_match(counts, limits):
-    every = [sent(job(UNIFORM), *tables(*counts, common), limits=limits) for common in (0, 15, 30)]
-    assert every[0] == every[1] == every[2]
+    every = [sent(job(UNIFORM), *tables(*counts, common), limits=limits) for common in (0, 30)]
+    assert every[0] == every[1]
 
 
 def test_refusals_look_alike_for_any_intersection_that_is_too_small():

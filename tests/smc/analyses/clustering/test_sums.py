@@ -38,7 +38,7 @@ from tests.smc.analyses.clustering_runs import (
     table,
     watched,
 )
-from tests.support.grids import crossed
+from tests.support.grids import grid
 from tests.support.seeds import seeded
 
 GROUPS = Limits(minimum_group=5)
@@ -115,14 +115,22 @@ PLACES = [
     ("matched, Bob fewer", 0),
 ]
 """Jobs with a column: where rows are split the first is Alice's and the third Bob's."""
+QUICK = [("horizontal", 1), ("arbitrary", 1), ("vertical", 2), ("matched", 0)]
+"""One of each layout; in one of those that are split it is Alice who holds the column, in the other Bob."""
 
 
 @pytest.mark.parametrize(
     ("name", "column", "few"),
-    [
-        *((*place, "above the lower bound") for place in PLACES),
-        *(("horizontal", 0, few) for few in list(FEW)[1:]),
-    ],
+    grid(
+        [
+            *((*place, "above the lower bound") for place in PLACES),
+            *(("horizontal", 0, few) for few in list(FEW)[1:]),
+        ],
+        [
+            *((*place, "above the lower bound") for place in QUICK),
+            *(("horizontal", 0, few) for few in list(FEW)[2:]),
+        ],
+    ),
 )
 def test_a_centre_does_not_tell_of_the_few_who_differ(name, column, few):
     """All but one of 51 have the same value: 51 times the centre, less 50 times that, is the value of one."""
@@ -148,10 +156,15 @@ def with_others(low, high, column):
     return np.concatenate([first, third, fourth, second])
 
 
-@pytest.mark.parametrize(("place", "values"), crossed(PLACES, [1, COMMON - 1]))
-def test_few_who_differ_from_a_value_that_only_their_cluster_has(place, values):
+@pytest.mark.parametrize(
+    ("name", "column", "values"),
+    grid(
+        [(*place, values) for place in PLACES for values in (1, COMMON - 1)],
+        [(*place, 1 + n % 2 * (COMMON - 2)) for n, place in enumerate(QUICK)],
+    ),
+)
+def test_few_who_differ_from_a_value_that_only_their_cluster_has(name, column, values):
     """More rows of the other cluster have each of some other values; 40 of 41 here have one in common."""
-    name, column = place
     others = [300 + 10 * place for place in range(values)] * 60
     low = [-250] * 40 + [-123]
     assert shown(name, with_others(low, others, column), GROUPS) == [None, len(others)]
@@ -174,14 +187,18 @@ def test_the_commonest_values_in_their_order():
 
 
 @pytest.mark.parametrize(
-    ("name", "few"), [("horizontal", name) for name in FEW] + [("matched", "four of them")]
+    ("name", "few"),
+    grid(
+        [*(("horizontal", few) for few in FEW), ("matched", "four of them")],
+        [("horizontal", "beside the commonest value"), ("matched", "four of them")],
+    ),
 )
 def test_many_who_differ_are_shown(name, few):
     many = FEW[few] + [-123, -150, -200, -210, -220, -230, -300]
     assert shown(name, two_clusters(many, 0), GROUPS) == [len(many), 60]
 
 
-@pytest.mark.parametrize(("name", "column"), PLACES)
+@pytest.mark.parametrize(("name", "column"), grid(PLACES, QUICK))
 def test_a_centre_does_not_tell_of_one_who_dominates_it(name, column):
     """Patients near the lower bound, not many of whom have the same value, and one far above."""
     poor = [LOWER + value for value in (1, 2, 3)] * 16
@@ -212,7 +229,7 @@ def test_the_rules_hold_for_each_side_alone(role):
     assert sizes == [91, 120]
 
 
-@pytest.mark.parametrize("name", ["horizontal", "vertical", "arbitrary"])
+@pytest.mark.parametrize("name", grid(["horizontal", "vertical", "arbitrary"], ["horizontal", "vertical"]))
 def test_the_few_are_persons_and_not_rows(name):
     """Twelve rows differ, of one person."""
     low = [LOWER] * 40 + [-300] * 12
@@ -331,7 +348,10 @@ def test_withheld_are_those_of_the_rules_in_the_clear(name, limits):
 
 @pytest.mark.parametrize(
     ("name", "limits"),
-    [*((name, STRICT) for name in JOBS), *(("horizontal", each) for each in (GROUPS, WEIGHED))],
+    grid(
+        [*((name, STRICT) for name in JOBS), *(("horizontal", each) for each in (GROUPS, WEIGHED))],
+        [(name, STRICT) for name in ("horizontal", "arbitrary", "matched")],
+    ),
 )
 def test_what_the_limits_cost(name, limits):
     alice, bob = sides(name, two_clusters(list(range(-480, -420)), 0))
@@ -363,7 +383,7 @@ def test_sums_that_could_not_be_weighed_are_refused_by_their_bounds():
         check_weight(replace(shape, rows=(1 << 24, 1 << 24)), WEIGHED.weight_factor * 10**6)
 
 
-@pytest.mark.parametrize("limits", [NO_LIMITS, GROUPS, STRICT])
+@pytest.mark.parametrize("limits", grid([NO_LIMITS, GROUPS, STRICT], [STRICT]))
 def test_messages_depend_on_public_values_alone(limits):
     study = parsed(BASE + COLUMNS + STATED)
     mixed = [table(integers(-500, 500, (count, 3))) for count in (20, 30)]
