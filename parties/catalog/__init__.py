@@ -4,9 +4,12 @@ from __future__ import annotations
 
 EXAMPLE = """\
 # The data sets that jobs may name. A job sees declared columns only; the peer sees declarations only.
+# `duetto data add FILE` drafts an entry here; docs/catalog.md has every key.
 #
 # [datasets.patients]
-# source = "patients.csv"            # .csv or .parquet, relative to this file
+# source = "patients.csv"            # .csv, .xlsx or .parquet, relative to this file
+# delimiter = ";"                    # how a file is written, where that is not plain: also encoding, decimal,
+# date_format = "%d.%m.%Y"           # thousands, missing_tokens
 # key = "visit_id"                   # optional: column, or list of columns, that is never empty or twice
 # person = "patient_id"              # optional: column, or list of columns, that tells whom a row is about;
 #                                    # limits and privacy then count persons, else each row is a person
