@@ -19,7 +19,7 @@ from parties.contracts.contract import limits_document
 from parties.disclosure.history import History
 from parties.errors import REFUSED
 from parties.ledger.accounting import Budget
-from parties.policy.rules import Rule, load_policy
+from parties.policy.rules import APPROVALS, RECIPIENTS, Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
 
 
@@ -111,6 +111,61 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     emit({"verdict": verdict, "overlap": overlap, "exact": report["exact"]}, human, as_json=as_json)
     if not allowed:
         raise SystemExit(REFUSED)
+
+
+@policy.command()
+@click.argument("analysis")
+@click.option("--peer", required=True, help="With whom.")
+@click.option("--dataset", required=True, help="On which data set of the catalog.")
+@click.option(
+    "--column", "columns", multiple=True, help="A column that jobs may use; all declared ones unless given."
+)
+@click.option("--epsilon-per-job", default="1", show_default=True, help="The largest loss of one job.")
+@click.option("--epsilon-total", required=True, help="The largest loss of all jobs with the peer together.")
+@click.option("--recipients", type=click.Choice(RECIPIENTS), default="both", show_default=True)
+@click.option("--approval", type=click.Choice(APPROVALS), default="person", show_default=True)
+@click.option("--name", default="", help="Of the rule; made of analysis and peer unless given.")
+@config_option
+@json_option
+def allow(
+    analysis: str,
+    *,
+    peer: str,
+    dataset: str,
+    columns: tuple[str, ...],
+    epsilon_per_job: str,
+    epsilon_total: str,
+    recipients: str,
+    approval: str,
+    name: str,
+    config_path: Path | None,
+    as_json: bool,
+) -> None:
+    """Add a rule that allows noisy results of ANALYSIS; what is in the file stays as it is.
+
+    Rules for exact figures and for results about single rows are written by hand, see docs/policy.md.
+    """
+    from parties.policy.drafting import NoisyRule, add_rule, completed
+
+    config = load(config_path)
+    asked = NoisyRule(
+        name=name,
+        analysis=analysis,
+        peer=peer,
+        dataset=dataset,
+        columns=columns,
+        epsilon_per_job=epsilon_per_job,
+        epsilon_total=epsilon_total,
+        needs_person=approval == "person",
+        recipients=recipients,
+    )
+    rule = completed(config, asked)
+    add_rule(config.policy, rule)
+    emit(
+        {"rule": rule.name, "policy": str(config.policy), "toml": rule.toml()},
+        lambda out: out.print(f"{config.policy} has a new rule:", *rule.toml().strip().split("\n")),
+        as_json=as_json,
+    )
 
 
 @policy.command()

@@ -71,6 +71,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/jobs/{job_id}/cancel", job.cancel),
     ("/jobs/{job_id}/forget", job.forget),
     ("/new/submit", new.submit),
+    ("/policy/allow", policy.allow),
 )
 """Forms that do something."""
 

@@ -8,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
-from parties.dashboard.drawing.desk import Desk, form, render
+from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.ledger.accounting import shown
+from parties.plugins import load_plugins, with_plugins
+from parties.policy.drafting import NoisyRule, add_rule, completed
 from parties.policy.risks import risks
 from parties.policy.rules import Rule, load_policy
 
@@ -25,6 +27,24 @@ def attempt(desk: Desk, request: Request) -> Response:
     return _shown(desk, request, text=text, report=desk.party.check(text))
 
 
+def allow(desk: Desk, request: Request) -> Response:
+    """Add a rule that allows noisy results; what is in the file stays as it is."""
+    sent, config = form(request), desk.config
+    asked = NoisyRule(
+        name=sent.get("name", "").strip(),
+        analysis=sent.get("analysis", ""),
+        peer=sent.get("peer", ""),
+        dataset=sent.get("dataset", ""),
+        columns=tuple(sent.get("columns", "").replace(",", " ").split()),
+        epsilon_per_job=sent.get("epsilon_per_job", "").strip(),
+        epsilon_total=sent.get("epsilon_total", "").strip(),
+        needs_person=sent.get("approval") != "auto",
+    )
+    rule = completed(config, asked)
+    add_rule(config.policy, rule)
+    return moved("/policy")
+
+
 def _shown(desk: Desk, request: Request, **more: Any) -> Response:
     config = desk.config
     rules = load_policy(config.policy)
@@ -37,6 +57,9 @@ def _shown(desk: Desk, request: Request, **more: Any) -> Response:
         file=config.policy,
         rules=[(rule.name, in_words(rule)) for rule in rules.rules],
         warnings=risks(rules, declared),
+        analyses=sorted(with_plugins(load_plugins(config.plugins))),
+        peers=[peer.name for peer in config.peers],
+        datasets=[d.name for d in datasets],
         **({"text": "", "report": None} | more),
     )
 
