@@ -112,7 +112,8 @@ class DerivedStudy:
             if each.name in found:
                 place = found.index(each.name)
                 found[place : place + 1] = each.sources
-        return tuple(dict.fromkeys(found))
+                found = list(dict.fromkeys(found))  # else a second one of a name would stay as it is
+        return tuple(found)
 
     def needs(self, role: Role, name: str) -> bool:
         """Whether a role works on a derived column, or on one that is derived from it."""
