@@ -159,13 +159,13 @@ def test_a_random_start_without_any_match():
 def test_a_random_start_takes_rows_that_match():
     """One match: every centre is that row, as the first one takes it and the others start at it."""
     alice, bob = tables(30, 30, 1)
-    found = named(joint(job('start = "random"\n'), alice, bob)[0])["centres"]
+    outcomes, channels = watched(job('start = "random"\n'), alice, bob)
+    found = named(outcomes[0])["centres"]
     row = [value / 10 for value in by_hand(alice, bob)[0]]
     for cluster in range(3):
         assert [found[name][cluster] for name in NAMES] == pytest.approx(row, abs=0.2)
     assert found["size"] == [1, 0, 0]
     declared_rounds = declared(job('start = "random"\n'), alice, bob).rounds
-    _, channels = watched(job('start = "random"\n'), alice, bob)
     assert max(channel.traffic.rounds for channel in channels) == declared_rounds
 
 

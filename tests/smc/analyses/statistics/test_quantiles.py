@@ -57,7 +57,7 @@ def test_a_median_of_decimals(monkeypatch):
 
 @pytest.mark.parametrize("budget", ['epsilon = "100"', 'noise = "gaussian"\nrho = "1"'])
 def test_intervals_cover_and_values_are_near(budget):
-    runs = 40
+    runs = 20
     study = parsed(
         f"{budget}\nmaximum_rows = 1000\n"
         + "".join(
