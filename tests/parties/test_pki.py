@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parties.cli import doctor
+from parties import doctor
 from parties.cli.party import keys as keys_group
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError, exit_code
