@@ -254,6 +254,7 @@ def deny(job_id: str, name: str, reason: str, config_path: Path | None, as_json:
 
 for _command in (
     results.result,
+    results.report,
     certificates.certificate,
     certificates.verify,
     retention.forget,

@@ -49,6 +49,26 @@ def result(job_id: str, folder: Path | None, details: bool, config_path: Path | 
     print_result(got, as_json=as_json, details=details)
 
 
+@click.command()
+@click.argument("job_id")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The HTML file to be written."
+)
+@config_option
+@json_option
+def report(job_id: str, output: Path, config_path: Path | None, as_json: bool) -> None:
+    """Write a report of a finished job as one HTML file, for people who were not there.
+
+    It says what was asked and found, with error bars, who learned what, what was spent and is left, what
+    the run cost, and what the certificate says. It is as confidential as the result.
+    """
+    with Party(config_path) as party:
+        found = party.job(job_id)
+        found.result().report(output)
+    document = {"job_id": found.id, "file": str(output)}
+    emit(document, lambda out: out.print(f"Written to {output}."), as_json=as_json)
+
+
 def print_result(got: Result, *, as_json: bool, details: bool = False) -> None:
     """Print a result for people, or as JSON.
 

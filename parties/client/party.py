@@ -14,6 +14,7 @@ import grpc
 from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
 from parties.client.progress import following
+from parties.client.report import report_html
 from parties.client.result import Result
 from parties.config import load
 from parties.contracts.state import State
@@ -341,7 +342,11 @@ class Job:
         """
         pieces = self._party.stream("Result", pb.JobName(job_id=self.id), CALL_SECONDS)
         document = json.loads(b"".join(piece.data for piece in pieces))
-        return Result.from_document(document)
+        return Result.from_document(document, self._reported)
+
+    def _reported(self, result: Result) -> str:
+        config = load(self._party.config_path)
+        return report_html(config, result, self.describe(), self.contract, self.certificate())
 
     def certificate(self) -> dict[str, Any]:
         """The signed certificate, to be checked with `duetto job verify`.

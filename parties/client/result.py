@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from parties.errors import ConfigError, JobError
+from parties.errors import ConfigError, JobError, why_unreadable
+from parties.pki.files import PRIVATE, write_atomically
 from parties.results.drawing import Drawing, drawn
 from parties.results.frames import columns_of
 from parties.results.html import escaped, list_html, tables_html
 from parties.results.plots import plots_of
 from parties.results.tables import ResultTable
 from parties.texts import visible
+from smc.errors import UsageError
 
 _COST: Final = ("rounds", "sent", "received", "seconds")
 _NAMED: Final = 6
@@ -31,6 +34,7 @@ class Result:
         traffic: rounds, bytes sent and received, seconds, and the estimate of them.
         leakage: what Alice and Bob learned, and what was public.
         salt: shown with the result, lets others check it against the certificate; hexadecimal.
+        reporter: makes its report; None for a result that no daemon gave.
     """
 
     job_id: str
@@ -40,15 +44,25 @@ class Result:
     traffic: dict[str, Any]
     leakage: dict[str, list[str]]
     salt: str = ""
+    reporter: Callable[[Result], str] | None = field(default=None, compare=False)
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Result:
-        """The result in the daemon's JSON."""
+    def from_document(
+        cls, document: Mapping[str, Any], reporter: Callable[[Result], str] | None = None
+    ) -> Result:
+        """The result in the daemon's JSON.
+
+        Args:
+            document: as the daemon gives it.
+            reporter: what makes its report.
+        """
         outcome, facts = document["outcome"], dict(document["facts"])
         leakage = facts.pop("leakage")
         tables = {table["name"]: table["columns"] for table in outcome["tables"]}
         notes = tuple(outcome["notes"])
-        return cls(document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"])
+        return cls(
+            document["job_id"], tables, notes, outcome["details"], facts, leakage, document["salt"], reporter
+        )
 
     def table(self, name: str | None = None) -> ResultTable:
         """A table with what is known of its columns: intervals, dates, exact numbers.
@@ -128,6 +142,33 @@ class Result:
                 "Use frame() and a library of your choice for all else.",
             )
         return drawn(plots)
+
+    def report(self, path: Path | str | None = None) -> str:
+        """The report of the job: what was asked and found, who learned what, what it cost and what is left.
+
+        Args:
+            path: a file to be written, readable by this account alone; none if None.
+
+        Returns:
+            One HTML file, without scripts and with nothing loaded from elsewhere.
+
+        Raises:
+            ConfigError: Jinja2 is not installed.
+            JobError: the result does not come from a daemon, which knows the job.
+            UsageError: the file cannot be written.
+        """
+        if self.reporter is None:
+            raise JobError("This result comes from no daemon.", "Take that of `Party.job(...).result()`.")
+        page = self.reporter(self)
+        if path is not None:
+            try:
+                write_atomically(Path(path), page.encode(), PRIVATE)
+            except OSError as problem:
+                raise UsageError(
+                    f"{path} cannot be written: {why_unreadable(problem)}.",
+                    "Name a file in a folder that is there.",
+                ) from None
+        return page
 
     def __repr__(self) -> str:
         sizes = [f"{name} ({self.table(name).rows} rows)" for name in list(self.tables)[:_NAMED]]

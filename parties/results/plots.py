@@ -46,6 +46,11 @@ class Plot:
     left: int = 0
 
     @property
+    def has_intervals(self) -> bool:
+        """Whether a figure has an error bar."""
+        return any(figure.half_width is not None for figure in self.figures)
+
+    @property
     def words(self) -> str:
         """The plot for those who do not see it."""
         said = "; ".join(

@@ -40,9 +40,11 @@ def svg(plot: Plot) -> str:
     if low < 0 < high:
         parts.append(f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="{_TOP}" y2="{base}"/>')
     parts.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{base}" y2="{base}"/>')
-    for tick in ticks:
+    for number, tick in enumerate(ticks):
         place = at(tick)
         parts.append(f'<line class="axis" x1="{place}" x2="{place}" y1="{base}" y2="{base + 4}"/>')
+        if plot.figures[0].is_date and number % 2:
+            continue
         anchor = "end" if place > _WIDTH - 40 else "middle"
         text = date_text(tick) if plot.figures[0].is_date else number_text(float(tick))
         parts.append(f'<text x="{place}" y="{base + 17}" text-anchor="{anchor}" font-size="11">{text}</text>')
