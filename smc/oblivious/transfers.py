@@ -270,6 +270,7 @@ class Transfers:
         rows = np.empty((LANES, width, 2), dtype=np.uint64)
         for part in _pieces(width, softspoken.PIECE_WORDS):
             rows[:, part] = self._ends.bit_sender.rows(self._matrix(part))
+        # A batch fills whole words; the transfers past `count` are never used.
         return rows.reshape(-1, 2)[:count], self._ends.bit_sender.offset
 
     def receive_rows(self, choices: Bit) -> Word:

@@ -121,6 +121,7 @@ def align(
     counts = {session.role: count, session.role.other: peer_count}
     owner = table_owner(counts[Role.ALICE], counts[Role.BOB])
     mine = session.role is owner
+    # Only the columns of the other party travel as payloads; the owner knows where its own ones belong.
     words = 1 + len(declared[owner.other])
     if mine:
         received = opprf.receive(session, keys, peer_count, words)
@@ -132,6 +133,7 @@ def align(
         rows, shares = None, opprf.send(session, keys, payloads, peer_count)
         slots = len(shares)
     session.report(_STAGE, 1, _STEPS)
+    # Shares of a tag add up to zero if and only if one is the negative of the other.
     member = _equal(session, shares[:, 0] if mine else np.negative(shares[:, 0]), mine)
     session.report(_STAGE, 2, _STEPS)
     own = np.zeros((slots, len(declared[owner])), dtype=np.uint64)
@@ -139,6 +141,7 @@ def align(
         # Where a bin holds no key, the owner's columns are zero already; its other slots become zero by the
         # member bit.
         own[rows >= 0] = columns[rows[rows >= 0]].view(np.uint64)
+    # Without a match the payload words are random: the member bit makes them zero, too.
     gated = {
         owner: _gated(session, member, own, declared[owner], owner),
         owner.other: _gated(session, member, shares[:, 1:], declared[owner.other], None),

@@ -66,6 +66,8 @@ class Geometric:
                     "The noise would not fit into 64-bit words: epsilon is too small for the sensitivity.",
                     "Raise epsilon, or clamp to narrower bounds.",
                 )
+            # The binary digits of a geometric variable are independent: digit j is 1 with probability
+            # e**(-t 2**j) / (1 + e**(-t 2**j)).
             thresholds = tuple(_threshold(t * (1 << digit)) for digit in range(digits))
             # That mass, and half of 2**-64 for the rounded probability of each digit.
             distance = (-t * (1 << digits)).exp() + Decimal(digits) / (1 << 65)
@@ -122,6 +124,7 @@ class DiscreteLaplace:
         Raises:
             UsageError: the rate is not positive, or so small that the noise would not fit 64-bit words.
         """
+        # The difference of two geometric variables of this rate has the discrete Laplace distribution.
         half = Geometric.of(rate)
         with localcontext(EXACT):
             return cls(rate, len(half.thresholds), half.thresholds, 2 * half.distance)

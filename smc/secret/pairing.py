@@ -102,6 +102,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
         Local XOR shares of the places, shape (k, n), and local shares of the values, shape (k,).
     """
     entrants, levels = lines, []
+    # A knock-out: each round halves the entrants, and of an odd number the last one goes through without a match.
     while entrants.shape[1] > 1:
         pairs = entrants.shape[1] // 2
         left, right = entrants[:, 0 : 2 * pairs : 2], entrants[:, 1 : 2 * pairs : 2]
@@ -110,6 +111,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
         levels.append(stays.reshape(-1, pairs))
         winners = right + mux.gate(session, stays, difference).reshape(right.shape)
         entrants = np.concatenate([winners, entrants[:, 2 * pairs :]], axis=1)
+    # Back from the final: one entrant is left, so its bit is 1; each earlier round says which of two it was.
     places = public_bits(session, np.ones((len(lines), 1), dtype=np.uint8))
     for stays in reversed(levels):
         pairs = stays.shape[1]
@@ -137,6 +139,7 @@ def cost(blocks: int, side: int, most: int) -> Cost:
         total += msb.cost_nonnegative(lines * pairs, Bounds(-most, most)) + mux.cost(lines * pairs)
         widths.append(pairs)
         left -= pairs
+    # The final is left out: there the winner's bit is public, and the AND with it costs nothing.
     for pairs in reversed(widths[:-1]):
         total += cost_of(oblivious.conjunction(lines * pairs))
     return total + each + each

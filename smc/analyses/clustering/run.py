@@ -43,6 +43,7 @@ def run(
             one_row_each=release.counts_clusters,
         )
     count = len(data[names[0]]) if keyed is None else len(keyed)
+    # Numbers of rows and declarations are public in this analysis; all that follows is sized by them.
     rows, declared = agree(session, parameters, own, count)
     if keyed is not None:
         release.sets(*rows)
@@ -50,6 +51,7 @@ def run(
     block = columns.whole(data, names)
     shape = Shape.of(parameters, columns, *rows)
     exact = parameters.epsilon is None
+    # With epsilon the noise protects persons, and there is no limit on sizes to test.
     if exact:
         release.persons(shape.most)
         release.test()

@@ -98,6 +98,7 @@ def receive(session: Session, keys: Word, peer_count: RowCount, words: int) -> R
     taken = slots >= 0
     inputs[taken] = _inputs(keys[slots[taken]], placement.hashes[taken])
     masks = session.oblivious.prf_receive(inputs, _WORD_BYTES * words).view(np.uint64)
+    # Drawn only now that all keys are fixed, as `okvs` assumes of the seed of its hash.
     seed = session.channel.recv(StoreSeed, ExpectedByteRows(1, okvs.SEED_BYTES)).tobytes()
     store = np.empty((okvs.StoreSize.of(_entries(peer_count)).rows, words), dtype=np.uint64)
     for part in _pieces(*store.shape):
@@ -131,6 +132,7 @@ def send(session: Session, keys: Word, payloads: Word, peer_count: RowCount) -> 
     # stored there opens to the payload less the r of that bin.
     values = payloads[own] - shares[places]
     functions = session.oblivious.prf_send(bins, _WORD_BYTES * words)
+    # Only the function of the right bin, asked at the right key, takes this mask off again.
     values ^= functions.evaluate(places, inputs).view(np.uint64)
     seed = session.random.bytes(okvs.SEED_BYTES)
     store = okvs.encode(inputs, values, seed, session.random)
@@ -150,6 +152,7 @@ def cost(receiver_count: int, sender_count: int, words: int, *, fresh: bool = Fa
         fresh: whether this is the first use of oblivious transfer in the session, which sets it up.
     """
     rows = okvs.StoreSize.of(_entries(sender_count)).rows
+    # `oprf.steps` counts its sender as the first party; here that is Bob.
     function = cost_of(oprf.steps(cuckoo.bins_for(receiver_count))).mirror
     store = Cost((Flight.BOB,), 0, okvs.SEED_BYTES + _WORD_BYTES * words * rows)
     setup = TRANSFER_COST + cost_of(oprf.SETUP).mirror if fresh else Cost()

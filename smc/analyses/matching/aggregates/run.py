@@ -76,6 +76,8 @@ def run(
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs = release.weighs and exact_sums
     check_room(bounds, noises, most, release.weight_factor if weighs else 1)
+    # Beside its values a party brings what the limits are tested on: absolute values where a column has negative
+    # ones, and marks of the rows that stand apart from the rest.
     signed = tuple(place for place, each in enumerate(bounds) if each.lower < 0) if weighs else ()
     counted = tuple(range(len(bounds))) if release.counts_groups and exact_sums else ()
     marks = [BESIDE_BOUNDS + bounds[i].span_bits for i in counted]
@@ -90,6 +92,7 @@ def run(
         _local_columns(session.role, parameters, rows, bounds, signed, counted),
         *([span for span, side in zip(spans, sides, strict=True) if side is role] for role in Role),
     )
+    # Each party's columns come in the order of the job; taking the next of its side puts them together again.
     brought = {Role.ALICE: iter(aligned.alice), Role.BOB: iter(aligned.bob)}
     columns = [next(brought[side]) for side in sides]
     values, rest = columns[: len(every)], columns[len(every) :]

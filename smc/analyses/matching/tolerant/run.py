@@ -60,6 +60,7 @@ def run(
         return Outcome((), KEPT, details_of(parameters, counts))
     alice, bob = ordered(parameters, links).T
     numbers, partners = (alice, bob) if session.role is Role.ALICE else (bob, alice)
+    # Links name rows by the numbers of this run, from 1; argsort turns that numbering around.
     rows = np.argsort(linkage.numbers)[numbers - 1]
     return pairs_table(parameters, counts, data, rows, partners, notes_of(parameters, records))
 

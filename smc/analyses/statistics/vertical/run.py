@@ -110,6 +110,7 @@ def planned(
         UsageError: a query does not fit its columns, or a total could leave 63 bits.
     """
     if counts_matches:
+        # Whether there are enough matches is an answer about the data, and has to be paid for like a query.
         rest = 1 - SIZE_WEIGHT
         size = Query("", "count", (), _part(parameters.loss, SIZE_WEIGHT))
         others = [replace(query, loss=_part(query.loss, rest)) for query in parameters.queries]
@@ -153,12 +154,16 @@ def run(
         counts_groups=release.counts_groups,
     )
     wanted = [pairs(each, vertical.alice) for each in plans]
+    # The salt is tossed after both have fixed their rows, so nobody can choose keys whose hashes collide.
     keys = hashed(brought.keyed, toss(session))
+    # All products go through one matching of the rows; `_by_group` deals the sums out to the queries again.
     flat = [pair for each in wanted for pair in each]
     found = vertical_sums.sums(session, flat, brought.columns, keys, peer_count)
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
     seed = noisy.simulation_seed(session, plans)
     details = noisy_details(parameters, plans)
+    # The size carries its noise already: the limit is tested on the noisy size, as the exact one is not covered
+    # by the loss.
     release.intersection(lambda: (_size(session, words),))
     if release.counts_matches:
         plans, words = plans[1:], words[1:]
