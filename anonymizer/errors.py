@@ -91,10 +91,10 @@ class GateError(AnonymizerError):
     code = "gate"
 
     def __init__(self, findings: Sequence[Mapping[str, str | None]]) -> None:
-        told = "\n".join(f"- [{one['rule']}] {one['what']} {one['hint']}".rstrip() for one in findings)
+        listed = "\n".join(f"- [{one['rule']}] {one['what']} {one['hint']}".rstrip() for one in findings)
         count = "one finding" if len(findings) == 1 else f"{len(findings)} findings"
         super().__init__(
-            f"Nothing was written: the gate has {count}.\n{told}",
+            f"Nothing was written: the gate has {count}.\n{listed}",
             "Correct the specification; a finding that is right can be accepted below [[accept]].",
         )
         self.findings = tuple(findings)

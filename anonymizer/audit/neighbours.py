@@ -165,11 +165,11 @@ class Neighbours:
     ) -> Frames:
         one, two = (self._with(base, cells[label], row) for label in labels)
         values = tuple(dict.fromkeys((*_texts(cells[labels[0]]), *_texts(cells[labels[1]]))))
-        told = " or ".join(
+        changed = " or ".join(
             f"{label} ({', '.join('nothing' if c is None else c for c in cells[label].values())})"
             for label in labels
         )
-        return one, two, row, values, f"record {row + 1}: {', '.join(cells[labels[0]])} {told}; {others}"
+        return one, two, row, values, f"record {row + 1}: {', '.join(cells[labels[0]])} {changed}; {others}"
 
     def _with(self, frame: pl.DataFrame, cells: Cells, row: int | None) -> pl.DataFrame:
         """The frame with these cells in a row, or in all; a cell that the file cannot hold stays as it is."""

@@ -137,7 +137,7 @@ def anonymize(
         *cautions(original, release, assessment, pipeline, seed),
         *files.formulas(release, output_path),
     )
-    done, lines = _told(data, output_path, spec, len(original), len(release), release.names)
+    done, lines = _summary(data, output_path, spec, len(original), len(release), release.names)
     done |= {"seed": seed, "second": [str(place) for place in second], **_of_release(made)}
     lines += _changes(made, done["k"])
     page = (
@@ -210,14 +210,14 @@ def _by_chunks(
         "By chunks no risk is measured. Make a report on a part of the rows, or with `duetto risk`.",
         "Rows are shuffled within chunks only: in which part of the file a person is stays visible.",
     )
-    told, lines = _told(data, output_path, spec, done.rows, done.released, done.columns)
-    told |= {"manifest": str(manifest_path(output_path)), "order": done.manifest.order}
+    summary, lines = _summary(data, output_path, spec, done.rows, done.released, done.columns)
+    summary |= {"manifest": str(manifest_path(output_path)), "order": done.manifest.order}
     lines.append(f"{manifest_path(output_path)}: the manifest")
-    emit(told | {"warnings": list(warnings)}, lines, as_json=as_json)
+    emit(summary | {"warnings": list(warnings)}, lines, as_json=as_json)
     warn(warnings, as_json=as_json)
 
 
-def _told(
+def _summary(
     data: Path, output_path: Path, spec: Spec, rows: int, released: int, columns: tuple[str, ...]
 ) -> tuple[dict[str, Any], list[str]]:
     """What was done, as JSON values and as lines."""

@@ -156,10 +156,10 @@ def _fail(error: BaseException, *, as_json: bool) -> NoReturn:
     if os.environ.get(DEBUG_VARIABLE) == "1":
         traceback.print_exception(error, file=sys.stderr)
     if as_json:
-        told: dict[str, Any] = {"code": code, "what": what, "hint": hint}
+        document: dict[str, Any] = {"code": code, "what": what, "hint": hint}
         if isinstance(error, GateError):
-            told["findings"] = list(error.findings)
-        report = {"success": False, "error": told}
+            document["findings"] = list(error.findings)
+        report = {"success": False, "error": document}
         click.echo(json.dumps(report, ensure_ascii=False))
     else:
         click.echo(f"error: {what}" + (f"\nhint:  {hint}" if hint else ""), err=True)

@@ -94,8 +94,8 @@ def risk(
         without=without or (),
         seed=seed,
     )
-    with measuring(as_json=as_json) as told:
-        assessment = assess(before, after, None, question, told)
+    with measuring(as_json=as_json) as progress:
+        assessment = assess(before, after, None, question, progress)
     findings = (*contained(release), *look(before, after))
     warnings = (*sentences(findings), *cautions(before, after, assessment))
     missing = [name for name in spec.roles.quasi_identifiers if name not in after.names]

@@ -143,19 +143,19 @@ def search(
 def _cautions(spec: Spec, limit: float, rows: int) -> tuple[str, ...]:
     from anonymizer.measures.risk.simulator import MIN_RECORDS, PAIRS
 
-    told = []
+    warnings = []
     if spec.pipeline().is_random:
-        told.append(
+        warnings.append(
             f"These steps draw at random: a release by the same parameters may have a risk above "
             f"{limit:.4g}. Look at its report; more --repetitions make the figures steadier."
         )
     most = max(MIN_RECORDS, PAIRS // max(1, rows))
     if most < rows:
-        told.append(
+        warnings.append(
             f"The attack simulator looked for about {most:,} of {rows:,} records at each trial, drawn at "
             "random: among the others there may be a worse case."
         )
-    return tuple(told)
+    return tuple(warnings)
 
 
 def _lines(result: SearchResult, output_path: Path | None, report_path: Path | None) -> list[str]:

@@ -116,20 +116,20 @@ class Assessment:
     @property
     def cautions(self) -> tuple[str, ...]:
         """What must not be overlooked, each once: the notes, and what the measures say."""
-        told = [*self.notes, *(one for story in self.stories.values() for one in story.cautions)]
-        told += [
+        notes = [*self.notes, *(one for story in self.stories.values() for one in story.cautions)]
+        notes += [
             f"{MEASURES[word].title} was not measured: {one.why}."
             for word, one in self.skipped.items()
             if one.detail
         ]
-        return tuple(dict.fromkeys(told))
+        return tuple(dict.fromkeys(notes))
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
         """For a terminal: names and what there is to say."""
-        told = [line for story in self.stories.values() for line in story.lines]
+        lines = [line for story in self.stories.values() for line in story.lines]
         failed = [(f"no {word}", one.detail) for word, one in self.skipped.items() if one.detail]
-        return (*told, *failed)
+        return (*lines, *failed)
 
     def sections(self, kind: str) -> Iterator[tuple[str, Story]]:
         """The headings and stories of one kind of measure, in order."""
@@ -140,12 +140,12 @@ class Assessment:
     @property
     def values(self) -> Mapping[str, Any]:
         """For machines: `risk` and `utility` by the words of measures, and why others did not run."""
-        told: dict[str, dict[str, Any]] = {"risk": {}, "utility": {}}
+        values: dict[str, dict[str, Any]] = {"risk": {}, "utility": {}}
         for word, story in self.stories.items():
-            told["utility" if MEASURES[word].kind == "utility" else "risk"][word] = plain(story.values)
-        told["risk"]["distribution"] = dict(worst_records(self))
-        told["not_measured"] = {word: one.detail or one.why for word, one in self.skipped.items()}
-        return told
+            values["utility" if MEASURES[word].kind == "utility" else "risk"][word] = plain(story.values)
+        values["risk"]["distribution"] = dict(worst_records(self))
+        values["not_measured"] = {word: one.detail or one.why for word, one in self.skipped.items()}
+        return values
 
 
 OnProgress = Callable[[int, int, str], None]

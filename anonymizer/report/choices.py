@@ -1,4 +1,4 @@
-"""How a choice of epsilon is told: as plain values, as warnings, and on a page."""
+"""How a choice of epsilon is reported: as plain values, as warnings, and on a page."""
 
 from __future__ import annotations
 
@@ -56,29 +56,29 @@ def choice_values(chosen: Choice) -> Mapping[str, Any]:
 
 def choice_cautions(chosen: Choice) -> tuple[str, ...]:
     """What must not be overlooked, beside how the choice was made; a sentence each."""
-    told = []
+    warnings = []
     if not any(one.kind in _DP for one in chosen.trials.promised):
-        told.append(
+        warnings.append(
             "The releases of the trials promise no differential privacy: epsilon is a parameter of the "
             "method and no more."
         )
     elif all(one.kind == "idp" for one in chosen.trials.promised if one.kind in _DP):
-        told.append(
+        warnings.append(
             "What is promised is individual differential privacy, which is less than differential privacy."
         )
     if chosen.at_end:
-        told.append(
+        warnings.append(
             f"The limit is kept at all epsilons that were tried, {chosen.epsilon:.4g} being the largest: "
             "what lies beyond is not known."
         )
     if chosen.trials.failed:
         failed = ", ".join(f"{epsilon:g}" for epsilon in chosen.trials.failed)
-        told.append(f"At epsilon {failed} no release could be made and measured.")
-    told.append(
+        warnings.append(f"At epsilon {failed} no release could be made and measured.")
+    warnings.append(
         "The limit is one of a figure that was measured, not a guarantee; a release differs from those of "
         "the trials, and its own report has to be looked at."
     )
-    return tuple(told)
+    return tuple(warnings)
 
 
 def choice_page(chosen: Choice, facts: Facts, cautions: Sequence[str]) -> str:
@@ -92,7 +92,7 @@ def choice_page(chosen: Choice, facts: Facts, cautions: Sequence[str]) -> str:
             values = trials.column(name)[epsilons == epsilon]
             cells += [number(float(values.mean())), number(float(values.std(ddof=1)))]
         rows.append(cells)
-    told = [
+    facts = [
         *facts,
         ("Risk", trials.risk.title),
         ("Limit", f"{number(chosen.limit)} at the {'most' if trials.risk.better == 'less' else 'least'}"),
@@ -114,7 +114,7 @@ def choice_page(chosen: Choice, facts: Facts, cautions: Sequence[str]) -> str:
         "choice.html",
         title=f"Epsilon for {trials.risk.title}",
         chosen=chosen,
-        facts=told,
+        facts=facts,
         cautions=cautions,
         risk_svg=Markup(  # noqa: S704 - own drawing
             choice_plot(

@@ -52,8 +52,10 @@ def risk_plot(parts: Mapping[str, float], *, records: str) -> str:
         axes.set_xlabel("candidates among which an attacker has to choose")
         axes.set_ylabel(f"% of {records}")
         axes.margins(y=0.12)
-        told = ", ".join(f"{name}: {share:.3g} %" for name, share in zip(parts, shares, strict=True) if share)
-        return _svg(figure, f"Share of {records} by the number of candidates: {told}")
+        shown = ", ".join(
+            f"{name}: {share:.3g} %" for name, share in zip(parts, shares, strict=True) if share
+        )
+        return _svg(figure, f"Share of {records} by the number of candidates: {shown}")
 
 
 def marginal_plot(column: str, marginal: Marginal) -> str:
@@ -160,10 +162,10 @@ def _drawn(height: float = 3.4) -> Iterator[tuple[Any, Any]]:
         yield figure, figure.add_subplot()
 
 
-def _svg(figure: Any, told: str) -> str:
+def _svg(figure: Any, description: str) -> str:
     """The figure as an SVG element with a text for those who do not see it."""
     out = StringIO()
-    with mpl.rc_context({"svg.hashsalt": told}):
+    with mpl.rc_context({"svg.hashsalt": description}):
         figure.savefig(
             out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )
@@ -172,7 +174,7 @@ def _svg(figure: Any, told: str) -> str:
     drawn = re.sub(r"<style.*?</style>", "", drawn, flags=re.DOTALL)
     drawn = re.sub(r'(<svg[^>]*?) width="[^"]*pt"', r"\1", drawn, count=1)
     drawn = re.sub(r'(<svg[^>]*?) height="[^"]*pt"', r"\1", drawn, count=1)
-    return drawn.replace("<svg", f'<svg role="img" aria-label="{escape(told)}"', 1)
+    return drawn.replace("<svg", f'<svg role="img" aria-label="{escape(description)}"', 1)
 
 
 def _short(label: str, most: int = 18) -> str:

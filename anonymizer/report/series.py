@@ -1,4 +1,4 @@
-"""How a series of matrices is told: as warnings, and on a page."""
+"""How a series of matrices is reported: as warnings, and on a page."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ def series_cautions(
     spec: SeriesSpec, made: Sequence[Released], found: SeriesMeasures | None, seed: int | None
 ) -> tuple[str, ...]:
     """What must not be overlooked, a sentence each."""
-    told = list(dict.fromkeys(note for one in made for note in one.release.notes))
+    warnings = list(dict.fromkeys(note for one in made for note in one.release.notes))
     if any(not one.release.guarantees for one in made):
-        told.append(
+        warnings.append(
             "Nothing is promised of the matrices. The attacks show how well they protect; others may do more."
         )
     if spec.factorization is not None:
-        told.append(
+        warnings.append(
             "The factors of items are made of the cells of all users. An item with few users tells of them; "
             "those with less than minimum_users are left out."
         )
     if any(one.release.guarantees for one in made) and len(made) > 1:
-        told.append("k is of each window alone. A user found in two windows is one of fewer than k.")
+        warnings.append("k is of each window alone. A user found in two windows is one of fewer than k.")
     if seed is not None:
-        told.append("The release was made from a seed: who guesses it makes it again. Release without one.")
-    return (*told, *(found.skipped if found is not None else ()))
+        warnings.append(
+            "The release was made from a seed: who guesses it makes it again. Release without one."
+        )
+    return (*warnings, *(found.skipped if found is not None else ()))
 
 
 def series_page(

@@ -121,8 +121,8 @@ def appended(
 def formulas(content: Any, path: str | Path) -> tuple[str, ...]:
     """A warning of the columns of which a spreadsheet would take a cell for a formula; none of Parquet."""
     found = () if _kind(Path(path)) == ".parquet" else csvs.formulas(_polars(content, typed=False))
-    told = f"Cells of {', '.join(found)} are formulas to a spreadsheet, and are released as they are."
-    return (told,) if found else ()
+    caution = f"Cells of {', '.join(found)} are formulas to a spreadsheet, and are released as they are."
+    return (caution,) if found else ()
 
 
 def regular(path: Path) -> None:

@@ -105,8 +105,8 @@ def propensity(
         model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=2000).fit(design, released)
         scores = model.predict_proba(design)[:, 1]
         held = np.maximum(np.linalg.eigvalsh(part * (1 - part) * (design.T @ design)), 0)
-    told = float(((held / (held + 1)) ** 2).sum())
-    expected = told * (1 - part) ** 2 * part / len(design)
+    curvature = float(((held / (held + 1)) ** 2).sum())
+    expected = curvature * (1 - part) ** 2 * part / len(design)
     return Propensity(float(((scores - part) ** 2).mean()), expected, len(chosen))
 
 

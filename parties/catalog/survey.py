@@ -162,7 +162,7 @@ class _Looking:
                 continue
             declared = [self._dataset.columns.get(name) for name in names]
             texts = [self._texts(cells[name], column) for name, column in zip(names, declared, strict=True)]
-            told = ", ".join(names)
+            key = ", ".join(names)
             for row, label in enumerate(persons.labels(texts)):
                 gone = [
                     name
@@ -186,7 +186,7 @@ class _Looking:
                 ):
                     first = self._keys[label]
                     place = f"{batch.place[row]}, first in {first}"
-                    self._fault(told, "is a key and came before", "Keep one of the rows.", place, held)
+                    self._fault(key, "is a key and came before", "Keep one of the rows.", place, held)
 
     def _tokens(self, column: ColumnDeclaration | None) -> tuple[str, ...]:
         return self._dataset.dialect.writing.missing_tokens if column is None else column.tokens

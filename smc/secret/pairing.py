@@ -102,7 +102,7 @@ def _winners(session: Session, lines: Word, bounds: Bounds) -> tuple[Bit, Word]:
         Local XOR shares of the places, shape (k, n), and local shares of the values, shape (k,).
     """
     entrants, levels = lines, []
-    # A knock-out: each round halves the entrants, and of an odd number the last one goes through without a match.
+    # A knock-out: each round halves the entrants; of an odd number the last one goes through unmatched.
     while entrants.shape[1] > 1:
         pairs = entrants.shape[1] // 2
         left, right = entrants[:, 0 : 2 * pairs : 2], entrants[:, 1 : 2 * pairs : 2]

@@ -97,8 +97,8 @@ def _choose(session: Session, values: Word, order: Index) -> Word:
     received = session.channel.recv(SwitchCorrections, ExpectedWords(crossed.size)).reshape(crossed.shape)
 
     def swap(differences: Word, column: int) -> Word:
-        # pad_c + c (d + pad_0 + d' - pad_1) = pad_0 + c (d + d'), which with the sender's -pad_0 adds up to what a
-        # crossed switch moves from one wire to the other.
+        # pad_c + c (d + pad_0 + d' - pad_1) = pad_0 + c (d + d'), which with the sender's -pad_0 adds up to
+        # what a crossed switch moves from one wire to the other.
         moved: Word = pads[column] + crossed[column] * (differences + received[column])
         return moved
 

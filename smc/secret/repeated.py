@@ -180,7 +180,7 @@ class RepeatedFactors:
         other = np.zeros((self._peer.rows, narrow.shape[1]), dtype=kind)
         length = own.shape[1]
         blocks = zip_longest(self._entries.blocks(), self._peer.blocks())
-        # Each party's matrix is cut by its own widths, so one side may have blocks left where the other has none.
+        # Each matrix is cut by its own widths, so one side may have blocks left where the other has none.
         for number, (mine, theirs) in enumerate(blocks):
             chosen, sent = self._rows(number, mine, theirs)
             bursts = zip_longest(
@@ -248,8 +248,8 @@ class RepeatedFactors:
         expander = Expander(masked.key, length, width)
         share = np.zeros((piece.stop - piece.start, length), dtype=kind)
         for bit, (plane, corrections) in enumerate(zip(rows.planes, masked.words(kind), strict=True)):
-            # The mask of the chosen row, plus the correction where the bit is 1, is the sender's mask of row 0
-            # plus bit times factor, whichever row was chosen.
+            # The mask of the chosen row, plus the correction where the bit is 1, is the sender's mask of
+            # row 0 plus bit times factor, whichever row was chosen.
             chosen = expander.masks(plane)
             chosen += corrections * self._bits[bit][:, piece, None]
             share += chosen.sum(axis=0, dtype=kind) << kind.type(bit)

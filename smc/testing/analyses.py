@@ -115,13 +115,13 @@ def rows_are_paired_as_stated(analysis: Analysis, study: Study, case: Case) -> N
     lengths = {len(column) for data in sides_of(case).values() for column in data.values()}
     if facts.pairs_by_position or facts.row_results or not stable or len(lengths) != 1:
         return
-    right = _told(study, case.alice, case.bob, case)
-    if any(_told(study, case.alice, case.bob, case) != right for _ in range(4)):
+    right = _opened(study, case.alice, case.bob, case)
+    if any(_opened(study, case.alice, case.bob, case) != right for _ in range(4)):
         return  # a reference that draws random numbers shows nothing here
     for order in other_orders(lengths.pop()):
         alice, bob = ordered(case.alice, order), ordered(case.bob, order)
         demand(
-            _told(study, alice, bob, case) != right or _told(study, alice, case.bob, case) == right,
+            _opened(study, alice, bob, case) != right or _opened(study, alice, case.bob, case) == right,
             "The facts say that rows are not paired by their position, and results depend on it.",
             "Set pairs_by_position in the facts: rows with missing cells would be left out on one side only.",
         )
@@ -291,7 +291,7 @@ _CHECKS: Final = (
 )
 
 
-def _told(study: Study, alice: Data, bob: Data, case: Case) -> list[tuple[Table, ...]]:
+def _opened(study: Study, alice: Data, bob: Data, case: Case) -> list[tuple[Table, ...]]:
     """The tables of the reference."""
     return [outcome.tables for outcome in study.reference(alice, bob, case.recipients)]
 

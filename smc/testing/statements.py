@@ -78,8 +78,8 @@ def check_leakage(leakage: Any) -> None:
     demand(isinstance(leakage, Leakage), f"leakage returns a {type(leakage).__name__}.", "Return Leakage.")
     demand(
         all(
-            isinstance(told, tuple) and _are_texts(told) and all(one.strip() for one in told)
-            for told in (leakage.alice, leakage.bob, leakage.public)
+            isinstance(stated, tuple) and _are_texts(stated) and all(one.strip() for one in stated)
+            for stated in (leakage.alice, leakage.bob, leakage.public)
         ),
         "The leakage statement is not made of tuples of sentences.",
         'Write Leakage(("the sum",), (), ("the number of rows",)).',

@@ -99,8 +99,8 @@ def _english(phrase: Phrase, words: tuple[Word, ...]) -> Steps | None:
             return Steps(first, end, _english_texts(year, month, day=day))
     for first, end, match in phrase.matches(_BARE):
         before = words[first - 1] if first else None
-        told = before is None or before.lemma in _BEFORE_YEARS or before.text in {"(", "-", "–", "—"}
-        if told or match["the"]:
+        begins = before is None or before.lemma in _BEFORE_YEARS or before.text in {"(", "-", "–", "—"}
+        if begins or match["the"]:
             return Steps(first, end, _english_texts(int(match["year"]), "", day=False))
     return None
 

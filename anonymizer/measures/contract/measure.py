@@ -163,4 +163,4 @@ class Measure(ABC, Generic[T]):
 
     @abstractmethod
     def describe(self, found: T) -> Story:
-        """How the result is told. No cell of the tables is told, nor a label that few rows have."""
+        """How the result is reported. No cell of the tables is shown, nor a label that few rows have."""

@@ -19,8 +19,8 @@ _NO_CONTROL = (
 )
 
 
-def told(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) -> Story:
-    """How outcomes of attacks are told.
+def story_of(attacks: Iterable[Attack], text: str, values: Mapping[str, Any]) -> Story:
+    """How outcomes of attacks are reported.
 
     Args:
         attacks: at least one.
@@ -106,7 +106,7 @@ class SinglingOut(Measure[Attack]):
     def describe(self, found: Attack) -> Story:
         """One outcome."""
         text = "Is there a description, read off the release, that fits exactly one person?"
-        return told([found], text, outcome(found))
+        return story_of([found], text, outcome(found))
 
 
 class Linkability(Measure[Attack]):
@@ -132,7 +132,7 @@ class Linkability(Measure[Attack]):
     def describe(self, found: Attack) -> Story:
         """One outcome."""
         text = "Does the release tell which two halves of what is known belong to one person?"
-        return told([found], text, outcome(found))
+        return story_of([found], text, outcome(found))
 
 
 class Inference(Measure[Mapping[str, Attack]]):
@@ -166,4 +166,4 @@ class Inference(Measure[Mapping[str, Attack]]):
         """An outcome for each column."""
         text = "Does the release tell what the attacker does not know of a target?"
         values = {column: outcome(one) for column, one in found.items()}
-        return told(found.values(), text, values)
+        return story_of(found.values(), text, values)

@@ -61,12 +61,12 @@ def _values(one: SensitiveRisk) -> dict[str, object]:
 
 
 def _line(one: SensitiveRisk) -> str:
-    told = [f"l = {one.l}", f"entropy l = {one.entropy_l:.4g}"]
+    parts = [f"l = {one.l}", f"entropy l = {one.entropy_l:.4g}"]
     for word, t in one.t.items():
         name = "t" if word == "equal" else f"{word} t"
         against = "" if t.table is None else f" ({t.table:.4g} against the table)"
-        told.append(f"{name} = {t.release:.4g}{against}")
-    return ", ".join([*told, f"delta = {one.delta:.4g}"])
+        parts.append(f"{name} = {t.release:.4g}{against}")
+    return ", ".join([*parts, f"delta = {one.delta:.4g}"])
 
 
 def _grids(found: ClassRisk) -> list[Grid]:
@@ -98,18 +98,22 @@ def _has(found: ClassRisk, word: str) -> bool:
 
 
 def _cautions(name: str, one: SensitiveRisk) -> list[str]:
-    told = []
+    cautions = []
     if one.l == 1:
-        told.append(f"Some class has only one value of {name} (l = 1): who finds a person's class knows it.")
+        cautions.append(
+            f"Some class has only one value of {name} (l = 1): who finds a person's class knows it."
+        )
     if one.l == 0:
-        told.append(
+        cautions.append(
             f"Some class has no value of {name} at all: who finds a person's class knows that it is missing."
         )
     if one.missing and one.l > 1:
-        told.append(f"{one.missing:,} released rows have no value of {name}; they count for no l and no t.")
+        cautions.append(
+            f"{one.missing:,} released rows have no value of {name}; they count for no l and no t."
+        )
     if one.alike:
-        told.append(
+        cautions.append(
             f"Column {name} has values that differ in blanks, case or width alone, {one.alike} times: they "
             "count as different, so that l looks larger than it is. Write them alike."
         )
-    return told
+    return cautions

@@ -23,7 +23,7 @@ from anonymizer.risk.distance.voronoi import VoronoiPrivacy, voronoi_privacy
 from anonymizer.risk.distance.y_privacy import YPrivacy, y_privacy
 
 NEAR: Final = (0.01, 0.02, 0.05, 0.1, 0.2)
-"""The values of y at which coverage is told."""
+"""The values of y at which coverage is reported."""
 
 
 def searching(rows: int, columns: int) -> float:
@@ -139,7 +139,7 @@ class CoverageMeasure(OfPoints[tuple[Points, tuple[Coverage, ...]]]):
                 )
             ],
         )
-        return placed.told(story)
+        return placed.annotated(story)
 
 
 class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
@@ -175,7 +175,7 @@ class YPrivacyMeasure(OfPoints[tuple[Points, YPrivacy]]):
                 ("Largest", number(one.maximum)),
             ],
         )
-        return placed.told(story)
+        return placed.annotated(story)
 
 
 class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
@@ -214,8 +214,8 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
             },
             lines=[("voronoi privacy", f"{one.nearest:.4g} by nearest neighbour, {moved.mean:.4g} moved")],
             text="Halfway between an original row and its nearest neighbour nobody can say whose a released "
-            "row is. These midpoints are the safest table that stays near the original; told is how far the "
-            "release is from it. The paper takes a larger distance for less risk; one that is near 0 says "
+            "row is. These midpoints are the safest table that stays near the original; the figure is how "
+            "far the release is from it. The paper takes a larger distance for less risk; one near 0 says "
             "that rows lie as close to the original as they can without pointing at anybody.",
             facts=[
                 ("By nearest neighbour", number(one.nearest)),
@@ -223,7 +223,7 @@ class VoronoiMeasure(OfPoints[tuple[Points, VoronoiPrivacy]]):
                 ("By earth mover's distance", f"{number(moved.mean)} ({way})"),
             ],
         )
-        return placed.told(story)
+        return placed.annotated(story)
 
 
 class PPrivacyMeasure(Measure[PPrivacy]):

@@ -66,7 +66,7 @@ class ClosestRecordMeasure(OfPoints[tuple[Points, ClosestRecord]]):
                 ("... to the rows held out", number(one.fifth_held_out)),
             ],
         )  # fmt: skip
-        return placed.told(story)
+        return placed.annotated(story)
 
 
 class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
@@ -117,7 +117,7 @@ class MembershipMeasure(OfPoints[tuple[Points, Membership]]):
                 ("Largest advantage, threshold chosen afterwards", number(one.advantage)),
             ],
         )  # fmt: skip
-        return placed.told(story)
+        return placed.annotated(story)
 
 
 def _control(placed: Points) -> Float:

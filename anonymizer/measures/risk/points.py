@@ -45,7 +45,7 @@ class Points:
     measured: tuple[str, ...]
     left_out: Mapping[str, str]
 
-    def told(self, story: Story) -> Story:
+    def annotated(self, story: Story) -> Story:
         """A story with what was measured, in which units, and what was left out."""
         facts = [
             *story.facts,

@@ -150,18 +150,18 @@ class AttackSimulator(Measure[Looked]):
 
 
 def _cautions(found: Looked) -> list[str]:
-    one, told = found.simulation, []
+    one, cautions = found.simulation, []
     if found.part:
-        told.append(
+        cautions.append(
             f"The attack simulator looked for {found.records:,} of {found.total:,} records, drawn at random: "
             "among the others there may be a worse case."
         )
     certain = int((one.found & np.isclose(one.risks, 1)).sum())
     if certain:
-        told.append(f"The attack simulator finds {certain:,} records with certainty (one candidate).")
+        cautions.append(f"The attack simulator finds {certain:,} records with certainty (one candidate).")
     if not one.found.any():
-        told.append(
+        cautions.append(
             "The attack simulator finds no true row among its candidates: it looks for something else than "
             "was released, and its risk of 0 says nothing."
         )
-    return told
+    return cautions

@@ -32,7 +32,7 @@ class Suda(Measure[SpecialUniques]):
         least = min((size for size, count in found.sizes.items() if count), default=None)
         by_size = ", ".join(f"{count:,} of {size}" for size, count in found.sizes.items() if count)
         columns = sorted(found.columns.items(), key=lambda item: -item[1])
-        told = (
+        counted = (
             "no row is singled out"
             if least is None
             else f"{found.unique:.2%} of the rows, the worst by {least}"
@@ -54,7 +54,7 @@ class Suda(Measure[SpecialUniques]):
                 "highest_score": float(found.scores.max()),
                 "dis": dis,
             },
-            lines=[("special uniques", f"{told}{'' if least is None else ' columns'}")],
+            lines=[("special uniques", f"{counted}{'' if least is None else ' columns'}")],
             text="A set of columns singles a row out if no other row has the same cells in them, and would "
             "with one column less. Rows that few columns single out are likely to be unique among all "
             "people.",

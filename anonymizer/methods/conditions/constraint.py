@@ -83,7 +83,7 @@ class Constraint(ABC):
             method: the name of the method.
         """
         own = {one.name: getattr(self, one.name) for one in fields(self)}
-        told = f"Among rows of a class that agree in {', '.join(self.known)} as well." if self.known else ""
+        known = f"Among rows of a class that agree in {', '.join(self.known)} as well." if self.known else ""
         return Guarantee(
             self.name,
             # what makes the constraint again: of truth values those that are true, as 1
@@ -93,7 +93,7 @@ class Constraint(ABC):
                 if isinstance(value, int | float) and value is not False
             },
             columns=(*columns, self.column),
-            condition=" ".join(filter(None, (told, self._condition()))),
+            condition=" ".join(filter(None, (known, self._condition()))),
             method=method,
             known=self.known,
         )

@@ -71,12 +71,12 @@ class Selecting(Constraint):
         """1 for who is in the data set, 0 for others."""
         table.complete((self.column,))
         codes = table.codes(self.column)
-        told = [_TRUTH.get(text_of(value).lower(), -1) for value in codes.values.tolist()]
-        if -1 in told:
+        truths = [_TRUTH.get(text_of(value).lower(), -1) for value in codes.values.tolist()]
+        if -1 in truths:
             raise TableError(
                 f"Column {self.column!r} does not say who is in the data set.", "Write true or false in it."
             )
-        return np.array(told, dtype=np.int64)[codes.codes], 2
+        return np.array(truths, dtype=np.int64)[codes.codes], 2
 
 
 @dataclass(frozen=True, slots=True)

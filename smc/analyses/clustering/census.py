@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.parameters import Layout
 from smc.analyses.clustering.table import SecretTable, Shape, Sums
-from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape, cost_telling
+from smc.analyses.disclosure.cluster_sums import ClusterSums, SumsShape, cost_revealing
 from smc.analyses.disclosure.clusters import Way, cost_some, cost_withheld
 from smc.analyses.disclosure.crowds import BESIDE_BOUNDS, added_by_persons, firsts, off_bounds, off_commonest
 from smc.analyses.disclosure.limits import Limits
@@ -237,7 +237,7 @@ def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) ->
     ways, parts = (
         (2, 2) if shape.layout is Layout.HORIZONTAL else (2, 1) if shape.owner is not None else (4, 1)
     )
-    total = cost_telling([_sums_shape(shape, side) for side in Role], k, limits)
-    total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, tells=bool(total.flights))
+    total = cost_revealing([_sums_shape(shape, side) for side in Role], k, limits)
+    total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, reveals=bool(total.flights))
     total += mux.cost(k) + mux.cost(k * shape.grid.dimensions) + cost_some(k) + mux.cost(1)
     return total + (cost_and(n * k) if labels else Cost())

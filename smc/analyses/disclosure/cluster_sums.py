@@ -14,7 +14,7 @@ rows before it knows:
 
 Learns: neither party anything.
 Assumes: `smc.secret.mux`, `smc.secret.msb`.
-Cost: `cost_telling`; for dominance n d (k - 1) selections and n d comparisons.
+Cost: `cost_revealing`; for dominance n d (k - 1) selections and n d comparisons.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ClusterSums:
     members: SecretBits
 
 
-def telling(sums: Sequence[ClusterSums], limits: Limits) -> SecretBits | None:
+def revealing(sums: Sequence[ClusterSums], limits: Limits) -> SecretBits | None:
     """Which clusters a rule about sums stands against, shape (k,); None where there is no rule.
 
     Args:
@@ -121,8 +121,8 @@ class PlainSums:
     members: NDArray[np.bool_] = field(repr=False)
 
 
-def plain_telling(sums: Sequence[PlainSums], limits: Limits) -> NDArray[np.bool_]:
-    """The same as `telling` in the clear; nothing where there is no rule."""
+def plain_revealing(sums: Sequence[PlainSums], limits: Limits) -> NDArray[np.bool_]:
+    """The same as `revealing` in the clear; nothing where there is no rule."""
     found = np.zeros(len(sums[0].totals), dtype=np.bool_)
     for each in sums:
         if limits.minimum_group > 1:
@@ -156,8 +156,8 @@ class SumsShape:
     added: Bounds
 
 
-def cost_telling(sums: Sequence[SumsShape], clusters: int, limits: Limits) -> Cost:
-    """The exact cost of `telling`, without the set-up of oblivious transfer."""
+def cost_revealing(sums: Sequence[SumsShape], clusters: int, limits: Limits) -> Cost:
+    """The exact cost of `revealing`, without the set-up of oblivious transfer."""
     total, found = Cost(), 0
     if limits.minimum_group > 1:
         marks, counts = clusters * sum(each.marks for each in sums), sums[0].counts

@@ -28,7 +28,7 @@ from operator import add, or_
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.disclosure.cluster_sums import ClusterSums, telling
+from smc.analyses.disclosure.cluster_sums import ClusterSums, revealing
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.opener import Opener
 from smc.forms import Role
@@ -113,7 +113,7 @@ def open_clusters(
     figures, (whole, blank) = [values for values, _ in clusters.figures], clusters.whole
     labels = clusters.labels
     if limits.counts_clusters:
-        hidden = withheld(clusters.ways, limits.least_in_cluster, telling(clusters.sums, limits))
+        hidden = withheld(clusters.ways, limits.least_in_cluster, revealing(clusters.sums, limits))
         for place, (values, mark) in enumerate(clusters.figures):
             bits = hidden.reshape(-1, 1) if len(values.shape) > 1 else hidden
             figures[place] = select(bits, _constant(values, mark), values)
@@ -162,19 +162,19 @@ def _some(bits: SecretBits) -> SecretBits:
     return reduce(or_, [bits[place : place + 1] for place in range(len(bits))])
 
 
-def withheld(ways: Sequence[Way], minimum: int, tells: SecretBits | None) -> SecretBits:
+def withheld(ways: Sequence[Way], minimum: int, reveals: SecretBits | None) -> SecretBits:
     """Which clusters are withheld.
 
     Args:
         ways: of counting; by the last one clusters are ordered.
         minimum: as in `failing`.
-        tells: which clusters fail for another reason, shape (k,).
+        reveals: which clusters fail for another reason, shape (k,).
 
     Returns:
         Shape (k,).
     """
     fails = failing(ways, minimum)
-    fails = fails if tells is None else fails | tells
+    fails = fails if reveals is None else fails | reveals
     total = ways[-1].total
     k = len(total)
     order = select(fails, total * 0, total)
@@ -217,17 +217,17 @@ def plain_fails(ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int) -
 
 
 def plain_withheld(
-    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, tells: NDArray[np.bool_] | None = None
+    ways: Sequence[Sequence[tuple[Counts, Counts]]], minimum: int, reveals: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_]:
     """The same as `withheld` in the clear, by the words of the rule.
 
     Args:
         ways: as of `plain_fails`.
         minimum: as there.
-        tells: which clusters fail for another reason, shape (k,).
+        reveals: which clusters fail for another reason, shape (k,).
     """
     fails = plain_fails(ways, minimum)
-    fails = fails if tells is None else fails | tells
+    fails = fails if reveals is None else fails | reveals
     hidden = fails.copy()
     if not fails.any():
         return hidden
@@ -252,7 +252,7 @@ def cost_failing(ways: int, parts: int, clusters: int, most: int, minimum: int) 
 
 
 def cost_withheld(
-    ways: int, parts: int, clusters: int, most: int, minimum: int, *, tells: bool = False
+    ways: int, parts: int, clusters: int, most: int, minimum: int, *, reveals: bool = False
 ) -> Cost:
     """The exact cost of `withheld`.
 
@@ -262,11 +262,11 @@ def cost_withheld(
         clusters: k.
         most: rows of the table.
         minimum: as there.
-        tells: whether clusters may fail for another reason.
+        reveals: whether clusters may fail for another reason.
     """
     k = clusters
     counts = ways * parts * (2 if parts > 1 else 1)
-    total = cost_failing(ways, parts, k, most, minimum) + (cost_and(k) if tells else Cost())
+    total = cost_failing(ways, parts, k, most, minimum) + (cost_and(k) if reveals else Cost())
     total += mux.cost(k)
     total += msb.cost_nonnegative(k * k, Bounds(-most - 1, most)) + mux.cost(k * k * counts)
     total += cost_failing(ways, parts, k, most, minimum)
@@ -274,5 +274,5 @@ def cost_withheld(
 
 
 def cost_some(clusters: int) -> Cost:
-    """The exact cost of telling whether one cluster of several is marked."""
+    """The exact cost of finding out whether one cluster of several is marked."""
     return sum((cost_and(1) for _ in range(1, clusters)), Cost())

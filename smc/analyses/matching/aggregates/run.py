@@ -76,8 +76,8 @@ def run(
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs = release.weighs and exact_sums
     check_room(bounds, noises, most, release.weight_factor if weighs else 1)
-    # Beside its values a party brings what the limits are tested on: absolute values where a column has negative
-    # ones, and marks of the rows that stand apart from the rest.
+    # Beside its values a party brings what the limits are tested on: absolute values where a column has
+    # negative ones, and marks of the rows that stand apart from the rest.
     signed = tuple(place for place, each in enumerate(bounds) if each.lower < 0) if weighs else ()
     counted = tuple(range(len(bounds))) if release.counts_groups and exact_sums else ()
     marks = [BESIDE_BOUNDS + bounds[i].span_bits for i in counted]

@@ -162,8 +162,8 @@ def run(
     words = noisy.noisy_words(session, plans, _by_group(plans, [len(each) for each in wanted], found))
     seed = noisy.simulation_seed(session, plans)
     details = noisy_details(parameters, plans)
-    # The size carries its noise already: the limit is tested on the noisy size, as the exact one is not covered
-    # by the loss.
+    # The size carries its noise already: the limit is tested on the noisy size, as the loss does not cover
+    # the exact one.
     release.intersection(lambda: (_size(session, words),))
     if release.counts_matches:
         plans, words = plans[1:], words[1:]

@@ -11,7 +11,7 @@ import pytest
 from smc.analyses.clustering import reference as twin
 from smc.analyses.clustering.census import COMMON, check_weight
 from smc.analyses.clustering.parameters import Layout
-from smc.analyses.disclosure.cluster_sums import PlainSums, plain_telling
+from smc.analyses.disclosure.cluster_sums import PlainSums, plain_revealing
 from smc.analyses.disclosure.clusters import plain_withheld
 from smc.analyses.disclosure.crowds import off_bounds, off_commonest
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
@@ -315,7 +315,7 @@ def expected(name, study, alice, bob, limits):
             ways.append([(number, number) for number in numbers])
         else:
             ways += [[(number, number)] for number in numbers]
-    return plain_withheld(ways, limits.least_in_cluster, plain_telling(sides, limits))
+    return plain_withheld(ways, limits.least_in_cluster, plain_revealing(sides, limits))
 
 
 @pytest.mark.slow
