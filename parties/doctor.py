@@ -29,7 +29,7 @@ _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
 
 
-class Verdict(Enum):
+class Status(Enum):
     """How a check came out."""
 
     OK = "ok"
@@ -51,7 +51,7 @@ class Finding:
 
     subject: str
     check: str
-    verdict: Verdict
+    verdict: Status
     what: str
     hint: str = ""
 
@@ -73,7 +73,7 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     try:
         identity, known = load_identity(config), load_peer(config, peer)
     except DuettoError as error:
-        yield Finding(peer.name, "pairing", Verdict.FAIL, error.what, error.hint)
+        yield Finding(peer.name, "pairing", Status.FAIL, error.what, error.hint)
         return
     yield _paired(peer)
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
@@ -88,19 +88,19 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     )
     for check, stage in steps:
         if found.stage is stage:
-            yield Finding(peer.name, check, Verdict.FAIL, found.what, found.hint)
+            yield Finding(peer.name, check, Status.FAIL, found.what, found.hint)
             return
-        yield Finding(peer.name, check, Verdict.OK, _GOOD[stage].format(address=peer.address))
+        yield Finding(peer.name, check, Status.OK, _GOOD[stage].format(address=peer.address))
     yield from _talk(config, identity, known, peer)
 
 
 def _paired(peer: Peer) -> Finding:
     if pairing.read(peer.pairing).proven:
-        return Finding(peer.name, "pairing", Verdict.OK, "its pairing file is the pinned one")
+        return Finding(peer.name, "pairing", Status.OK, "its pairing file is the pinned one")
     return Finding(
         peer.name,
         "pairing",
-        Verdict.WARN,
+        Status.WARN,
         "its pairing file is the pinned one, of an older release, and does not prove its Paillier key",
         f"Ask {peer.name} for the file that `duetto keys renew-pairing` writes there, and pair again.",
     )
@@ -128,7 +128,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
     try:
         hello = client.hello()
         yield Finding(
-            peer.name, "version", Verdict.OK, f"release {hello.release}, wire version {hello.version}"
+            peer.name, "version", Status.OK, f"release {hello.release}, wire version {hello.version}"
         )
         yield _clock(peer.name, hello.clock_seconds)
         line = client.measure()
@@ -142,7 +142,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
             good=min(line.up_mbit, line.down_mbit) >= _SLOW_MBIT,
         )
     except DuettoError as error:
-        yield Finding(peer.name, _failed_check(error), Verdict.FAIL, error.what, error.hint)
+        yield Finding(peer.name, _failed_check(error), Status.FAIL, error.what, error.hint)
     finally:
         client.close()
 
@@ -159,12 +159,12 @@ def _attempt(subject: str, check: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
     except DuettoError as error:
-        return Finding(subject, check, Verdict.FAIL, error.what, error.hint)
+        return Finding(subject, check, Status.FAIL, error.what, error.hint)
 
 
 def _configuration(config: Config) -> Finding:
     check_config_file(config)
-    return Finding("self", "configuration", Verdict.OK, f"{config.path} and the files it names can be read")
+    return Finding("self", "configuration", Status.OK, f"{config.path} and the files it names can be read")
 
 
 def _keys(config: Config) -> Finding:
@@ -174,19 +174,19 @@ def _keys(config: Config) -> Finding:
         return Finding(
             "self",
             "keys",
-            Verdict.WARN,
+            Status.WARN,
             "private, and fit each other; the pairing file is of an older release",
             "Run `duetto keys renew-pairing` and hand the new file to the peers.",
         )
-    return Finding("self", "keys", Verdict.OK, f"private, and fit each other; Paillier has {bits} bits")
+    return Finding("self", "keys", Status.OK, f"private, and fit each other; Paillier has {bits} bits")
 
 
 def _dates(subject: str, pem: bytes) -> Finding:
     days = certificate.days_left(pem)
     what = f"expires in {days} days" if days >= 0 else "has expired"
     if days >= certificate.WARN_DAYS:
-        return Finding(subject, "certificate", Verdict.OK, what)
-    verdict = Verdict.WARN if days >= 0 else Verdict.FAIL
+        return Finding(subject, "certificate", Status.OK, what)
+    verdict = Status.WARN if days >= 0 else Status.FAIL
     return Finding(subject, "certificate", verdict, what, "Make new keys with `duetto init` and pair again.")
 
 
@@ -195,44 +195,42 @@ def _ledger(config: Config) -> Finding:
     count = len(ledger.entries())
     for doubt in ledger_doubts(ledger):
         if doubt.whose is Whose.OWN:
-            return Finding("self", "ledger", Verdict.FAIL, doubt.what, doubt.hint)
-    return Finding("self", "ledger", Verdict.OK, f"whole, with {count} entries and all that peers have seen")
+            return Finding("self", "ledger", Status.FAIL, doubt.what, doubt.hint)
+    return Finding("self", "ledger", Status.OK, f"whole, with {count} entries and all that peers have seen")
 
 
 def _peer_ledger(config: Config, peer: Peer) -> Finding:
     for doubt in ledger_doubts(open_ledger(config.home)):
         if (doubt.peer, doubt.whose) == (peer.name, Whose.PEER):
-            return Finding(peer.name, "ledger", Verdict.FAIL, doubt.what, doubt.hint)
-    return Finding(peer.name, "ledger", Verdict.OK, "nothing speaks against it")
+            return Finding(peer.name, "ledger", Status.FAIL, doubt.what, doubt.hint)
+    return Finding(peer.name, "ledger", Status.OK, "nothing speaks against it")
 
 
 def _disk(config: Config) -> Finding:
     free = shutil.disk_usage(config.path.parent).free
     what = f"{free / (1 << 30):.1f} GiB free"
     if free >= _MIN_FREE_BYTES:
-        return Finding("self", "disk", Verdict.OK, what)
-    return Finding(
-        "self", "disk", Verdict.WARN, what, "Make room; a full disk stops the ledger and all jobs."
-    )
+        return Finding("self", "disk", Status.OK, what)
+    return Finding("self", "disk", Status.WARN, what, "Make room; a full disk stops the ledger and all jobs.")
 
 
 def _daemon(config: Config) -> Finding:
     socket_path(config)
     pid = running_pid(config)
     if pid is None:
-        return Finding("self", "daemon", Verdict.WARN, "does not run", "Start it with `duetto party start`.")
+        return Finding("self", "daemon", Status.WARN, "does not run", "Start it with `duetto party start`.")
     ask_daemon(config, pid)
-    return Finding("self", "daemon", Verdict.OK, f"runs as process {pid} and answers")
+    return Finding("self", "daemon", Status.OK, f"runs as process {pid} and answers")
 
 
 def _clock(peer: str, seconds: float) -> Finding:
     what = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'behind'}"
     if abs(seconds) <= _CLOCK_SECONDS:
-        return Finding(peer, "clock", Verdict.OK, what)
-    return Finding(peer, "clock", Verdict.WARN, what, "Let both machines take their time from the network.")
+        return Finding(peer, "clock", Status.OK, what)
+    return Finding(peer, "clock", Status.WARN, what, "Let both machines take their time from the network.")
 
 
 def _rated(peer: str, check: str, what: str, *, good: bool) -> Finding:
     if good:
-        return Finding(peer, check, Verdict.OK, what)
-    return Finding(peer, check, Verdict.WARN, what, "Jobs work but take longer; see `duetto job estimate`.")
+        return Finding(peer, check, Status.OK, what)
+    return Finding(peer, check, Status.WARN, what, "Jobs work but take longer; see `duetto job estimate`.")

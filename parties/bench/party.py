@@ -215,7 +215,7 @@ class NoJobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Equipment:
     """What a party needs besides the measurement: keys, bounds, and a way to run sessions.
 
     Attributes:
@@ -308,7 +308,7 @@ def measure(task: Mapping[str, Any]) -> dict[str, Any]:
     seconds = max(1, int(program.setting.timeout))
     limits = Limits(sessions=1, message_seconds=seconds, job_seconds=seconds)
     runner = SessionRunner(own, {peer.name: peer}, limits, wrap=bench.wrap)
-    place = Place(own, peer, runner)
+    place = Equipment(own, peer, runner)
     try:
         return place.dial(bench, task["port"]) if role is Role.ALICE else place.listen(bench)
     finally:

@@ -12,7 +12,7 @@ from parties.errors import OK, USAGE
 from parties.rpc import process
 
 
-class Entry(NamedTuple):
+class Subcommand(NamedTuple):
     """A subcommand.
 
     Attributes:
@@ -25,63 +25,65 @@ class Entry(NamedTuple):
 
 
 ENTRIES: Final = {
-    "init": Entry(
+    "init": Subcommand(
         "parties.cli.party",
         "Make a party: keys, certificate, configuration, and the pairing file for its peer.",
     ),
-    "pair": Entry(
+    "pair": Subcommand(
         "parties.cli.party", "Accept a peer by its pairing FILE, after comparing the fingerprint by phone."
     ),
-    "party": Entry("parties.cli.party", "The daemon of this party."),
-    "doctor": Entry(
+    "party": Subcommand("parties.cli.party", "The daemon of this party."),
+    "doctor": Subcommand(
         "parties.cli.party",
         "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
     ),
-    "keys": Entry("parties.cli.party", "This party's keys."),
-    "data": Entry("parties.cli.data", "The data sets of the catalog."),
-    "policy": Entry("parties.cli.policy", "What this party allows."),
-    "job": Entry("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
-    "ledger": Entry("parties.cli.ledger", "What was spent, released, run and decided."),
-    "dashboard": Entry("parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."),
-    "pool": Entry("parties.cli.pools", "What jobs `preparation` have prepared for later comparisons."),
-    "types": Entry(
+    "keys": Subcommand("parties.cli.party", "This party's keys."),
+    "data": Subcommand("parties.cli.data", "The data sets of the catalog."),
+    "policy": Subcommand("parties.cli.policy", "What this party allows."),
+    "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
+    "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
+    "dashboard": Subcommand(
+        "parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."
+    ),
+    "pool": Subcommand("parties.cli.pools", "What jobs `preparation` have prepared for later comparisons."),
+    "types": Subcommand(
         "parties.cli.types",
         "Print the table of comparison types: route, rounds, bytes and operations per comparison.",
     ),
-    "bench": Entry(
+    "bench": Subcommand(
         "parties.cli.bench", "Measure protocols on this machine, on made-up inputs; no daemon takes part."
     ),
-    "anonymize": Entry(
+    "anonymize": Subcommand(
         "anonymizer.cli.anonymize", "Make a release of DATA (.csv, .csv.gz or .parquet) by a specification."
     ),
-    "risk": Entry(
+    "risk": Subcommand(
         "anonymizer.cli.risk",
         "Measure the risk and the information loss of RELEASE, which was made of ORIGINAL.",
     ),
-    "search": Entry(
+    "search": Subcommand(
         "anonymizer.cli.search",
         "Search the parameters of a specification for DATA that keep most utility within a limit of risk.",
     ),
-    "query": Entry(
+    "query": Subcommand(
         "anonymizer.cli.query",
         "Estimate how many rows of the original fulfil conditions, from a RELEASE that splu-gen has made.",
     ),
-    "epsilon": Entry(
+    "epsilon": Subcommand(
         "anonymizer.cli.epsilon", "Choose epsilon for a release of DATA by trials at several values."
     ),
-    "series": Entry(
+    "series": Subcommand(
         "anonymizer.cli.series",
         "Release LOG (.csv, .csv.gz or .parquet) as a matrix of users and items for each window.",
     ),
-    "audit": Entry(
+    "audit": Subcommand(
         "anonymizer.cli.audit",
         "Run the release of DATA on neighbouring tables, and bound its real epsilon from below.",
     ),
-    "sanitize": Entry(
+    "sanitize": Subcommand(
         "anonymizer.cli.sanitize",
         "Release the texts of a folder DOCUMENTS so that a searcher does not find the persons in them.",
     ),
-    "recognizer": Entry(
+    "recognizer": Subcommand(
         "anonymizer.cli.recognizer",
         "Train and measure the recognizer of direct identifiers in English documents.",
     ),

@@ -19,7 +19,7 @@ from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.contracts.state import State
 from parties.daemon import logs
-from parties.doctor import Finding, Verdict, examine_peer, examine_self
+from parties.doctor import Finding, Status, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
@@ -247,7 +247,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
     for peer in peers:
         talk(f"asking {peer.name} at {peer.address}")
         findings += examine_peer(config, peer)
-    failed = [finding for finding in findings if finding.verdict is Verdict.FAIL]
+    failed = [finding for finding in findings if finding.verdict is Status.FAIL]
     emit(
         {"healthy": not failed, "checks": [_plain(finding) for finding in findings]},
         lambda out: out.print(

@@ -33,7 +33,7 @@ from typing import Final
 import numpy as np
 
 from parties.disclosure.equations import Shown, System
-from parties.disclosure.log import WORD_BYTES, HistoryError, Piece, SealedLog, damaged, opened
+from parties.disclosure.log import WORD_BYTES, HistoryError, LogRecord, SealedLog, damaged, opened
 from parties.disclosure.participants import ParticipantSet, difference
 from parties.errors import PolicyError
 from parties.ledger.accounting import Account
@@ -50,7 +50,7 @@ class OverlapError(PolicyError):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JobRecord:
     """One exact job.
 
     Attributes:
@@ -107,7 +107,7 @@ class TableRecord:
     stored: int
 
 
-def _kinds(record: type[Record | TableRecord]) -> dict[str, type]:
+def _kinds(record: type[JobRecord | TableRecord]) -> dict[str, type]:
     return {field.name: {"int": int, "str": str}[str(field.type)] for field in fields(record)}
 
 
@@ -139,16 +139,16 @@ class History:
         with self._open():
             return self.secret_file.read()
 
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[JobRecord, ...]:
         """All jobs, the oldest first.
 
         Raises:
             HistoryError: the file is damaged.
         """
         with self._open() as log:
-            return tuple(Record(**piece.head) for piece in log.pieces() if "persons" in piece.head)
+            return tuple(JobRecord(**piece.head) for piece in log.pieces() if "persons" in piece.head)
 
-    def unlisted(self, account: Account, peer: str, known: Counter[str]) -> tuple[Record, ...]:
+    def unlisted(self, account: Account, peer: str, known: Counter[str]) -> tuple[JobRecord, ...]:
         """The jobs of which neither the ledger nor a table is kept, the oldest first.
 
         They ran before ledgers listed exact releases, or a crash cut them off. What their tables showed is
@@ -168,7 +168,7 @@ class History:
                 if "table" in piece.head:
                     tables.add(piece.head["job"])
                     continue
-                record = Record(**piece.head)
+                record = JobRecord(**piece.head)
                 if record.peer == peer and account.covers(record.account, record.dataset):
                     records.append(record)
         left, found = Counter(known), []
@@ -205,7 +205,7 @@ class History:
             hashes = participants.persons.astype("<u8").tobytes()
             digest = hashlib.sha256(hashes).hexdigest()
             count = len(participants.persons)
-            record = Record(
+            record = JobRecord(
                 participants.job,
                 self._clock(),
                 participants.account.name,
@@ -288,13 +288,13 @@ class History:
     def _compare(self, log: SealedLog, participants: ParticipantSet) -> set[str]:
         """Compare with all earlier sets; returns the digests of those that are stored."""
         own = hashlib.sha256(participants.persons.astype("<u8").tobytes()).hexdigest()
-        earlier: dict[str, Record] = {}
-        stored: dict[str, Piece] = {}
+        earlier: dict[str, JobRecord] = {}
+        stored: dict[str, LogRecord] = {}
         there: Counter[str] = Counter()
         for piece in log.pieces():
             if "persons" not in piece.head:
                 continue
-            record = Record(**piece.head)
+            record = JobRecord(**piece.head)
             if record.stored:
                 stored[record.digest] = piece
             alike = participants.account.covers(record.account, record.dataset)
@@ -324,7 +324,7 @@ class History:
         return set(stored)
 
     def _open(self) -> AbstractContextManager[SealedLog]:
-        return opened(self.path, (_kinds(Record), _kinds(TableRecord)))
+        return opened(self.path, (_kinds(JobRecord), _kinds(TableRecord)))
 
 
 class Secret:
@@ -376,7 +376,7 @@ class Secret:
             )
 
 
-def _verified(path: Path, log: SealedLog, piece: Piece | None, digest: str) -> bytes:
+def _verified(path: Path, log: SealedLog, piece: LogRecord | None, digest: str) -> bytes:
     data = b"" if piece is None else log.read(piece)
     if hashlib.sha256(data).hexdigest() != digest:
         raise damaged(path.name, 0 if piece is None else piece.start)

@@ -31,7 +31,7 @@ class HistoryError(PolicyError):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LogRecord:
     """One record of a log.
 
     Attributes:
@@ -58,7 +58,7 @@ class SealedLog:
         self._file = file
         self._kinds = kinds
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[LogRecord]:
         """The whole records, the oldest first; a piece of one at the end is left out.
 
         Raises:
@@ -78,9 +78,9 @@ class SealedLog:
             place = start + length
             if place > size:
                 return
-            yield Piece(head, start, length)
+            yield LogRecord(head, start, length)
 
-    def read(self, piece: Piece) -> bytes:
+    def read(self, piece: LogRecord) -> bytes:
         """The bytes of a record."""
         self._file.seek(piece.start)
         return self._file.read(piece.length)

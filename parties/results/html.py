@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
-from parties.results.tables import ResultTable, Shown, shown
+from parties.results.tables import ResultTable, TableView, shown
 from parties.texts import visible
 
 ROWS: Final = 40
@@ -30,7 +30,7 @@ def tables_html(tables: Sequence[ResultTable]) -> str:
     return "".join([*parts, *_more(len(tables) - TABLES, "tables")])
 
 
-def table_html(table: Shown) -> str:
+def table_html(table: TableView) -> str:
     """A table as it is shown, with the number of rows and columns that are not."""
     styles = [_NUMBER if head.is_number else "" for head in table.heads[:COLUMNS]]
     heads = "".join(

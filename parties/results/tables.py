@@ -102,7 +102,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TableView:
     """A table as it is shown.
 
     Attributes:
@@ -118,7 +118,7 @@ class Shown:
     left: int
 
 
-def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: str = PLUS_MINUS) -> Shown:
+def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: str = PLUS_MINUS) -> TableView:
     """A table for people.
 
     Args:
@@ -137,7 +137,7 @@ def shown(table: ResultTable, *, most: int, details: bool = False, plus_minus: s
         heads.append(Heading(_HEADS.get(name, name) if not details else name, is_number))
         columns.append(_cells(table, name, min(most, table.rows), plus_minus))
     rows = tuple(zip(*columns, strict=True))
-    return Shown(table.name, tuple(heads), rows, table.rows - len(rows))
+    return TableView(table.name, tuple(heads), rows, table.rows - len(rows))
 
 
 def _cells(table: ResultTable, name: str, most: int, plus_minus: str) -> list[str]:

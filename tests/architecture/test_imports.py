@@ -160,6 +160,11 @@ BANNED_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
 ROOMS = {room: floor for house in (FLOORS, ANONYMIZER) for floor, rooms in enumerate(house) for room in rooms}
 ROOMS["duetto"] = max(ROOMS.values()) + 1
 """The names for users lie above both houses, and nothing imports them."""
+NAMES = frozenset(m.name for m in modules(*PACKAGES) if "." in m.name)
+
+SINGLE = tuple(f"smc.analyses.{name}" for name in ANALYSES)
+PUBLIC = ("smc.analyses.comparison.bisection", "smc.analyses.comparison.parameters.NUMBERS")
+"""What the daemon knows of a single analysis: how many answers find a value, for warnings."""
 
 
 def room_of(name: str) -> str | None:
@@ -167,11 +172,20 @@ def room_of(name: str) -> str | None:
     return max((room for room in ROOMS if within(name, room)), key=len, default=None)
 
 
+def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of every module of the houses that stands in quotes, as for `import_module`."""
+    for node in nodes(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            target = node.value.partition(":")[0]
+            if target in NAMES:
+                yield node.lineno, target
+
+
 def upward(name: str, tree: ast.AST) -> Iterator[str]:
-    """The imports of module `name` that do not point downwards."""
+    """The imports of module `name` that do not point downwards, in quotes too."""
     room = room_of(name)
     assert room is not None
-    for line, target in imports(tree):
+    for line, target in (*imports(tree), *named(tree)):
         other = room_of(target)
         if other is not None and other != room and ROOMS[other] >= ROOMS[room]:
             yield f"{name}:{line} imports {target}; {other} does not lie below {room}"
@@ -214,6 +228,28 @@ def test_the_anonymizer_stands_alone() -> None:
         text for m in modules("anonymizer") for text in banned_imports(m.name, m.tree, ("smc", "parties"))
     ]
     wrong += [text for m in modules("smc") for text in banned_imports(m.name, m.tree, ("anonymizer",))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_of_the_daemon_only_the_command_line_knows_the_anonymizer() -> None:
+    wrong = [
+        f"{m.name}:{line} imports {target}"
+        for m in modules("parties")
+        if not within(m.name, "parties.cli")
+        for line, target in (*imports(m.tree), *named(m.tree))
+        if within(target, "anonymizer")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_daemon_imports_no_single_analysis() -> None:
+    """It gets them from the registry, and knows none by its name."""
+    wrong = [
+        f"{m.name}:{line} imports {target}"
+        for m in modules("parties")
+        for line, target in (*imports(m.tree), *named(m.tree))
+        if any(within(target, one) for one in SINGLE) and not any(within(target, one) for one in PUBLIC)
+    ]
     assert not wrong, "\n".join(wrong)
 
 
@@ -297,6 +333,8 @@ def test_nothing_is_evaluated() -> None:
         ("parties.pki.home", "def f():\n    from parties.policy import EXAMPLE"),
         ("parties.rpc.stream", "if TYPE_CHECKING:\n    from parties.session.runner import Sessions"),
         ("parties.certificates.document", "from parties.jobs.store import Store"),
+        ("parties.rpc.packets", "importlib.import_module('parties.jobs.manager')"),
+        ("anonymizer.releases.release", "pkgutil.resolve_name('anonymizer.gate.gate:checked')"),
         ("anonymizer.hierarchies.hierarchy", "from anonymizer.tables.table import Table"),
         ("anonymizer.releases.guarantee", "from anonymizer.gate import gate"),
         ("anonymizer.methods.contract.method", "import anonymizer.pipelines.pipeline"),

@@ -202,9 +202,9 @@ def test_a_home_that_was_paired_before_the_proof_starts_and_is_told_what_to_do(p
     config = load(party.path)
     assert home.load_peer(config, config.peer("south")).paillier == SOUTH.paillier.public
     findings = {(each.subject, each.check): each for each in doctor.examine_self(config)}
-    assert findings["self", "keys"].verdict is doctor.Verdict.WARN
+    assert findings["self", "keys"].verdict is doctor.Status.WARN
     first = next(iter(doctor.examine_peer(config, config.peer("south"))))
-    assert (first.check, first.verdict) == ("pairing", doctor.Verdict.WARN)
+    assert (first.check, first.verdict) == ("pairing", doctor.Status.WARN)
     assert "renew-pairing" in first.hint
     renewed = home.renew_pairing(config)
     assert renewed.proven

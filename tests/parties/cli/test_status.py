@@ -27,7 +27,7 @@ def test_status_and_doctor_say_whose_ledger_stands_against_jobs(served, monkeypa
             "south": doctor._peer_ledger(config, peer),
         }
 
-    assert {one.verdict for one in found().values()} == {doctor.Verdict.OK}
+    assert {one.verdict for one in found().values()} == {doctor.Status.OK}
     assert "south" not in status()
     notes = Notes(config.home / "doubts.json")
     for whose, subject, other, hint in (
@@ -37,12 +37,12 @@ def test_status_and_doctor_say_whose_ledger_stands_against_jobs(served, monkeypa
         notes.add("south", whose)
         assert "jobs with south are refused" in status()
         assert hint in status()
-        assert found()[subject].verdict is doctor.Verdict.FAIL
+        assert found()[subject].verdict is doctor.Status.FAIL
         assert hint in found()[subject].hint
-        assert found()[other].verdict is doctor.Verdict.OK
+        assert found()[other].verdict is doctor.Status.OK
     notes.clear("south")
-    assert {one.verdict for one in found().values()} == {doctor.Verdict.OK}
+    assert {one.verdict for one in found().values()} == {doctor.Status.OK}
     (config.home / "heads.json").write_text("[]")
     (broken,) = (one for one in doctor.examine_self(config) if one.check == "ledger")
-    assert broken.verdict is doctor.Verdict.FAIL
+    assert broken.verdict is doctor.Status.FAIL
     assert "heads.json" in status()
