@@ -189,9 +189,11 @@ class JobManager:
         """
         record = self.store.find(job_id)
         if record.state is not State.FINISHED:
+            later = "Correct the reason, and submit the job again."
             raise JobError(
                 f"Job {record.job_id} is {record.state.value} and has no result. {record.error_what}".strip(),
-                record.error_hint or "Wait for it with `duetto job watch`.",
+                record.error_hint
+                or (later if record.state.is_final else "Wait for it with `duetto job watch`."),
                 code="no-result",
             )
         outcome, papers = self.store.outcome(record.job_id), self.store.papers(record.job_id)
