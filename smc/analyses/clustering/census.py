@@ -93,7 +93,7 @@ class Census:
         whole = table.own.astype(np.int64)
         ones = np.ones((len(whole), 1), dtype=np.int64)
         heads = np.hstack([firsts(ones, persons), ones][: _heads(shape)[role]])
-        marks = marked(whole, [shape.grid.columns[place].part for place in shape.columns_of(role)])
+        marks = marked(whole, [shape.scaled.columns[place].part for place in shape.columns_of(role)])
         counters = np.hstack([marks, firsts(marks, persons)])
         added = added_by_persons(whole, persons)
         counted, summed, weighed = (part.astype(np.uint64) for part in (heads, counters, added))
@@ -196,7 +196,7 @@ def _heads_width(shape: Shape) -> int:
 def _sums_shape(shape: Shape, side: Role) -> SumsShape:
     """What is public of the sums of a side."""
     columns = len(shape.columns[side is Role.BOB])
-    sums = Bounds(0, shape.count * int(shape.grid.largest.max()))
+    sums = Bounds(0, shape.count * int(shape.scaled.largest.max()))
     return SumsShape(
         shape.entries(side).rows, columns, MARKS * columns, Bounds(0, shape.count), totals=sums, added=sums
     )
@@ -239,5 +239,5 @@ def cost_limits(shape: Shape, clusters: int, limits: Limits, *, labels: bool) ->
     )
     total = cost_revealing([_sums_shape(shape, side) for side in Role], k, limits)
     total += cost_withheld(ways, parts, k, n, limits.least_in_cluster, reveals=bool(total.flights))
-    total += mux.cost(k) + mux.cost(k * shape.grid.dimensions) + cost_some(k) + mux.cost(1)
+    total += mux.cost(k) + mux.cost(k * shape.scaled.dimensions) + cost_some(k) + mux.cost(1)
     return total + (cost_and(n * k) if labels else Cost())

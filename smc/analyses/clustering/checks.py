@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering import matched, privacy
 from smc.analyses.clustering.census import check_weight
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.start import check_room
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import Limits
@@ -69,10 +69,10 @@ def preview(
 
 
 def likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> FixedPointColumns:
-    """The grid of a job by one side's declarations, which stand for the other's where that has its own."""
+    """The scaled of a job by one side's declarations, which stand for the other's where that has its own."""
     own = {name: DeclaredRange.of(name, schemas[name]) for name in parameters.names if name in schemas}
     likely = next(iter(own.values()))
-    return grid_of(parameters, {name: own.get(name, likely) for name in parameters.names})
+    return scaled_columns(parameters, {name: own.get(name, likely) for name in parameters.names})
 
 
 def local_persons(parameters: ClusteringParameters, data: Data) -> NDArray[np.int64] | None:
@@ -126,12 +126,12 @@ def check_numbers(
     check_room(parameters, shape)
     if parameters.epsilon is None:
         check_weight(shape, limits.weight_factor)
-    if shape.count * (shape.grid.diagonal << shape.grid.fraction) >= _MAX_INERTIA:
+    if shape.count * (shape.scaled.diagonal << shape.scaled.fraction) >= _MAX_INERTIA:
         raise DomainError(
             "The inertia of so many rows does not fit into 63 bits.",
             "Lower parameters.precision, or use fewer rows.",
         )
-    noisy = privacy.plan(parameters, shape.grid)
+    noisy = privacy.plan(parameters, shape.scaled)
     if noisy is not None:
         noisy.check_room(shape.count)
     return noisy

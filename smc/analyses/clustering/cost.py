@@ -63,27 +63,27 @@ def run_cost(
     noisy: NoisyMeans | None,
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
-    grid, k, n = shape.grid, parameters.clusters, shape.count
+    scaled, k, n = shape.scaled, parameters.clusters, shape.count
     total, made = cost_start(parameters, shape)
     valid = shape.owner is not None
     step = cost_sums(shape, k)
     step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)
     if parameters.tolerance is not None:
-        limit = plain.movement_limit(grid, parameters.tolerance)
-        step += lloyd.cost_settled(grid, k, limit) + opening.cost_bits(1, BOTH)
+        limit = plain.movement_limit(scaled, parameters.tolerance)
+        step += lloyd.cost_settled(scaled, k, limit) + opening.cost_bits(1, BOTH)
     later = lloyd.cost_assign(shape, k, first=False, valid=valid)
     for number in range(parameters.iterations):
         first = number == 0 and not made
         total += lloyd.cost_assign(shape, k, first=True, valid=valid) if first else later
         total += step
     if noisy is not None:
-        return total + opening.cost(k, recipients) + opening.cost(k * grid.dimensions, recipients)
+        return total + opening.cost(k, recipients) + opening.cost(k * scaled.dimensions, recipients)
     total += later + cost_sums(shape, k)
     total += _cost_inertia(shape, k)
     if limits.counts_clusters:
         total += cost_counted(shape, k) + cost_summed(shape, k)
         total += cost_limits(shape, k, limits, labels=parameters.labels)
-    for numbers in (k, k * grid.dimensions, 1):
+    for numbers in (k, k * scaled.dimensions, 1):
         total += opening.cost(numbers, recipients)
     if parameters.labels:
         if shape.layout is not Layout.HORIZONTAL:
@@ -94,8 +94,8 @@ def run_cost(
 
 
 def _cost_inertia(shape: Shape, clusters: int) -> Cost:
-    numbers = clusters * shape.grid.dimensions
-    halves = lloyd.cost_half_norms(shape.grid, clusters)
+    numbers = clusters * shape.scaled.dimensions
+    halves = lloyd.cost_half_norms(shape.scaled, clusters)
     norms = cost_norms(shape) + (mux.cost(shape.count) if shape.owner is not None else Cost())
     return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
 

@@ -75,13 +75,13 @@ def _gets(parameters: ClusteringParameters) -> list[str]:
 
 def details(parameters: ClusteringParameters, shape: Shape, noisy: NoisyMeans | None) -> dict[str, Any]:
     """The details of an outcome."""
-    grid = shape.grid
+    scaled = shape.scaled
     found: dict[str, Any] = {
         "engine": "oblivious",
         "rows": list(shape.rows),
         "precision_bits": parameters.precision,
-        "centre_fraction_bits": grid.fraction,
-        "distance_bits": grid.width,
+        "centre_fraction_bits": scaled.fraction,
+        "distance_bits": scaled.width,
         "start": parameters.start.value,
         "scaling": parameters.scaling.value,
     }

@@ -21,9 +21,9 @@ from smc.secret.division import Digit
 from smc.secret.ints import SecretInts, select
 
 
-def half_norms(grid: FixedPointColumns, centres: SecretInts) -> SecretInts:
+def half_norms(scaled: FixedPointColumns, centres: SecretInts) -> SecretInts:
     """floor(|c|**2 / 2) of centres in units of 2**-fraction, in the same units; shape (k,)."""
-    return (centres * centres).sum(axis=1).truncate(grid.fraction + 1)
+    return (centres * centres).sum(axis=1).truncate(scaled.fraction + 1)
 
 
 def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
@@ -36,20 +36,20 @@ def assign(table: SecretTable, centres: SecretInts) -> SecretBits:
     Returns:
         Shape (count, k): one bit of each row is 1, of a row that is not valid none.
     """
-    grid, session = table.shape.grid, table.session
-    halves = half_norms(grid, centres).shares
+    scaled, session = table.shape.scaled, table.session
+    halves = half_norms(scaled, centres).shares
     vectors = (centres.shares[1:] - centres.shares[0]).T
     scores = np.zeros((table.shape.count, len(halves)), dtype=np.uint64)
-    scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, grid.width)
-    bits = SecretBits(session, argmin_one_hot.one_hot(session, scores, grid.differences))
+    scores[:, 1:] = halves[1:] - halves[0] - table.products(vectors, scaled.width)
+    bits = SecretBits(session, argmin_one_hot.one_hot(session, scores, scaled.differences))
     return bits if table.valid is None else bits & table.valid.reshape(-1, 1)
 
 
-def means(grid: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
+def means(scaled: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> SecretInts:
     """Quotients, rounded to the nearest unit of 2**-fraction, all in one batch.
 
     Args:
-        grid: the columns.
+        scaled: the columns.
         doubled: twice the sums of whole numbers, not negative and at most twice size times largest.
         sizes: positive, shape (k,).
 
@@ -59,18 +59,18 @@ def means(grid: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> Se
     Raises:
         DomainError: by their bounds the sums leave no room.
     """
-    wide = sizes.reshape(-1, 1) * np.ones((1, grid.dimensions), dtype=np.int64)
-    numerator = doubled * (1 << grid.fraction) + wide
+    wide = sizes.reshape(-1, 1) * np.ones((1, scaled.dimensions), dtype=np.int64)
+    numerator = doubled * (1 << scaled.fraction) + wide
     divisor = wide * 2
-    steps = _steps(grid, numerator.bounds, divisor.bounds)
+    steps = _steps(scaled, numerator.bounds, divisor.bounds)
     shares = division.divide(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), steps)
-    bounds = Bounds(0, int(grid.largest.max()) << grid.fraction)
+    bounds = Bounds(0, int(scaled.largest.max()) << scaled.fraction)
     return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
 
 
-def _steps(grid: FixedPointColumns, numerator: Bounds, divisor: Bounds) -> list[Digit]:
+def _steps(scaled: FixedPointColumns, numerator: Bounds, divisor: Bounds) -> list[Digit]:
     """The digits of means: no more than the largest mean has, whatever the bounds of the divisor."""
-    length = (int(grid.largest.max()) << grid.fraction).bit_length()
+    length = (int(scaled.largest.max()) << scaled.fraction).bit_length()
     exponents = range(2 * ((length - 1) // 2), -1, -2)
     return [
         Digit(
@@ -85,11 +85,11 @@ def _steps(grid: FixedPointColumns, numerator: Bounds, divisor: Bounds) -> list[
     ]
 
 
-def update(grid: FixedPointColumns, sums: Sums, centres: SecretInts) -> SecretInts:
+def update(scaled: FixedPointColumns, sums: Sums, centres: SecretInts) -> SecretInts:
     """The means of the clusters; an empty cluster keeps its centre."""
     filled = sums.sizes >= 1
     sizes = (sums.sizes + SecretInts.from_bits(~filled)).bounded(Bounds(1, max(1, sums.sizes.bounds.upper)))
-    return select(filled.reshape(-1, 1), means(grid, sums.values * 2, sizes), centres)
+    return select(filled.reshape(-1, 1), means(scaled, sums.values * 2, sizes), centres)
 
 
 def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
@@ -98,44 +98,44 @@ def settled(before: SecretInts, after: SecretInts, limit: int) -> SecretBits:
     return (moved * moved).sum() <= limit
 
 
-def cost_half_norms(grid: FixedPointColumns, clusters: int) -> Cost:
+def cost_half_norms(scaled: FixedPointColumns, clusters: int) -> Cost:
     """The exact cost of `half_norms`."""
-    squares = products.cost_square(clusters * grid.dimensions)
-    return squares + truncation.cost_shift(clusters, grid.fraction + 1)
+    squares = products.cost_square(clusters * scaled.dimensions)
+    return squares + truncation.cost_shift(clusters, scaled.fraction + 1)
 
 
 def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False) -> Cost:
     """The exact cost of `assign`."""
-    grid, k = shape.grid, clusters
+    scaled, k = shape.scaled, clusters
     return (
-        cost_half_norms(grid, k)
-        + cost_products(shape, k - 1, grid.width, first=first)
-        + argmin_one_hot.cost(shape.count, k, grid.differences)
+        cost_half_norms(scaled, k)
+        + cost_products(shape, k - 1, scaled.width, first=first)
+        + argmin_one_hot.cost(shape.count, k, scaled.differences)
         + (cost_and(shape.count * k) if valid else Cost())
     )
 
 
-def cost_means(grid: FixedPointColumns, clusters: int, doubled: Bounds, most: int) -> Cost:
+def cost_means(scaled: FixedPointColumns, clusters: int, doubled: Bounds, most: int) -> Cost:
     """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
-    numerator = doubled.shifted(grid.fraction) + Bounds(1, most)
-    steps = _steps(grid, numerator, Bounds(2, 2 * most))
-    return division.cost(clusters * grid.dimensions, steps)
+    numerator = doubled.shifted(scaled.fraction) + Bounds(1, most)
+    steps = _steps(scaled, numerator, Bounds(2, 2 * most))
+    return division.cost(clusters * scaled.dimensions, steps)
 
 
 def cost_update(shape: Shape, clusters: int) -> Cost:
     """The exact cost of `update`."""
-    grid, count, k = shape.grid, shape.count, clusters
-    largest = int(grid.largest.max())
+    scaled, count, k = shape.scaled, shape.count, clusters
+    largest = int(scaled.largest.max())
     return (
         msb.cost_nonnegative(k, Bounds(-1, count - 1))
         + mux.cost_to_words(k)
-        + cost_means(grid, k, Bounds(0, 2 * count * largest), count)
-        + mux.cost(k * grid.dimensions)
+        + cost_means(scaled, k, Bounds(0, 2 * count * largest), count)
+        + mux.cost(k * scaled.dimensions)
     )
 
 
-def cost_settled(grid: FixedPointColumns, clusters: int, limit: int) -> Cost:
+def cost_settled(scaled: FixedPointColumns, clusters: int, limit: int) -> Cost:
     """The exact cost of `settled`."""
-    count = clusters * grid.dimensions
-    most = count * (int(grid.largest.max()) << grid.fraction) ** 2
+    count = clusters * scaled.dimensions
+    most = count * (int(scaled.largest.max()) << scaled.fraction) ** 2
     return products.cost_square(count) + msb.cost_nonnegative(1, Bounds(limit - most, limit))

@@ -102,7 +102,7 @@ def table(
     role, owner = session.role, shape.owner
     keys = hashed(keyed, toss(session))
     limited = exact and release.counts_clusters
-    largest = [shape.grid.columns[place].part for place in shape.columns[role is Role.BOB]]
+    largest = [shape.scaled.columns[place].part for place in shape.columns[role is Role.BOB]]
     marks = marked(block.astype(np.int64), largest) if limited else np.zeros((len(block), 0), dtype=np.int64)
     brought = np.zeros((len(block), 0), dtype=np.int64)
     if role is not owner:
@@ -146,7 +146,7 @@ def table(
 def joined(
     parameters: ClusteringParameters,
     match: KeyParameters,
-    grid: FixedPointColumns,
+    scaled: FixedPointColumns,
     sides: Mapping[Role, Data],
 ) -> tuple[NDArray[np.int64], list[int]]:
     """The reference of `table`.
@@ -154,7 +154,7 @@ def joined(
     Args:
         parameters: as parsed.
         match: of these, how rows are matched.
-        grid: the columns.
+        scaled: the columns.
         sides: the columns of both.
 
     Returns:
@@ -168,7 +168,7 @@ def joined(
     for role, data in sides.items():
         names = parameters.values(role)
         keyed[role] = rows_of(parameters, match, data, role, one_row_each=False)
-        blocks[role] = grid.whole(data, names).astype(np.int64)[keyed[role].numbers]
+        blocks[role] = scaled.whole(data, names).astype(np.int64)[keyed[role].numbers]
     places = {key: place for place, key in enumerate(keyed[Role.BOB].plain())}
     common = [(i, places[key]) for i, key in enumerate(keyed[Role.ALICE].plain()) if key in places]
     pairs = np.array(common, dtype=np.int64).reshape(-1, 2)
@@ -198,5 +198,5 @@ def cost(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Cost
 def _bounds(shape: Shape, *, limited: bool) -> list[Bounds]:
     """Of the marks of the shared columns, where limits ask for them, of these columns, and of their norms."""
     marks = [Bounds(0, 1)] * (limited * MARKS * len(shape.shared))
-    largest = [shape.grid.columns[place].largest for place in shape.shared]
+    largest = [shape.scaled.columns[place].largest for place in shape.shared]
     return [*marks, *(Bounds(0, most) for most in largest), Bounds(0, sum(most**2 for most in largest))]

@@ -19,13 +19,15 @@ SUPPRESSED: Final = (
 )
 
 
-def centres_table(grid: FixedPointColumns, centres: NDArray[np.int64], sizes: Sequence[int | None]) -> Table:
+def centres_table(
+    scaled: FixedPointColumns, centres: NDArray[np.int64], sizes: Sequence[int | None]
+) -> Table:
     """Sizes and centres of the clusters, in real units; None where withheld."""
     rows = [
-        grid.real(centre) if size is not None else None for centre, size in zip(centres, sizes, strict=True)
+        scaled.real(centre) if size is not None else None for centre, size in zip(centres, sizes, strict=True)
     ]
     columns: dict[str, list[Any]] = {"cluster": list(range(1, len(sizes) + 1)), "size": list(sizes)}
-    for place, axis in enumerate(grid.columns):
+    for place, axis in enumerate(scaled.columns):
         columns[axis.name] = [None if row is None else row[place] for row in rows]
     return Table("centres", columns)
 
@@ -36,9 +38,11 @@ def labels_table(labels: NDArray[np.int64]) -> Table:
     return Table("labels", {"row": list(range(1, len(shown) + 1)), "cluster": shown})
 
 
-def fit_table(grid: FixedPointColumns, inertia: int | None, iterations: int) -> Table:
+def fit_table(scaled: FixedPointColumns, inertia: int | None, iterations: int) -> Table:
     """The inertia in squared units of distance, None if withheld, and the iterations that were made."""
-    real = None if inertia is None else float(Fraction(max(0, inertia), 1 << grid.fraction) / grid.unit**2)
+    real = (
+        None if inertia is None else float(Fraction(max(0, inertia), 1 << scaled.fraction) / scaled.unit**2)
+    )
     return Table("fit", {"inertia": [real], "iterations": [iterations]})
 
 

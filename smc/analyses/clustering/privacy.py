@@ -45,7 +45,7 @@ class NoisyMeans:
     """The noise of one iteration.
 
     Attributes:
-        grid: the columns.
+        scaled: the columns.
         clusters: k.
         count: the distribution of a count's noise.
         sums: the distribution of the noise of twice each column's sum.
@@ -53,7 +53,7 @@ class NoisyMeans:
         part: epsilon of each number.
     """
 
-    grid: FixedPointColumns
+    scaled: FixedPointColumns
     clusters: int
     count: DiscreteLaplace
     sums: tuple[DiscreteLaplace, ...]
@@ -78,7 +78,7 @@ class NoisyMeans:
 
     def deviations(self, rows: int) -> Bounds:
         """Of twice the noisy sums about the middle."""
-        most = rows * int(self.grid.largest.max()) + max(distribution.bound for distribution in self.sums)
+        most = rows * int(self.scaled.largest.max()) + max(distribution.bound for distribution in self.sums)
         return Bounds(-most, most)
 
     def check_room(self, rows: int) -> None:
@@ -87,9 +87,9 @@ class NoisyMeans:
         Raises:
             DomainError: it could.
         """
-        reach = 2 * self.sizes(rows).upper * int(self.grid.largest.max())
+        reach = 2 * self.sizes(rows).upper * int(self.scaled.largest.max())
         bits = max(
-            (reach << self.grid.fraction + 3).bit_length(), self.deviations(rows).magnitude.bit_length() + 1
+            (reach << self.scaled.fraction + 3).bit_length(), self.deviations(rows).magnitude.bit_length() + 1
         )
         if bits > _MAX_BITS:
             raise DomainError(
@@ -100,7 +100,7 @@ class NoisyMeans:
     def means(self, sums: Sums) -> tuple[SecretInts, SecretInts]:
         """The noisy centres, shape (k, d), and counts, shape (k,); noise is drawn."""
         session, rows, k = sums.sizes.session, sums.sizes.bounds.upper, self.clusters
-        largest = self.grid.largest
+        largest = self.scaled.largest
         draws = noise.draw(session, self.distributions)
         counts = sums.sizes + SecretInts(session, draws[:k], _around(self.count.bound))
         spread = SecretInts(
@@ -113,12 +113,12 @@ class NoisyMeans:
         deviations = select(deviations <= reach, deviations, reach)
         deviations = select(deviations >= -reach, deviations, -reach)
         doubled = (deviations + reach).bounded(Bounds(0, 2 * reach.bounds.upper))
-        return means(self.grid, doubled, sizes), counts
+        return means(self.scaled, doubled, sizes), counts
 
     def cost(self, rows: int) -> Cost:
         """The exact cost of `means`."""
-        k, numbers = self.clusters, self.clusters * self.grid.dimensions
-        most, sizes = int(self.grid.largest.max()), self.sizes(rows).upper
+        k, numbers = self.clusters, self.clusters * self.scaled.dimensions
+        most, sizes = int(self.scaled.largest.max()), self.sizes(rows).upper
         reach = Bounds(0, sizes * most)
         first = reach - self.deviations(rows)
         clamped = self.deviations(rows).hull(reach)
@@ -130,7 +130,7 @@ class NoisyMeans:
             + mux.cost(numbers)
             + msb.cost_nonnegative(numbers, clamped + reach)
             + mux.cost(numbers)
-            + cost_means(self.grid, k, Bounds(0, 2 * sizes * most), sizes)
+            + cost_means(self.scaled, k, Bounds(0, 2 * sizes * most), sizes)
         )
 
 
@@ -138,7 +138,7 @@ def _around(bound: int) -> Bounds:
     return Bounds(-bound, bound)
 
 
-def plan(parameters: ClusteringParameters, grid: FixedPointColumns) -> NoisyMeans | None:
+def plan(parameters: ClusteringParameters, scaled: FixedPointColumns) -> NoisyMeans | None:
     """The noise of a job; None for one without epsilon.
 
     Raises:
@@ -146,16 +146,16 @@ def plan(parameters: ClusteringParameters, grid: FixedPointColumns) -> NoisyMean
     """
     if parameters.epsilon is None:
         return None
-    part = parameters.epsilon / (parameters.iterations * (grid.dimensions + 1))
+    part = parameters.epsilon / (parameters.iterations * (scaled.dimensions + 1))
     changes = parameters.neighbours.changes
     distributions = {
-        most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, grid.columns)}
+        most: DiscreteLaplace.of(part / (changes * most)) for most in {1, *map(_sensitivity, scaled.columns)}
     }
     planned = NoisyMeans(
-        grid,
+        scaled,
         parameters.clusters,
         distributions[1],
-        tuple(distributions[_sensitivity(axis)] for axis in grid.columns),
+        tuple(distributions[_sensitivity(axis)] for axis in scaled.columns),
         parameters.iterations,
         part,
     )

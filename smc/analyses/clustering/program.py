@@ -74,7 +74,7 @@ class Program:
             sums = self.table.sums(bits)
             averaged = (bits, sums)
             if self.noisy is None:
-                after = lloyd.update(self.table.shape.grid, sums, centres)
+                after = lloyd.update(self.table.shape.scaled, sums, centres)
             else:
                 after, counts = self.noisy.means(sums)
             done += 1
@@ -87,19 +87,19 @@ class Program:
         return self._exact_outcome(centres, averaged, done)
 
     def _stops(self, before: SecretInts, after: SecretInts) -> bool:
-        grid, tolerance = self.table.shape.grid, self.parameters.tolerance
-        limit = plain.movement_limit(grid, tolerance) if tolerance is not None else 0
+        scaled, tolerance = self.table.shape.scaled, self.parameters.tolerance
+        limit = plain.movement_limit(scaled, tolerance) if tolerance is not None else 0
         return self.release.step(lloyd.settled(before, after, limit))
 
     def _noisy_outcome(self, centres: SecretInts, counts: SecretInts) -> Outcome:
-        grid = self.table.shape.grid
+        scaled = self.table.shape.scaled
         opened_counts = self.release.open(counts, self.recipients, Noisy())
         opened = self.release.open(centres, self.recipients, Noisy())
         if opened is None or opened_counts is None:
             return Outcome()
-        tables = [centres_table(grid, opened, opened_counts.tolist())]
+        tables = [centres_table(scaled, opened, opened_counts.tolist())]
         if self.parameters.labels:
-            own = plain.assigned(grid, self.table.own.astype(np.int64), opened)
+            own = plain.assigned(scaled, self.table.own.astype(np.int64), opened)
             tables.append(labels_table(own))
         return Outcome(tuple(tables))
 
@@ -113,7 +113,7 @@ class Program:
             averaged: which rows each centre is the mean of, and their sums.
             iterations: made.
         """
-        table, grid = self.table, self.table.shape.grid
+        table, scaled = self.table, self.table.shape.scaled
         bits = lloyd.assign(table, centres)
         sums = table.sums(bits)
         inertia = self._inertia(sums, centres)
@@ -137,9 +137,9 @@ class Program:
             return Outcome()
         shown = [None if size == WITHHELD else size for size in sizes.tolist()]
         fit = None if opened.whole[0] == inertia.bounds.lower else int(opened.whole[0])
-        tables = [centres_table(grid, means, shown)]
+        tables = [centres_table(scaled, means, shown)]
         tables += [labels_table(labels_of(part)) for part in opened.parts if part is not None]
-        tables.append(fit_table(grid, fit, iterations))
+        tables.append(fit_table(scaled, fit, iterations))
         return Outcome(tuple(tables), (SUPPRESSED,) if None in shown else ())
 
     def _openings(self) -> tuple[tuple[slice, Recipients], ...]:
@@ -152,11 +152,11 @@ class Program:
     def _inertia(self, sums: Sums, centres: SecretInts) -> SecretInts:
         """The sum of squared distances, in units of 2**-fraction squares of whole numbers; one number."""
         shape, session = self.table.shape, self.table.session
-        grid, norms = shape.grid, self.table.norms()
+        scaled, norms = shape.scaled, self.table.norms()
         if self.table.valid is not None:
             norms = mux.gate(session, self.table.valid.shares, norms)
-        total = SecretInts(session, norms, Bounds(0, grid.diagonal)).sum() * (1 << grid.fraction)
-        weighted = (sums.sizes * lloyd.half_norms(grid, centres)).sum()
+        total = SecretInts(session, norms, Bounds(0, scaled.diagonal)).sum() * (1 << scaled.fraction)
+        weighted = (sums.sizes * lloyd.half_norms(scaled, centres)).sum()
         crossed = weighted - (centres * sums.values).sum()
         return (total + crossed * 2).bounded(_inertia_bounds(shape))
 
@@ -166,4 +166,4 @@ def _inertia_bounds(shape: Shape) -> Bounds:
 
     Halves of norms are rounded down, so that a row's part can come out below 0, by less than 2.
     """
-    return Bounds(-2 * shape.count - 1, shape.count * (shape.grid.diagonal << shape.grid.fraction) + 1)
+    return Bounds(-2 * shape.count - 1, shape.count * (shape.scaled.diagonal << shape.scaled.fraction) + 1)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering import matched
 from smc.analyses.clustering.checks import check_shape
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.outcome import centres_table, fit_table, labels_table
 from smc.analyses.clustering.parameters import ClusteringParameters, Start
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS
@@ -45,50 +45,50 @@ class FoundClusters:
     iterations: int
 
 
-def movement_limit(grid: FixedPointColumns, tolerance: Fraction) -> int:
+def movement_limit(scaled: FixedPointColumns, tolerance: Fraction) -> int:
     """The largest sum of squared movements, in squared units of 2**-fraction, at which a run stops."""
-    return int((tolerance * (int(grid.largest.max()) << grid.fraction)) ** 2)
+    return int((tolerance * (int(scaled.largest.max()) << scaled.fraction)) ** 2)
 
 
-def half_norms(grid: FixedPointColumns, centres: Whole) -> Whole:
+def half_norms(scaled: FixedPointColumns, centres: Whole) -> Whole:
     """floor(|c|**2 / 2) in units of 2**-fraction."""
-    result: Whole = (centres * centres).sum(axis=1) >> (grid.fraction + 1)
+    result: Whole = (centres * centres).sum(axis=1) >> (scaled.fraction + 1)
     return result
 
 
-def assigned(grid: FixedPointColumns, rows: Whole, centres: Whole) -> Whole:
+def assigned(scaled: FixedPointColumns, rows: Whole, centres: Whole) -> Whole:
     """The number of the nearest centre of each row, the first one of equals."""
-    scores: Whole = half_norms(grid, centres)[None] - rows @ centres.T
+    scores: Whole = half_norms(scaled, centres)[None] - rows @ centres.T
     found: Whole = scores.argmin(axis=1).astype(np.int64)
     return found
 
 
 def clustered(
-    parameters: ClusteringParameters, grid: FixedPointColumns, rows: Whole, random: Randomness | None = None
+    parameters: ClusteringParameters, scaled: FixedPointColumns, rows: Whole, random: Randomness | None = None
 ) -> FoundClusters:
     """Cluster rows.
 
     Args:
         parameters: of the job.
-        grid: its columns.
+        scaled: its columns.
         rows: whole numbers, shape (n, d).
         random: where random starts come from.
     """
     k = parameters.clusters
-    centres = first_centres(parameters, grid, rows, random or Randomness())
+    centres = first_centres(parameters, scaled, rows, random or Randomness())
     done = 0
     while done < parameters.iterations:
-        sums, sizes = _sums(rows, assigned(grid, rows, centres), k)
-        after = _updated(parameters, grid, sums, sizes, centres)
+        sums, sizes = _sums(rows, assigned(scaled, rows, centres), k)
+        after = _updated(parameters, scaled, sums, sizes, centres)
         moved = int(((after - centres) ** 2).sum())
         centres = after
         done += 1
-        if parameters.tolerance is not None and moved <= movement_limit(grid, parameters.tolerance):
+        if parameters.tolerance is not None and moved <= movement_limit(scaled, parameters.tolerance):
             break
-    labels = assigned(grid, rows, centres)
+    labels = assigned(scaled, rows, centres)
     sums, sizes = _sums(rows, labels, k)
-    crossed = int((sizes * half_norms(grid, centres)).sum()) - int((centres * sums).sum())
-    inertia = (int((rows * rows).sum()) << grid.fraction) + 2 * crossed
+    crossed = int((sizes * half_norms(scaled, centres)).sum()) - int((centres * sums).sum())
+    inertia = (int((rows * rows).sum()) << scaled.fraction) + 2 * crossed
     return FoundClusters(centres, labels, sizes, inertia, done)
 
 
@@ -98,32 +98,32 @@ def _sums(rows: Whole, labels: Whole, clusters: int) -> tuple[Whole, Whole]:
 
 
 def _updated(
-    parameters: ClusteringParameters, grid: FixedPointColumns, sums: Whole, sizes: Whole, centres: Whole
+    parameters: ClusteringParameters, scaled: FixedPointColumns, sums: Whole, sizes: Whole, centres: Whole
 ) -> Whole:
     filled = np.maximum(sizes, 1)[:, None]
     if parameters.epsilon is None:
-        means = ((sums << grid.fraction + 1) + filled) // (2 * filled)
+        means = ((sums << scaled.fraction + 1) + filled) // (2 * filled)
         return np.where(sizes[:, None] > 0, means, centres)
-    doubled = 2 * sums + (filled - sizes[:, None]) * grid.largest
-    result: Whole = ((doubled << grid.fraction) + filled) // (2 * filled)
+    doubled = 2 * sums + (filled - sizes[:, None]) * scaled.largest
+    result: Whole = ((doubled << scaled.fraction) + filled) // (2 * filled)
     return result
 
 
 def first_centres(
-    parameters: ClusteringParameters, grid: FixedPointColumns, rows: Whole, random: Randomness
+    parameters: ClusteringParameters, scaled: FixedPointColumns, rows: Whole, random: Randomness
 ) -> Whole:
     """The first centres, by the same distribution as inside the protocol."""
     k, count = parameters.clusters, len(rows)
     if parameters.start is Start.GIVEN:
-        return grid.stated(parameters.centres)
+        return scaled.stated(parameters.centres)
     if parameters.start is Start.UNIFORM:
-        columns = [random.below((int(most) << grid.fraction) + 1, k) for most in grid.largest]
+        columns = [random.below((int(most) << scaled.fraction) + 1, k) for most in scaled.largest]
         return np.array(columns, dtype=np.int64).T
     if not count:
-        return np.zeros((k, grid.dimensions), dtype=np.int64)
+        return np.zeros((k, scaled.dimensions), dtype=np.int64)
     if parameters.start is Start.RANDOM:
         fractions = [Fraction(random.below(1 << 18, 1)[0], 1 << 18) + i for i in range(k)]
-        return rows[[int(fraction * count / k) for fraction in fractions]] << grid.fraction
+        return rows[[int(fraction * count / k) for fraction in fractions]] << scaled.fraction
     chosen = rows[random.below(count, 1)]
     weights = None
     for _ in range(1, k):
@@ -134,7 +134,7 @@ def first_centres(
         found = np.flatnonzero(running > threshold)[:1]
         row = rows[found] if len(found) else np.zeros((1, rows.shape[1]), dtype=np.int64)
         chosen = np.concatenate([chosen, row])
-    return chosen << grid.fraction
+    return chosen << scaled.fraction
 
 
 def reference(
@@ -145,7 +145,7 @@ def reference(
     schemas = {
         role: {name: data[name].schema for name in parameters.columns(role)} for role, data in sides.items()
     }
-    columns = grid_of(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
+    columns = scaled_columns(parameters, check_sides(parameters, schemas[Role.ALICE], schemas[Role.BOB]))
     joined, shape = plain_table(parameters, columns, sides)
     check_shape(parameters, shape, NO_LIMITS)
     found = clustered(parameters, columns, joined)
@@ -175,7 +175,7 @@ def plain_table(
 def _plain_outcome(
     parameters: ClusteringParameters, shape: Shape, found: FoundClusters, role: Role
 ) -> Outcome:
-    columns: FixedPointColumns = shape.grid
+    columns: FixedPointColumns = shape.scaled
     tables = [centres_table(columns, found.centres, found.sizes.tolist())]
     if parameters.labels:
         tables.append(labels_table(found.labels[shape.rows_of(role)]))

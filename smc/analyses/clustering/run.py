@@ -7,10 +7,10 @@ from dataclasses import replace
 from smc.analyses.clustering import matched
 from smc.analyses.clustering.census import Census
 from smc.analyses.clustering.checks import check_shape, local_persons
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.leakage import details
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.program import Program
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import agree
 from smc.analyses.clustering.table import SecretTable, Shape
 from smc.analyses.disclosure.release import Release
@@ -47,7 +47,7 @@ def run(
     rows, declared = agree(session, parameters, own, count)
     if keyed is not None:
         release.sets(*rows)
-    columns = grid_of(parameters, declared)
+    columns = scaled_columns(parameters, declared)
     block = columns.whole(data, names)
     shape = Shape.of(parameters, columns, *rows)
     exact = parameters.epsilon is None

@@ -49,7 +49,7 @@ def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
     Raises:
         DomainError: they do not.
     """
-    if parameters.start is Start.PLUS_PLUS and shape.count * shape.grid.diagonal >= MAX_WEIGHT:
+    if parameters.start is Start.PLUS_PLUS and shape.count * shape.scaled.diagonal >= MAX_WEIGHT:
         raise DomainError(
             "The squared distances of so many rows are too large to choose the first centres by.",
             'Lower the precision, or use start = "random".',
@@ -58,23 +58,23 @@ def check_room(parameters: ClusteringParameters, shape: Shape) -> None:
 
 def first_centres(table: SecretTable, parameters: ClusteringParameters) -> SecretInts:
     """The first centres, in units of 2**-fraction, shape (k, d)."""
-    grid, k = table.shape.grid, parameters.clusters
-    bounds = Bounds(0, int(grid.largest.max()) << grid.fraction)
+    scaled, k = table.shape.scaled, parameters.clusters
+    bounds = Bounds(0, int(scaled.largest.max()) << scaled.fraction)
     if parameters.start is Start.GIVEN:
-        held = grid.stated(parameters.centres)
+        held = scaled.stated(parameters.centres)
         nothing = SecretInts(table.session, np.zeros(held.shape, dtype=np.uint64), Bounds(0, 0))
         return (nothing + held).bounded(bounds)
     if parameters.start is Start.UNIFORM:
-        return _points(table.session, grid, k).bounded(bounds)
+        return _points(table.session, scaled, k).bounded(bounds)
     chosen = _spread(table, k) if parameters.start is Start.PLUS_PLUS else _runs(table, k)
-    return (chosen * (1 << grid.fraction)).bounded(bounds)
+    return (chosen * (1 << scaled.fraction)).bounded(bounds)
 
 
-def _points(session: Session, grid: FixedPointColumns, clusters: int) -> SecretInts:
+def _points(session: Session, scaled: FixedPointColumns, clusters: int) -> SecretInts:
     """Points that are uniform in the box of the declared bounds."""
-    drawn = uniform.uniform(session, POINT_BITS, clusters * grid.dimensions)
-    scaled = drawn.reshape(clusters, grid.dimensions) * ((grid.largest << grid.fraction) + 1)
-    return scaled.truncate(POINT_BITS)
+    drawn = uniform.uniform(session, POINT_BITS, clusters * scaled.dimensions)
+    spread = drawn.reshape(clusters, scaled.dimensions) * ((scaled.largest << scaled.fraction) + 1)
+    return spread.truncate(POINT_BITS)
 
 
 def _runs(table: SecretTable, clusters: int) -> SecretInts:
@@ -89,7 +89,7 @@ def _runs(table: SecretTable, clusters: int) -> SecretInts:
 def _spread(table: SecretTable, clusters: int) -> SecretInts:
     """Rows with chances by their squared distance from the nearest one chosen before."""
     session, shape = table.session, table.shape
-    most = shape.grid.diagonal
+    most = shape.scaled.diagonal
     weights = _ones(table)
     chosen = [_chosen(table, weights, shape.count)]
     norms = table.norms()
@@ -126,8 +126,8 @@ def _chosen(table: SecretTable, weights: Word, most: int) -> SecretInts:
     """A row with chances by its weight, shape (1, d); the weights sum to at most `most`."""
     running = np.cumsum(weights, dtype=np.uint64)
     total = SecretInts(table.session, running[-1:], Bounds(0, most))
-    scaled = uniform.uniform(table.session, FRACTION_BITS, 2) * total
-    threshold = scaled[:1].truncate(FRACTION_BITS) + scaled[1:].truncate(2 * FRACTION_BITS)
+    weighed = uniform.uniform(table.session, FRACTION_BITS, 2) * total
+    threshold = weighed[:1].truncate(FRACTION_BITS) + weighed[1:].truncate(2 * FRACTION_BITS)
     return _rows(table, running, threshold, most)
 
 
@@ -139,17 +139,17 @@ def _rows(table: SecretTable, running: Word, thresholds: SecretInts, most: int) 
     above = above.reshape(len(running), len(thresholds))
     above[1:] ^= above[:-1].copy()
     return table.sums(SecretBits(table.session, above)).values.bounded(
-        Bounds(0, int(table.shape.grid.largest.max()))
+        Bounds(0, int(table.shape.scaled.largest.max()))
     )
 
 
 def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bool]:
     """The exact cost of `first_centres`, and whether the table's transfers are made in it."""
-    grid, k, n = shape.grid, parameters.clusters, shape.count
+    scaled, k, n = shape.scaled, parameters.clusters, shape.count
     if parameters.start is Start.GIVEN:
         return Cost(), False
     if parameters.start is Start.UNIFORM:
-        numbers = k * grid.dimensions
+        numbers = k * scaled.dimensions
         return uniform.cost(POINT_BITS, numbers) + truncation.cost_shift(numbers, POINT_BITS), False
     if parameters.start is Start.RANDOM:
         divisor = k << FRACTION_BITS
@@ -162,9 +162,9 @@ def cost_start(parameters: ClusteringParameters, shape: Shape) -> tuple[Cost, bo
             drawn += mux.cost_to_words(n)
         return drawn + division + _cost_rows(shape, k, n), False
     total = _cost_chosen(shape, n) + cost_norms(shape)
-    most = grid.diagonal
+    most = scaled.diagonal
     for number in range(1, k):
-        total += products.cost_square(grid.dimensions)
+        total += products.cost_square(scaled.dimensions)
         total += cost_products(shape, 1, WORD_BITS, first=number == 1)
         if number > 1:
             total += msb.cost_nonnegative(n, Bounds(-most, most)) + mux.cost(n)

@@ -15,11 +15,11 @@ from typing import Any, Final
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.checks import preview
 from smc.analyses.clustering.cost import estimate
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.leakage import leakage, tells_members
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout, parse
 from smc.analyses.clustering.reference import reference
 from smc.analyses.clustering.run import run
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.derived.study import KEY as DERIVED
 from smc.analyses.derived.study import with_derived
@@ -48,7 +48,7 @@ class ClusteringStudy:
     def check(self, alice: Mapping[str, Schema], bob: Mapping[str, Schema]) -> None:
         """Check that all columns are bounded numbers, declared alike where both bring them, and fit."""
         parameters = self.parameters
-        columns = grid_of(parameters, check_sides(parameters, alice, bob))
+        columns = scaled_columns(parameters, check_sides(parameters, alice, bob))
         columns.stated(parameters.centres)
         privacy.plan(parameters, columns)
 

@@ -38,27 +38,27 @@ class Shape:
     """What is public of a table.
 
     Attributes:
-        grid: its columns.
+        scaled: its columns.
         layout: how it lies.
         rows: Alice's and Bob's rows.
-        columns: places of Alice's and of Bob's columns in the grid.
+        columns: places of Alice's and of Bob's columns in the scaled.
         owner: of matched rows, who knows which of its rows lies in which slot; else None.
     """
 
-    grid: FixedPointColumns
+    scaled: FixedPointColumns
     layout: Layout
     rows: tuple[int, int]
     columns: tuple[tuple[int, ...], tuple[int, ...]]
     owner: Role | None = None
 
     @classmethod
-    def of(cls, parameters: ClusteringParameters, grid: FixedPointColumns, alice: int, bob: int) -> Shape:
+    def of(cls, parameters: ClusteringParameters, scaled: FixedPointColumns, alice: int, bob: int) -> Shape:
         """The shape of a job's table with so many rows of each side."""
         first = range(len(parameters.alice_columns))
         start = len(first) if parameters.layout is Layout.VERTICAL else 0
         second = range(start, start + len(parameters.bob_columns))
         owner = table_owner(alice, bob) if parameters.match is not None else None
-        return cls(grid, parameters.layout, (alice, bob), (tuple(first), tuple(second)), owner)
+        return cls(scaled, parameters.layout, (alice, bob), (tuple(first), tuple(second)), owner)
 
     @property
     def count(self) -> int:
@@ -97,7 +97,7 @@ class Shape:
         """A party's block as a factor; of shared columns no more bits than distances are computed with."""
         part = self.rows_of(role)
         bits = tuple(
-            self.grid.width if i in self.shared else self.grid.columns[i].part.bit_length()
+            self.scaled.width if i in self.shared else self.scaled.columns[i].part.bit_length()
             for i in self.columns_of(role)
         )
         return Entries(part.stop - part.start, bits)
@@ -114,7 +114,7 @@ class Shape:
     @property
     def sum_bits(self) -> int:
         """Bits of the words in which columns are summed."""
-        return grouped.word_bits(self.count * max(1, int(self.grid.largest.max())))
+        return grouped.word_bits(self.count * max(1, int(self.scaled.largest.max())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +185,12 @@ class SecretTable:
         mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
         peer = shape.grouping(role.other, k)
         parts = grouped.sums(session, np.hstack(columns), mine, peer, theirs, shape.sum_bits)
-        dimensions = shape.grid.dimensions
+        dimensions = shape.scaled.dimensions
         total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):
             total[:, shape.columns_of(side) + [dimensions] * shape.counts(side)] += part
         words = grouped.lifted(session, total, shape.sum_bits)
-        largest = int(shape.grid.largest.max())
+        largest = int(shape.scaled.largest.max())
         sizes = SecretInts(session, words[:, dimensions].copy(), Bounds(0, shape.count))
         values = SecretInts(session, words[:, :dimensions].copy(), Bounds(0, shape.count * largest))
         return Sums(values, sizes)
@@ -212,7 +212,7 @@ class SecretTable:
 
 
 def _owned(shape: Shape) -> tuple[Operand, Operand]:
-    largest = max(axis.part for axis in shape.grid.columns)
+    largest = max(axis.part for axis in shape.scaled.columns)
     return Operand(Bounds(0, largest), Role.ALICE), Operand(Bounds(0, largest), Role.BOB)
 
 
@@ -225,7 +225,7 @@ def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost
 def cost_sums(shape: Shape, groups: int) -> Cost:
     """The exact cost of `SecretTable.sums`."""
     alice, bob = (shape.grouping(role, groups) for role in Role)
-    words = groups * (shape.grid.dimensions + 1)
+    words = groups * (shape.scaled.dimensions + 1)
     return grouped.cost(alice, bob, shape.sum_bits) + grouped.cost_lifted(words, shape.sum_bits)
 
 
@@ -233,4 +233,4 @@ def cost_norms(shape: Shape) -> Cost:
     """The exact cost of `SecretTable.norms`."""
     if shape.layout is not Layout.ARBITRARY:
         return Cost()
-    return products.cost_multiply(shape.count * shape.grid.dimensions, *_owned(shape))
+    return products.cost_multiply(shape.count * shape.scaled.dimensions, *_owned(shape))

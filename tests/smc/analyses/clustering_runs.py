@@ -8,7 +8,7 @@ import numpy as np
 
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering.cost import run_cost
-from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import Shape
@@ -111,13 +111,13 @@ def named(outcome):
 def shape_of(study, alice, bob):
     """What is public of the table of both sides."""
     both = {name: column.schema for data in (alice, bob) for name, column in data.items() if name[0] != "@"}
-    columns = grid_of(study.parameters, check_sides(study.parameters, both, both))
+    columns = scaled_columns(study.parameters, check_sides(study.parameters, both, both))
     return Shape.of(study.parameters, columns, *(len(next(iter(data.values()))) for data in (alice, bob)))
 
 
 def declared_cost(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """The exact cost of a run with all iterations."""
     shape = shape_of(study, alice, bob)
-    noisy = privacy.plan(study.parameters, shape.grid)
+    noisy = privacy.plan(study.parameters, shape.scaled)
     steps = run_cost(study.parameters, shape, recipients, limits, noisy)
     return SETUP_COST + cost_agree(study.parameters) + steps

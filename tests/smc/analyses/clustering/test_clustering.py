@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.program import Program
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.study import CLUSTERING
 from smc.analyses.clustering.table import SecretTable
@@ -157,7 +157,7 @@ def test_wide_columns_leave_32_bits():
     given = BASE + 'columns = ["x", "y"]\nprecision = 20\n' + f"centres = {centres}\n".replace("'", '"')
     alice, bob = (table(part, ("x", "y"), schema) for part in (values[:15], values[15:]))
     study = parsed(given)
-    assert shape_of(study, alice, bob).grid.width > 32
+    assert shape_of(study, alice, bob).scaled.width > 32
     check(study, alice, bob)
 
 
@@ -221,7 +221,7 @@ def test_rows_that_are_not_valid_belong_to_no_cluster(start):
     shape = shape_of(study, *halves)
 
     def side(session):
-        own = shape.grid.whole(halves[session.role is Role.BOB], study.columns[session.role])
+        own = shape.scaled.whole(halves[session.role is Role.BOB], study.columns[session.role])
         shares = mask if session.role is Role.ALICE else mask ^ valid
         secret = SecretTable(session, shape, own, SecretBits(session, shares))
         release = Release(session, study.facts(BOTH).scope, BOTH, NO_LIMITS)
@@ -312,7 +312,7 @@ def test_too_many_rows_for_the_start_are_refused():
     shape = shape_of(parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n')), *sides("horizontal"))
     study = parsed(text("horizontal", 'precision = 20\nstart = "kmeans++"\n'))
     alice, bob = sides("horizontal")
-    assert shape.count * shape.grid.diagonal >= 1 << 45
+    assert shape.count * shape.scaled.diagonal >= 1 << 45
     with pytest.raises(DomainError, match="are too large to choose"):
         joint(study, alice, bob)
 
@@ -377,4 +377,4 @@ def test_the_widest_job_fits_its_words():
     columns = ", ".join(f'"{name}"' for name in names)
     study = parsed(f'clusters = 2\nlayout = "arbitrary"\ncolumns = [{columns}]\nprecision = 20\n')
     schemas = dict.fromkeys(names, Schema("integer", lower=0, upper=1 << 30))
-    assert grid_of(study.parameters, check_sides(study.parameters, schemas, schemas)).width == 58
+    assert scaled_columns(study.parameters, check_sides(study.parameters, schemas, schemas)).width == 58

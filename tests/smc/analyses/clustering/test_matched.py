@@ -9,7 +9,7 @@ import pytest
 
 from smc.analyses.clustering import matched, privacy
 from smc.analyses.clustering.cost import run_cost
-from smc.analyses.clustering.grid import grid_of
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides, cost_agree
 from smc.analyses.clustering.table import Shape
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
@@ -71,10 +71,12 @@ def sent(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
 
 def declared(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     schemas = [{name: column.schema for name, column in data.items()} for data in (alice, bob)]
-    grid = grid_of(study.parameters, check_sides(study.parameters, *schemas))
-    shape = Shape.of(study.parameters, grid, len(alice["id"]), len(bob["id"]))
+    scaled = scaled_columns(study.parameters, check_sides(study.parameters, *schemas))
+    shape = Shape.of(study.parameters, scaled, len(alice["id"]), len(bob["id"]))
     total = cost_agree(study.parameters) + matched.cost(study.parameters, shape, limits)
-    return total + run_cost(study.parameters, shape, recipients, limits, privacy.plan(study.parameters, grid))
+    return total + run_cost(
+        study.parameters, shape, recipients, limits, privacy.plan(study.parameters, scaled)
+    )
 
 
 def check(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):

@@ -42,7 +42,7 @@ def noisy(epsilon, extra=""):
 
 def planned(study, rows=40):
     data = table(blobs(rows))
-    found = privacy.plan(study.parameters, shape_of(study, data, data).grid)
+    found = privacy.plan(study.parameters, shape_of(study, data, data).scaled)
     assert found is not None
     return found
 
@@ -74,9 +74,9 @@ def test_counts_differ_by_the_stated_noise():
     distribution = DiscreteLaplace.of(Fraction(3, 10) / 8)
     first, second = joint(study, alice, bob)
     assert named(first)["centres"] == named(second)["centres"]
-    grid = shape_of(study, alice, bob).grid
-    whole = np.concatenate([grid.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
-    labels = twin.assigned(grid, whole, grid.stated(study.parameters.centres))
+    scaled = shape_of(study, alice, bob).scaled
+    whole = np.concatenate([scaled.whole(side, ("x", "y", "z")).astype(np.int64) for side in (alice, bob)])
+    labels = twin.assigned(scaled, whole, scaled.stated(study.parameters.centres))
     exact = np.bincount(labels, minlength=3)
     width = distribution.half_width(MISS / 3)
     differences = np.array(named(first)["centres"]["size"]) - exact

@@ -279,27 +279,27 @@ def test_an_empty_cluster_keeps_a_centre_that_is_not_shown():
 def expected(name, study, alice, bob, limits):
     """Which clusters the rules withhold, from the rows in the clear; one row a person."""
     shape = shape_of(study, alice, bob)
-    grid, k = shape.grid, study.parameters.clusters
+    scaled, k = shape.scaled, study.parameters.clusters
     blocks = {
-        role: grid.whole(data, study.parameters.values(role)).astype(np.int64)
+        role: scaled.whole(data, study.parameters.values(role)).astype(np.int64)
         for role, data in zip(Role, (alice, bob), strict=True)
     }
-    rows = np.zeros((shape.count, grid.dimensions), dtype=np.int64)
+    rows = np.zeros((shape.count, scaled.dimensions), dtype=np.int64)
     for role, block in blocks.items():
         rows[shape.rows_of(role), shape.columns_of(role)[0] : shape.columns_of(role)[-1] + 1] += block
-    centres = twin.first_centres(study.parameters, grid, rows, seeded())
+    centres = twin.first_centres(study.parameters, scaled, rows, seeded())
     bits = []
     for _ in range(study.parameters.iterations):
-        bits = [(twin.assigned(grid, rows, centres)[:, None] == np.arange(k))]
+        bits = [(twin.assigned(scaled, rows, centres)[:, None] == np.arange(k))]
         sums, sizes = bits[0].T.astype(np.int64) @ rows, bits[0].sum(axis=0)
         filled = np.maximum(sizes, 1)[:, None]
-        means = ((sums << grid.fraction + 1) + filled) // (2 * filled)
+        means = ((sums << scaled.fraction + 1) + filled) // (2 * filled)
         centres = np.where(sizes[:, None] > 0, means, centres)
-    bits.append(twin.assigned(grid, rows, centres)[:, None] == np.arange(k))
+    bits.append(twin.assigned(scaled, rows, centres)[:, None] == np.arange(k))
     sides, ways = [], []
     for role in Role:
         inside = bits[0][shape.rows_of(role)]
-        axes = [grid.columns[place] for place in shape.columns_of(role)]
+        axes = [scaled.columns[place] for place in shape.columns_of(role)]
         marks = [
             mark
             for axis, column in zip(axes, blocks[role].T, strict=True)

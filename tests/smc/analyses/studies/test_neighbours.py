@@ -12,8 +12,8 @@ import pytest
 
 from smc.analyses.clustering import privacy
 from smc.analyses.clustering import reference as twin
-from smc.analyses.clustering.grid import grid_of
 from smc.analyses.clustering.reference import plain_table
+from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.matching.aggregates.parameters import NEIGHBOURS
 from smc.analyses.statistics.plans.noisy import local
@@ -74,14 +74,14 @@ def sides(layout, whole, split):
 def noisy_numbers(study, data, centres=None):
     """Counts and twice the sums about the middle as an iteration adds noise to them; their distributions."""
     both = {**dict.fromkeys(NAMES, TENTHS), "id": KEY}
-    grid = grid_of(study.parameters, check_sides(study.parameters, both, both))
-    rows, _ = plain_table(study.parameters, grid, dict(zip(Role, data, strict=True)))
-    noisy = privacy.plan(study.parameters, grid)
-    stated = grid.stated(study.parameters.centres) if centres is None else centres
-    labels = twin.assigned(grid, rows, stated)
+    scaled = scaled_columns(study.parameters, check_sides(study.parameters, both, both))
+    rows, _ = plain_table(study.parameters, scaled, dict(zip(Role, data, strict=True)))
+    noisy = privacy.plan(study.parameters, scaled)
+    stated = scaled.stated(study.parameters.centres) if centres is None else centres
+    labels = twin.assigned(scaled, rows, stated)
     hot = (labels[:, None] == np.arange(study.parameters.clusters)).astype(np.int64)
     counts = hot.sum(axis=0)
-    deviations = 2 * (hot.T @ rows) - counts[:, None] * grid.largest
+    deviations = 2 * (hot.T @ rows) - counts[:, None] * scaled.largest
     return np.concatenate([counts, deviations.reshape(-1)]), noisy.distributions
 
 

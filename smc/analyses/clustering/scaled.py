@@ -1,4 +1,4 @@
-"""The whole numbers of a clustering job."""
+"""The columns of a clustering job, scaled to whole numbers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, fixed_point_columns
 
 
-def grid_of(parameters: ClusteringParameters, declared: Mapping[str, DeclaredRange]) -> FixedPointColumns:
-    """The grid of a clustering job.
+def scaled_columns(
+    parameters: ClusteringParameters, declared: Mapping[str, DeclaredRange]
+) -> FixedPointColumns:
+    """The columns of a clustering job as whole numbers of the same precision.
 
     Args:
         parameters: as parsed.
