@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any, Final
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +16,8 @@ from parties.client import Job, Result
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, moved, render
+from parties.results.plots import plots_of
+from parties.results.svg import svg
 from parties.results.tables import shown
 
 ROWS_SHOWN: Final = 200
@@ -36,9 +39,7 @@ def page(desk: Desk, request: Request) -> Response:
         papers=papers(desk, job),
         facts=job.facts,
         result=result,
-        tables=[]
-        if result is None
-        else [shown(result.table(name), most=ROWS_SHOWN) for name in result.tables],
+        **_figures(result),
     )
 
 
@@ -123,6 +124,15 @@ def papers(desk: Desk, job: Job) -> dict[str, Any]:
 
 def _job(desk: Desk, request: Request) -> Job:
     return desk.party.job(request.path_params["job_id"])
+
+
+def _figures(result: Result | None) -> dict[str, Any]:
+    """The tables of a result, and what of them can be drawn, with error bars."""
+    tables = [] if result is None else [result.table(name) for name in result.tables]
+    return {
+        "tables": [shown(table, most=ROWS_SHOWN) for table in tables],
+        "plots": [(plot, Markup(svg(plot))) for plot in plots_of(tables)],  # noqa: S704 - own drawing
+    }
 
 
 def _result(job: Job) -> Result | None:
