@@ -42,6 +42,8 @@ class Loaded:
         identities: 16-byte hashes of the persons in the order of their numbers, or, by the key, of the rows;
             None if not asked for, or where the data set declares neither person nor key.
         numbers: where the rows stand in the source, counted from 1; None if no row was left out.
+        missing: of the columns whose rows with missing cells were to be kept, which cells are missing, shape
+            (rows,) each; there the column holds anything.
         aliases: for cells that would have another hash if they were compared otherwise (`0007` as a text, as
             a number), that hash and the one in `identities`; shape (cells, 2). None if not asked for.
     """
@@ -55,6 +57,7 @@ class Loaded:
     identities: NDArray[np.void] | None = field(repr=False)
     numbers: NDArray[np.int64] | None = field(repr=False)
     aliases: NDArray[np.void] | None = field(default=None, repr=False)
+    missing: Mapping[str, Mask] = field(default_factory=dict, repr=False)
 
     @property
     def people(self) -> int:
@@ -78,7 +81,12 @@ class Loaded:
         return tuple(notes)
 
 
-def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | None = None) -> Loaded:
+def load(
+    dataset: DatasetDeclaration,
+    columns: Iterable[str],
+    secret: bytes | None = None,
+    keeping: Iterable[str] = (),
+) -> Loaded:
     """Read columns of a data set.
 
     Args:
@@ -86,6 +94,8 @@ def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | No
         columns: declared columns to read.
         secret: 16 to 64 bytes for the hashes of `Loaded.identities`; None leaves them out. A data set that
             declares neither person nor key has none: what tells its rows apart could change with them.
+        keeping: columns whose rows with missing cells are kept, and marked, where the declaration leaves such
+            rows out. Those of the data set's key and person are not.
 
     Raises:
         DataError: a column is missing, a key or person cell is empty, a key came before, or a cell is
@@ -100,7 +110,7 @@ def load(dataset: DatasetDeclaration, columns: Iterable[str], secret: bytes | No
                 f"Data set {dataset.name!r} declares no column {column!r}.",
                 near(column, list(dataset.columns)),
             )
-    reading = _Reading(dataset, wanted, hashed=secret is not None)
+    reading = _Reading(dataset, wanted, hashed=secret is not None, keeping=frozenset(keeping))
     for batch in batches(dataset, reading.sources):
         reading.add(batch)
     return reading.loaded(secret)
@@ -121,7 +131,9 @@ def count_rows(dataset: DatasetDeclaration) -> int:
 class _Reading:
     """A data set while it is being read, batch by batch."""
 
-    def __init__(self, dataset: DatasetDeclaration, wanted: Sequence[str], *, hashed: bool) -> None:
+    def __init__(
+        self, dataset: DatasetDeclaration, wanted: Sequence[str], *, hashed: bool, keeping: frozenset[str]
+    ) -> None:
         self._dataset = dataset
         declared = [dataset.columns[column] for column in wanted]
         self._cells = [Cells(column) for column in declared if column.constant is None]
@@ -130,6 +142,7 @@ class _Reading:
         self._named = dict.fromkeys(dataset.key, "key")
         self._named = dict.fromkeys(dataset.person, "person") | self._named
         self._hashed = dataset.naming if hashed else ()
+        self._keeping = keeping.difference(self._named)
         read = [cells.column.name for cells in self._cells]
         self.sources = list(dict.fromkeys([*read, *self._named, *self._hashed]))
         self._keys = persons.Distinct()
@@ -179,6 +192,17 @@ class _Reading:
             hashes = persons.identities(once if self._dataset.person else self._hashes, secret)
             others = {form: label for form, label in self._aliases.items() if form not in once}
             aliases = persons.aliases(others, secret)
+        missing = {
+            cells.column.name: np.concatenate(
+                [
+                    np.zeros(len(piece.values), np.bool_) if piece.missing is None else piece.missing
+                    for piece in pieces
+                ]
+                or [np.empty(0, np.bool_)]
+            )[kept]
+            for cells, pieces in zip(self._cells, self._pieces, strict=True)
+            if cells.column.name in self._keeping and cells.column.missing == "drop"
+        }
         return Loaded(
             columns=columns,
             rows=rows,
@@ -189,6 +213,7 @@ class _Reading:
             identities=hashes,
             numbers=np.flatnonzero(kept) + 1 if rows < len(kept) else None,
             aliases=aliases,
+            missing=missing,
         )
 
     def _drops(self, column: str) -> bool:
@@ -235,6 +260,8 @@ class _Reading:
         for own, column, piece in zip(self._pieces, self._cells, pieces, strict=True):
             own.append(piece)
             if piece.missing is not None and column.column.missing == "drop":
+                if column.column.name in self._keeping:
+                    continue
                 dropped[column.column.name] = piece.missing
             elif piece.missing is not None:
                 imputed[column.column.name] = piece.missing

@@ -15,7 +15,15 @@ from parties.contracts.spec import JobSpec, Side
 from parties.disclosure.history import History, OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
-from parties.jobs.local_data import LocalData, Moduli, check_residues, count_persons, count_rows, with_persons
+from parties.jobs.local_data import (
+    LocalData,
+    Moduli,
+    check_residues,
+    columns_of,
+    count_persons,
+    count_rows,
+    with_persons,
+)
 from parties.ledger.accounting import Account, Spent
 from parties.ledger.book import Ledger
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS
@@ -181,14 +189,16 @@ class Admission:
         if not side.dataset:
             return LocalData({})
         secret = self.history.secret() if task.facts.exact else None
-        loaded = load(self._load_catalog().dataset(side.dataset), side.columns.values(), secret)
+        keeping = [side.columns[name] for name in task.facts.keeps_missing if name in side.columns]
+        dataset = self._load_catalog().dataset(side.dataset)
+        loaded = load(dataset, side.columns.values(), secret, keeping)
         if loaded.left_out and task.facts.pairs_by_position:
             raise DataError(
                 f"Data set {side.dataset!r} has rows with missing cells; this job pairs the "
                 "rows of both sides by their position, so none can be left out.",
                 "Fill the cells, or leave the same rows out of the sources of both sides.",
             )
-        data = {name: loaded.columns[column] for name, column in side.columns.items()}
+        data = columns_of(side, loaded)
         if moduli is not None:
             for name, column in data.items():
                 check_residues(side, name, column, task.role, moduli)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from parties.catalog.loading import Loaded
 from parties.contracts.spec import Side
 from parties.errors import DataError
-from smc.analyses.studies.columns import PERSONS, Column, Data, Schema
+from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.forms import Role
 
 Moduli = Mapping[Role, int]
@@ -45,6 +45,17 @@ def count_rows(data: Data) -> int:
 def count_persons(data: Data) -> int:
     """The number of persons whom loaded columns are about; of rows where the data set declares no persons."""
     return len(np.unique(data[PERSONS].array)) if PERSONS in data else count_rows(data)
+
+
+def columns_of(side: Side, loaded: Loaded) -> dict[str, Column]:
+    """The columns by their names in the job, and the marks of those whose missing cells were kept."""
+    found = {name: loaded.columns[column] for name, column in side.columns.items()}
+    marks = {
+        missing_mark(name): Column(loaded.missing[column].astype(np.int64), MARK)
+        for name, column in side.columns.items()
+        if column in loaded.missing
+    }
+    return found | marks
 
 
 def with_persons(data: Data, loaded: Loaded) -> Data:

@@ -63,6 +63,7 @@ class ProductsStudy:
             comparison_type=None,
             exact=True,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 

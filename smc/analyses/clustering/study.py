@@ -74,6 +74,7 @@ class ClusteringStudy:
             comparison_type=None,
             exact=parameters.epsilon is None,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss() if parameters.epsilon is None else Loss(parameters.epsilon, privacy.MAX_DELTA),
         )
 

@@ -104,6 +104,7 @@ class ComparisonStudy:
             comparison_type=self.parameters.type,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
+
 from smc.analyses.derived.columns import Derived, parse_derived
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
-from smc.analyses.studies.columns import PERSONS, Column, Data, Schema
+from smc.analyses.studies.columns import MARK, PERSONS, Column, Data, Schema, missing_mark
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview, Study
 from smc.errors import DuettoError, UsageError
@@ -61,9 +63,10 @@ class DerivedStudy:
         self.study.check_recipients(recipients)
 
     def facts(self, recipients: frozenset[Role]) -> Facts:
-        """As the study says; tables that sort rows by a derived column sort them by its sources."""
+        """As the study says; what it says of derived columns is so of their sources."""
         facts = self.study.facts(recipients)
-        return replace(facts, sorts_by=frozenset(self._sources(facts.sorts_by)))
+        sorts_by, kept = (frozenset(self._sources(names)) for names in (facts.sorts_by, facts.keeps_missing))
+        return replace(facts, sorts_by=sorts_by, keeps_missing=kept)
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """As the study says; the declarations of derived columns are public."""
@@ -136,14 +139,18 @@ class DerivedStudy:
         return {name: schemas[name] for name in self.study.columns[role] if name in schemas}
 
     def _data(self, data: Data, role: Role) -> Data:
-        schemas = self._schemas({name: column.schema for name, column in data.items() if name != PERSONS})
+        schemas = self._schemas({name: column.schema for name, column in data.items()})
         found = dict(data)
         for each in self.derived:
             if all(source in found for source in each.sources):
                 held = {source: found[source].array for source in each.sources}
                 found[each.name] = Column(each.values(held, schemas), schemas[each.name])
-        wanted = {name: found[name] for name in self.study.columns[role] if name in found}
-        return {**wanted, **({PERSONS: data[PERSONS]} if PERSONS in data else {})}
+                marks = [found[mark].array for mark in map(missing_mark, each.sources) if mark in found]
+                if marks:
+                    found[missing_mark(each.name)] = Column(np.maximum.reduce(marks), MARK)
+        wanted = self.study.columns[role]
+        passed = {*wanted, *map(missing_mark, wanted), PERSONS}
+        return {name: column for name, column in found.items() if name in passed}
 
 
 def with_derived(parameters: Mapping[str, Any], parse: Callable[[Mapping[str, Any]], Study]) -> Study:

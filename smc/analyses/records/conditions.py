@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.records.numbers import number
-from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.columns import Schema, missing_mark
 from smc.analyses.studies.parameters import reject_unknown
 from smc.errors import UsageError
 
@@ -144,7 +144,33 @@ class Junction:
         return Joined(self.operator, tuple(part.bind(schemas, place) for part in self.parts))
 
 
-Condition = Comparison | Junction
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether a row has a cell in a column; no job says it, a table one asks for it.
+
+    Attributes:
+        column: of which rows with missing cells are kept.
+        there: whether the cell is to be there, or missing.
+    """
+
+    column: str
+    there: bool
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """None."""
+        return ()
+
+    def __str__(self) -> str:
+        return f"{self.column} {'there' if self.there else 'missing'}"
+
+    def bind(self, schemas: Mapping[str, Schema], place: str) -> Within:
+        """The same of the mark of the column."""
+        del schemas, place
+        return Within(missing_mark(self.column), values=(int(not self.there),))
+
+
+Condition = Comparison | Junction | Presence
 
 
 @dataclass(frozen=True, slots=True)

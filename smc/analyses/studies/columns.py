@@ -107,6 +107,18 @@ class Column:
 Data = Mapping[str, Column]
 """The local columns of a job under the names that the job gives them."""
 
+MARK: Final = Schema("integer", lower=0, upper=1)
+"""Of a column of marks, see `missing_mark`."""
+
+
+def missing_mark(column: str) -> str:
+    """The name in `Data` of a column's marks: 1 where its cell is missing, else 0.
+
+    They are there where a study keeps such rows (`Facts.keeps_missing`); the cell itself then holds anything.
+    """
+    return f"@missing {column}"
+
+
 PERSONS: Final = "@persons"
 """The name in `Data` of the numbers, from 0, that show which rows are about the same person; own numbers of a
 party, meaningless to the other. It is missing where the data set declares no person column: then each row is

@@ -87,6 +87,9 @@ class Facts:
         exact: figures about several persons are released without noise: sums, sizes, centres.
         sorts_by: the columns, by their names in the job, by whose values exact tables sort rows into cells.
             Which cells have rows at all is shown, so these must not name persons.
+        keeps_missing: the columns, by their names in the job, of which rows with missing cells are kept where
+            the catalog would have them left out; the data then have their marks
+            (`smc.analyses.studies.columns.missing_mark`).
         loss: the total privacy loss of the run; nothing if it releases nothing under differential privacy.
     """
 
@@ -96,6 +99,7 @@ class Facts:
     comparison_type: ComparisonType | None
     exact: bool
     sorts_by: frozenset[str]
+    keeps_missing: frozenset[str]
     loss: Loss
 
     @property

@@ -99,6 +99,7 @@ class Sum:
             comparison_type=None,
             exact=self.hooks.is_exact,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(self.epsilon),
         )
 

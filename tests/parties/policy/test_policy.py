@@ -45,6 +45,7 @@ FACTS = Facts(
     comparison_type=None,
     exact=False,
     sorts_by=frozenset(),
+    keeps_missing=frozenset(),
     loss=Loss(Fraction(1, 2)),
 )
 

@@ -122,87 +122,14 @@ class Reversing:
         self._inner.close()
 
 
-class Wrapped:
-    """A transport on another; subclasses break it."""
-
-    def __init__(self, inner):
-        self._inner = inner
-        self._sent = 0
-
-    def send(self, frame):
-        self._sent += 1
-        self._inner.send(frame)
-
-    def receive(self):
-        return self._inner.receive()
-
-    def close(self):
-        self._inner.close()
-
-
-class Losing(Wrapped):
-    def send(self, frame):
-        self._sent += 1
-        if self._sent != 5:
-            self._inner.send(frame)
-
-
-class LosingTheEmpty(Wrapped):
-    def send(self, frame):
-        if frame.data or frame.kind != "kind":
-            self._inner.send(frame)
-
-
-class Deaf(Wrapped):
-    def close(self):
-        """Wakes nobody."""
-
-
-class ClosingOnce(Wrapped):
-    def close(self):
-        self._inner.close()
-        self.close = lambda: 1 / 0
-
-
-class Waiting(Wrapped):
-    def receive(self):
-        try:
-            return self._inner.receive()
-        except PeerLost:
-            threading.Event().wait(20)
-            raise
-
-
-class Raising(Wrapped):
-    def receive(self):
-        try:
-            return self._inner.receive()
-        except PeerLost:
-            raise TimeoutError("It took too long.") from None
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        (Reversing, "order"),
-        (Losing, "frames_keep_their_order: PeerLost"),
-        (LosingTheEmpty, "frames_keep_their_order: PeerLost"),
-        (Deaf, "close does not wake"),
-        (ClosingOnce, "closing_twice_is_allowed: ZeroDivisionError"),
-        (Waiting, "silence_ends waits longer"),
-        (Raising, "silence_ends: TimeoutError"),
-    ],
-)
-def test_what_a_transport_does_wrong_is_found(kind, said, monkeypatch):
+def test_another_order_is_found():
     @contextmanager
-    def broken():
+    def reversing():
         one, other = memory_pair(TIMEOUT)
-        yield kind(one), kind(other)
+        yield one, Reversing(other)
 
-    if kind is Waiting:
-        monkeypatch.setattr("smc.testing.transports._PATIENCE", 2.0)
-    with pytest.raises(ConformanceError, match=said):
-        check_transport(broken)
+    with pytest.raises(ConformanceError, match="order"):
+        check_transport(reversing)
 
 
 def test_both_directions_at_once(ends):

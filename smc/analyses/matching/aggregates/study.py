@@ -87,6 +87,7 @@ class AggregatesStudy:
             comparison_type=None,
             exact=self.parameters.releases_exactly,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss() if epsilon is None else Loss(epsilon, MAX_DELTA),
         )
 

@@ -70,6 +70,7 @@ class ExactKeysStudy:
             comparison_type=None,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 

@@ -74,6 +74,7 @@ class TolerantStudy:
             comparison_type=None,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 

@@ -72,6 +72,7 @@ class VectorStudy:
             comparison_type=None,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 

@@ -24,7 +24,7 @@ from smc.analyses.statistics.horizontal.cost import estimate
 from smc.analyses.statistics.horizontal.exact import tables_of
 from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
-from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
+from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
 from smc.analyses.statistics.plans.precision import expected, with_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
@@ -68,6 +68,7 @@ class NoisyStudy:
             comparison_type=None,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=self.parameters.keeps_missing,
             loss=self.parameters.loss,
         )
 
@@ -76,7 +77,7 @@ class NoisyStudy:
         parameters = self.parameters
         loss = loss_text(parameters.loss)
         gets = (
-            f"the noisy results of: {_names(parameters)}; under differential privacy with {loss}: "
+            f"the noisy results of: {names_text(parameters)}; under differential privacy with {loss}: "
             f"{parameters.neighbours}; neither party knows the noise"
         )
         first, second = ((gets,) if role in recipients else () for role in Role)
@@ -165,12 +166,13 @@ class ExactTablesStudy:
             comparison_type=None,
             exact=True,
             sorts_by=self.parameters.sorts_by,
+            keeps_missing=frozenset(),
             loss=Loss(),
         )
 
     def leakage(self, recipients: frozenset[Role]) -> Leakage:
         """Recipients learn the results, the others only what is withheld."""
-        gets = f"the exact results of: {_names(self.parameters)}; of sums and means the row counts too"
+        gets = f"the exact results of: {names_text(self.parameters)}; of sums and means the row counts too"
         first, second = ((gets, PATTERN) if role in recipients else (PATTERN,) for role in Role)
         return Leakage(first, second, _public(self.parameters))
 
@@ -220,10 +222,6 @@ class ExactTablesStudy:
         """The exact statistics, in the same tables."""
         self.check_recipients(recipients)
         return reference(self.parameters, alice, bob, recipients)
-
-
-def _names(parameters: StatisticsParameters) -> str:
-    return ", ".join(f'"{query.name}"' for query in parameters.queries)
 
 
 def _public(parameters: StatisticsParameters) -> tuple[str, ...]:

@@ -7,11 +7,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
+from smc.analyses.records.conditions import Presence
 from smc.analyses.records.numbers import text
 from smc.analyses.statistics.kinds.statistic import Result, Statistic
 from smc.analyses.statistics.plans.plan import MIN_STATED_DELTA, Planned
+from smc.analyses.statistics.plans.table_one import TABLE_ONE_NOTE, tables_one
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.statistics.queries.query import Query
+from smc.analyses.statistics.queries.table_one import LABELS, SUMMARY
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 
@@ -23,7 +26,18 @@ EXACT_DETAILS: Final[Mapping[str, Any]] = {"guarantee": "none: exact values"}
 _EXACT: Final = ("value", "lower_95", "upper_95", "epsilon", "rho")
 
 _CLAMPED: Final = frozenset(
-    {"sum", "mean", "variance", "deviation", "covariance", "correlation", "regression", "quantile", "median"}
+    {
+        "sum",
+        "mean",
+        "variance",
+        "deviation",
+        "covariance",
+        "correlation",
+        "regression",
+        "quantile",
+        "median",
+        "summary",
+    }
 )
 
 
@@ -34,15 +48,36 @@ def loss_text(loss: Loss) -> str:
 
 def conditions_text(parameters: StatisticsParameters) -> tuple[str, ...]:
     """The conditions on rows, for statements of who learns what; nothing without any."""
-    asked: dict[str, list[str]] = {}
+    asked: dict[str, dict[str, None]] = {}
     for query in parameters.queries:
-        if query.where:
-            words = " and ".join(map(str, query.where))
-            asked.setdefault(words, []).append(f'"{query.name}"')
+        stated = [condition for condition in query.where if not isinstance(condition, Presence)]
+        if stated:
+            name = query.entry.table if query.entry else query.name
+            asked.setdefault(" and ".join(map(str, stated)), {})[f'"{name}"'] = None
     return tuple(
         f"that only rows count with {words}, in {', '.join(names)}; not how many these are"
         for words, names in asked.items()
     )
+
+
+def names_text(parameters: StatisticsParameters) -> str:
+    """The names of the queries, for statements of who learns what; of a table one with what it holds."""
+    found: dict[str, None] = {}
+    for query in parameters.queries:
+        if query.entry is None:
+            found[f'"{query.name}"'] = None
+            continue
+        inside = [each for each in parameters.queries if each.entry and each.entry.table == query.entry.table]
+        numbers, labels = (
+            ", ".join(each.columns[0] for each in inside if each.entry and each.entry.what == what)
+            for what in (SUMMARY, LABELS)
+        )
+        holds = ["the number of rows", "the missing cells of each column"]
+        holds += [f"mean, deviation and quartiles of {numbers}"] if numbers else []
+        holds += [f"rows by label of {labels}"] if labels else []
+        by = f"; each by {query.by[0]}" if query.by else ""
+        found[f'"{query.entry.table}" ({"; ".join(holds)}{by})'] = None
+    return ", ".join(found)
 
 
 def rounded(value: Fraction) -> str:
@@ -60,31 +95,38 @@ def received(
     parameters: StatisticsParameters, reported: Sequence[Reported], details: Mapping[str, Any], *, noisy: bool
 ) -> Outcome:
     """For a recipient."""
-    rows = [_row(*entry, noisy=noisy) for entry in reported]
-    headings = [*rows[0]]
-    if not any(query.by for query in parameters.queries):
-        headings.remove("group")
-    if not parameters.is_exact:
-        headings.remove("rows")
-    if not any(query.kind == "t-test" or query.test for query in parameters.queries):
-        headings.remove("p_value")
-    if not any(query.kind == "regression" for query in parameters.queries):
-        headings.remove("r_squared")
-    columns = {heading: [row[heading] for row in rows] for heading in headings}
-    results = Table("results", columns, {name: NUMBER for name in _EXACT if name in columns})
+    listed = [each for each in reported if each[0].entry is None]
     extra = [
         Table(query.name if group is None else f"{query.name}: {group}", result.table)
-        for query, _, group, result in reported
+        for query, _, group, result in listed
         if result.table is not None
     ]
     notes = dict.fromkeys(
         [
             *_notes(parameters, noisy=noisy),
+            *([TABLE_ONE_NOTE] if len(listed) < len(reported) else []),
             *(note for *_, result in reported for note in result.notes),
             *_nobody(reported),
         ]
     )
-    return Outcome((results, *extra), tuple(notes), details)
+    results = (_results(parameters, listed, noisy=noisy),) if listed else ()
+    return Outcome((*results, *extra, *tables_one(reported)), tuple(notes), details)
+
+
+def _results(parameters: StatisticsParameters, reported: Sequence[Reported], *, noisy: bool) -> Table:
+    rows = [_row(*entry, noisy=noisy) for entry in reported]
+    headings = [*rows[0]]
+    queries = [query for query in parameters.queries if query.entry is None]
+    if not any(query.by for query in queries):
+        headings.remove("group")
+    if not parameters.is_exact:
+        headings.remove("rows")
+    if not any(query.kind == "t-test" or query.test for query in queries):
+        headings.remove("p_value")
+    if not any(query.kind == "regression" for query in queries):
+        headings.remove("r_squared")
+    columns = {heading: [row[heading] for row in rows] for heading in headings}
+    return Table("results", columns, {name: NUMBER for name in _EXACT if name in columns})
 
 
 def _row(
@@ -152,7 +194,7 @@ def _notes(parameters: StatisticsParameters, *, noisy: bool) -> Iterable[str]:
         )
     if any(query.by for query in parameters.queries):
         yield "With by, every group has the query's whole loss, as a row is in one group."
-    if any(query.where for query in parameters.queries):
+    if any(not isinstance(each, Presence) for query in parameters.queries for each in query.where):
         yield (
             "With where, a query is about the rows that meet its conditions; each side leaves out the others "
             "before it limits the rows of a person."

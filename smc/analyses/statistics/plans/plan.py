@@ -23,6 +23,7 @@ from smc.analyses.statistics.kinds.moments import (
     Covariance,
     Deviation,
     Mean,
+    Summary,
     Variance,
 )
 from smc.analyses.statistics.kinds.quantiles import Quantile
@@ -55,6 +56,7 @@ _CLAMPED: Final[Mapping[str, type[Clamped]]] = {
     "mean": Mean,
     "variance": Variance,
     "deviation": Deviation,
+    "summary": Summary,
     "covariance": Covariance,
     "correlation": Correlation,
     "regression": Regression,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from smc.analyses.records.conditions import columns_of, parse_where
+from smc.analyses.records.conditions import Presence, columns_of, parse_where
 from smc.analyses.records.numbers import loss_term
+from smc.analyses.statistics.queries import table_one
 from smc.analyses.statistics.queries.query import Query, check_keys, parse_query
 from smc.analyses.statistics.queries.vertical import (
     HORIZONTAL,
@@ -80,6 +81,16 @@ class StatisticsParameters:
         return tuple(dict.fromkeys(name for query in self.queries for name in query.all_columns))
 
     @property
+    def keeps_missing(self) -> frozenset[str]:
+        """The columns of which missing cells are counted, so that their rows are kept."""
+        return frozenset(
+            condition.column
+            for query in self.queries
+            for condition in query.where
+            if isinstance(condition, Presence)
+        )
+
+    @property
     def sorts_by(self) -> frozenset[str]:
         """The columns by whose values exact tables sort rows: of bins and labels, of `by` and `where`."""
         if not self.is_exact:
@@ -123,10 +134,14 @@ def parse(parameters: Mapping[str, Any]) -> StatisticsParameters:
         check_keys(table, place)
     shares = _shares(tables, places)
     where = parse_where(parameters["where"], "parameters.where") if "where" in parameters else ()
-    queries = tuple(
-        parse_query(table, place, Loss(budget.epsilon * share, rho=budget.rho * share), where)
-        for table, place, share in zip(tables, places, shares, strict=True)
-    )
+    queries: tuple[Query, ...] = ()
+    for table, place, share in zip(tables, places, shares, strict=True):
+        loss = Loss(budget.epsilon * share, rho=budget.rho * share)
+        if table["kind"] == table_one.KIND:
+            queries += table_one.expand(table, place, loss, where)
+        else:
+            queries += (parse_query(table, place, loss, where),)
+    queries = table_one.with_presence(queries)
     if vertical is not None:
         check_columns(vertical, queries, noise)
     _check_queries(queries, noise)
@@ -228,6 +243,11 @@ def _check_queries(queries: Sequence[Query], noise: str) -> None:
         if query.name in seen:
             raise UsageError(f"Two queries are called {query.name!r}.", "Give each its own name.")
         seen.add(query.name)
+        if noise == "none" and query.entry is not None:
+            raise UsageError(
+                f"Query {query.entry.table!r}: a table-one is not released without noise.",
+                f"Choose a noise; without it there are {', '.join(EXACT_KINDS)}.",
+            )
         if noise == "none" and query.kind not in EXACT_KINDS:
             raise UsageError(
                 f"Query {query.name!r}: a {query.kind} is not released without noise.",

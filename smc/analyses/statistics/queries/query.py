@@ -21,7 +21,7 @@ MAX_PREDICTORS: Final = 20
 MAX_POINTS: Final = 1 << 16
 MAX_DENOMINATOR: Final = 1000
 
-_LONGEST_NAME: Final = 100
+MAX_NAME: Final = 100
 MAX_BY: Final = 2
 """Most columns of `by`."""
 
@@ -43,8 +43,24 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
     "quantile": _GRID | {"level"},
     "median": _GRID,
     "t-test": _BOUNDED | {"column", "labels"},
+    "table-one": _BOUNDED | {"numbers", "categories", "points"},
 }
 KINDS: Final = tuple(_KEYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a query is to a table one.
+
+    Attributes:
+        table: the name of the table.
+        column: the characteristic; empty for the number of rows.
+        what: `rows`, `missing`, `summary`, `labels` or the name of a quantile.
+    """
+
+    table: str
+    column: str
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,7 @@ class Query:
         points: number of candidates of a quantile at most; 0 if not stated.
         test: whether a cross table is tested for independence.
         where: conditions on the rows that it is about; all of them have to hold.
+        entry: its place in a table one, or None.
     """
 
     name: str
@@ -84,6 +101,7 @@ class Query:
     points: int = 0
     test: bool = False
     where: tuple[Condition, ...] = ()
+    entry: Entry | None = None
 
     @property
     def all_columns(self) -> tuple[str, ...]:
@@ -140,7 +158,7 @@ def parse_query(table: Mapping[str, Any], place: str, loss: Loss, where: tuple[C
         )
     step, points = _grid(table, place)
     return Query(
-        _text(table, "name", place, name[:_LONGEST_NAME]),
+        _text(table, "name", place, name[:MAX_NAME]),
         kind,
         columns,
         loss,
@@ -303,9 +321,9 @@ def list_of(value: Any, place: str) -> Sequence[Any]:
 
 def _text(table: Mapping[str, Any], key: str, place: str, default: str) -> str:
     value = table.get(key, default)
-    if not isinstance(value, str) or len(value) > _LONGEST_NAME or (key in table and not value.strip()):
+    if not isinstance(value, str) or len(value) > MAX_NAME or (key in table and not value.strip()):
         raise UsageError(
-            f"{place}.{key} is not a name of 1 to {_LONGEST_NAME} characters.",
+            f"{place}.{key} is not a name of 1 to {MAX_NAME} characters.",
             "Write a text in quotes of such a length.",
         )
     if '"' in value:  # names stand in quotation marks where a person reads who would learn what

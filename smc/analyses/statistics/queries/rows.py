@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.records.conditions import Where, rows_meeting
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
-from smc.analyses.studies.columns import PERSONS, Data
+from smc.analyses.studies.columns import PERSONS, Data, missing_mark
 from smc.errors import DomainError
 
 Ints = NDArray[np.int64]
@@ -41,6 +41,9 @@ class LocalRows:
             DomainError: columns of different lengths, or more rows than the job allows.
         """
         used = {name: data[name].array for name in parameters.columns}
+        for name in sorted(parameters.keeps_missing):
+            mark = missing_mark(name)
+            used[mark] = data[mark].array if mark in data else np.zeros(len(data[name]), dtype=np.int64)
         persons = np.asarray(data[PERSONS].array) if PERSONS in data else None
         lengths = {len(column) for column in used.values()} | (
             {len(persons)} if persons is not None else set()

@@ -117,6 +117,11 @@ def check_columns(vertical: Vertical, queries: Sequence[Query], noise: str) -> N
             "Give each column its own name in the job.",
         )
     for query in queries:
+        if query.entry is not None:
+            raise UsageError(
+                f"{_PLACE}: a table-one is of rows that each side has by itself, not of matched ones.",
+                "Ask for the means, deviations, quantiles and histograms one by one.",
+            )
         for condition in query.where:
             names = columns_of([condition])
             if not any(set(names) <= set(side) for side in (vertical.alice, vertical.bob)):

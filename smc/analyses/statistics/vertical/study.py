@@ -59,6 +59,7 @@ class VerticalStudy:
             comparison_type=None,
             exact=False,
             sorts_by=frozenset(),
+            keeps_missing=frozenset(),
             loss=self.parameters.loss,
         )
 

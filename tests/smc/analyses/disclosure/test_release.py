@@ -109,6 +109,7 @@ def facts(*, exact=False, rows=False, epsilon=0, matches=False):
         comparison_type=None,
         exact=exact,
         sorts_by=frozenset(),
+        keeps_missing=frozenset(),
         loss=Loss(Fraction(epsilon)),
     )
 
