@@ -121,6 +121,7 @@ def test_a_fact_that_is_not_stated_is_an_error(left_out: str) -> None:
         "comparison_type": None,
         "exact": False,
         "sorts_by": frozenset(),
+        "keeps_missing": frozenset(),
         "loss": Loss(),
     }
     Facts(**stated)
