@@ -23,12 +23,12 @@ from smc.analyses.statistics.kinds.moments import (
     Covariance,
     Deviation,
     Mean,
-    Summary,
     Variance,
 )
 from smc.analyses.statistics.kinds.quantiles import Quantile
 from smc.analyses.statistics.kinds.regression import Regression
 from smc.analyses.statistics.kinds.statistic import Part, Statistic, additive, delta_of
+from smc.analyses.statistics.kinds.summary import Summary
 from smc.analyses.statistics.kinds.ttest import TTest, two_labels
 from smc.analyses.statistics.queries.parameters import MAX_DELTA, StatisticsParameters
 from smc.analyses.statistics.queries.query import MAX_POINTS, Query
