@@ -53,17 +53,20 @@ def check_facts(analysis: Analysis, study: Study, facts: Any) -> None:
     flags = ("pairs_by_position", "matches", "row_results", "exact")
     wrong = [name for name in flags if not isinstance(getattr(facts, name), bool)]
     wrong += [] if isinstance(facts.comparison_type, ComparisonType | None) else ["comparison_type"]
-    wrong += [] if isinstance(facts.sorts_by, Set) and _are_texts(facts.sorts_by) else ["sorts_by"]
+    for name in ("sorts_by", "keeps_missing"):
+        names = getattr(facts, name)
+        wrong += [] if isinstance(names, Set) and _are_texts(names) else [name]
     wrong += [] if isinstance(facts.loss, Loss) else ["loss"]
     demand(
         not wrong,
         f"Facts of another type than they have to be: {', '.join(wrong)}.",
         "See Facts in study.py.",
     )
-    strangers = sorted(facts.sorts_by - {name for names in study.columns.values() for name in names})
+    known = {name for names in study.columns.values() for name in names}
+    strangers = sorted((facts.sorts_by | facts.keeps_missing) - known)
     demand(
         not strangers,
-        f"sorts_by names columns that the job does not have: {strangers}.",
+        f"sorts_by or keeps_missing names columns that the job does not have: {strangers}.",
         "Name columns as the job does.",
     )
     demand(

@@ -34,6 +34,8 @@ KEYS: Final = ("match", "alice_columns", "bob_columns")
 
 MAX_COLUMNS: Final = 1000
 
+_TOLERANT: Final = frozenset({"method", "fields", "threshold", "blocking", "one_to_one", "rounds"})
+
 _PLACE: Final = "parameters"
 _MATCH: Final = "parameters.match"
 
@@ -79,6 +81,12 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
         UsageError: a key is missing or impossible; names the place.
     """
     table: dict[str, Any] = take(parameters, "match", dict, _PLACE)
+    if _TOLERANT & table.keys():
+        raise UsageError(
+            f"{_MATCH} asks for tolerant matches: one row can take the partners of many others there, so "
+            "that no useful noise hides it.",
+            "Match by exact keys, whose normal forms may forgive much (normalization = [...]).",
+        )
     reject_unknown(table, ("keys", "normalization", "duplicates"), _MATCH)
     match = parse_keys(table, _MATCH)
     if match.duplicates == MULTISET:
