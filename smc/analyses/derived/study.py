@@ -112,11 +112,9 @@ class DerivedStudy:
     def _sources(self, names: Iterable[str]) -> tuple[str, ...]:
         found = list(names)
         for each in reversed(self.derived):
-            if each.name in found:
-                place = found.index(each.name)
-                found[place : place + 1] = each.sources
-                found = list(dict.fromkeys(found))  # else a second one of a name would stay as it is
-        return tuple(found)
+            parts = (each.sources if name == each.name else (name,) for name in found)
+            found = [source for sources in parts for source in sources]
+        return tuple(dict.fromkeys(found))
 
     def needs(self, role: Role, name: str) -> bool:
         """Whether a role works on a derived column, or on one that is derived from it."""

@@ -240,6 +240,11 @@ def _clamp(query: Query, place: int, schema: Schema) -> Clamp:
             f"{schema.kind}.",
             "Name an integer or decimal column.",
         )
+    if query.kind == "summary" and schema.is_date:
+        raise UsageError(
+            f"Query {query.name!r}: column {column!r} holds dates, which have no deviation in their unit.",
+            "Derive days, years or groups from it, and name these.",
+        )
     ends = []
     for side, stated, declared in (
         ("lower", query.lower[place], schema.lower),

@@ -14,23 +14,25 @@ from smc.analyses.studies.outcome import Table
 TOTAL: Final = "total"
 """The column of all rows, where there are no groups."""
 
-HALF: Final = " +-"
-"""After the name of a column of values: the column of the half widths of their 95 % intervals."""
-
 TABLE_ONE_NOTE: Final = (
     "In a table one, figures of a column are about the rows that have a cell there, and percentages are of "
     "these. Its loss is shared in parts: rows 1; of each column missing cells 1, mean and sd 3, each "
-    "quartile 1, labels 1. The column after a value has the half width of its 95 % interval."
+    "quartile 1, labels 1. Intervals hold at 95 % each and speak of the noise."
 )
 
-Value = tuple[float | int | None, float | int | None]
-"""A value and the half width of its interval."""
+Value = tuple[float | int | None, float | int | None, float | int | None]
+"""A value and the ends of its interval."""
+
+NOTHING: Final[Value] = (None, None, None)
+
+_HEADS: Final = ("variable", "quantity", "unit")
 
 
 def tables_one(reported: Sequence[tuple[Query, Statistic, str | None, Result]]) -> tuple[Table, ...]:
     """The tables of all queries that are entries of one, each with its name; others are left out.
 
-    Columns are `variable`, `quantity`, `unit`, and for each group its label and its label with `HALF`.
+    Columns are `variable`, `quantity`, `unit`, and of each group one with its label, and the ends of its
+    intervals as `smc.analyses.studies.outcome.Table` has them.
     """
     found: dict[str, list[tuple[Query, Statistic, str | None, Result]]] = {}
     for each in reported:
@@ -40,60 +42,55 @@ def tables_one(reported: Sequence[tuple[Query, Statistic, str | None, Result]]) 
 
 
 def _columns(entries: Sequence[tuple[Query, Statistic, str | None, Result]]) -> Mapping[str, Sequence[Any]]:
-    groups = list(dict.fromkeys(group for _, _, group, _ in entries))
-    cells: dict[tuple[str, str, str], dict[str | None, Value]] = {}
+    cells: dict[tuple[str, ...], dict[str, Value]] = {}
+    groups: dict[str, None] = {}
     for query, statistic, group, result in entries:
-        for variable, quantity, unit, value in _cells(query, statistic, result):
-            cells.setdefault((variable, quantity, unit), {})[group] = value
+        name = TOTAL if group is None else f"{group} rows" if group in _HEADS else group
+        groups[name] = None
+        for quantity, unit, value in _cells(query, statistic, result):
+            # a label may have the name of a quantity
+            key = (query.entry.column if query.entry else "", quantity, unit, query.name)
+            cells.setdefault(key, {})[name] = value
     columns: dict[str, Sequence[Any]] = {
-        name: [key[place] for key in cells] for place, name in enumerate(("variable", "quantity", "unit"))
+        head: [key[place] for key in cells] for place, head in enumerate(_HEADS)
     }
-    for group in groups:
-        name = TOTAL if group is None else group
-        columns[name] = [row.get(group, (None, None))[0] for row in cells.values()]
-        columns[name + HALF] = [row.get(group, (None, None))[1] for row in cells.values()]
+    for name in groups:
+        for place, end in enumerate(("", "_lower_95", "_upper_95")):
+            columns[name + end] = [row.get(name, NOTHING)[place] for row in cells.values()]
     return columns
 
 
-def _cells(query: Query, statistic: Statistic, result: Result) -> Iterable[tuple[str, str, str, Value]]:
-    if query.entry is None:
-        return
-    variable, what = query.entry.column, query.entry.what
+def _cells(query: Query, statistic: Statistic, result: Result) -> Iterable[tuple[str, str, Value]]:
+    what = query.entry.what if query.entry else ""
+    table = result.table or {}
     if what in (ROWS, MISSING):
-        yield (
-            variable,
-            "n" if what == ROWS else MISSING,
-            "rows",
-            _value(result.value, result.lower, result.upper),
-        )
-        return
-    table = result.table
-    if what == SUMMARY:
+        yield "n" if what == ROWS else MISSING, "rows", _value(result.value, result.lower, result.upper)
+    elif what == SUMMARY:
         for place, quantity in enumerate(("mean", "sd")):
             ends = [table[key][place] if table else None for key in ("value", "lower_95", "upper_95")]
-            yield variable, quantity, statistic.unit, _value(*ends)
-    elif what == LABELS and table:
-        labels, counts = table["bin"], table["count"]
-        for label, *counted in zip(labels, counts, table["lower_95"], table["upper_95"], strict=True):
-            yield variable, label, "rows", _value(*counted)
-        noisy = counts != table["lower_95"]
-        width = statistic.distributions[0].half_width(MISS / len(labels)) if noisy else 0
+            yield quantity, statistic.unit, _value(*ends)
+    elif what == LABELS:
+        labels, counts, lower, upper = (table[key] for key in ("bin", "count", "lower_95", "upper_95"))
+        for label, *counted in zip(labels, counts, lower, upper, strict=True):
+            yield label, "rows", _value(*counted)
+        width = statistic.distributions[0].half_width(MISS / len(labels)) if counts != lower else 0
         for label, share in zip(labels, _shares(counts, width), strict=True):
-            yield variable, label, "%", share
-    elif what != LABELS:
-        yield variable, what, statistic.unit, _value(result.value, result.lower, result.upper)
+            yield label, "%", share
+    else:
+        yield what, statistic.unit, _value(result.value, result.lower, result.upper)
 
 
 def _value(value: Any, lower: Any, upper: Any) -> Value:
-    exact = [None if end is None else Fraction(end) for end in (value, lower, upper)]
-    if exact[0] is None:
-        return None, None
-    half = None if exact[1] is None or exact[2] is None else float(exact[2] - exact[1]) / 2
-    return value if isinstance(value, int) else float(exact[0]), half
+    if value is None:
+        return NOTHING
+    first, second, third = (
+        end if end is None or isinstance(end, int) else float(Fraction(end)) for end in (value, lower, upper)
+    )
+    return first, second, third
 
 
 def _shares(counts: Sequence[int | None], width: int) -> list[Value]:
-    """Percentages of the counts among them, and the half widths of their intervals.
+    """Percentages of the counts among them, and the ends of their intervals.
 
     A share grows with its own count and falls with the others, so that the ends of its interval are where its
     own count is at one end and the others at the opposite ones.
@@ -102,19 +99,20 @@ def _shares(counts: Sequence[int | None], width: int) -> list[Value]:
         counts: of the labels; None where one is withheld.
         width: all counts at once are within so much of the exact ones, but for 5 %.
     """
-    known = [max(count, 0) for count in counts if count is not None]
+    known = [count for count in counts if count is not None]
     if len(known) < len(counts):
-        return [(None, None)] * len(counts)
-    found: list[Value] = []
-    for own in known:
-        rest, most = sum(known) - own, width * (len(known) - 1)
-        low, share, high = (
-            100 * one / (one + others) if one + others else None
-            for one, others in (
-                (max(own - width, 0), rest + most),
-                (own, rest),
-                (own + width, max(rest - most, 0)),
-            )
+        return [NOTHING] * len(counts)
+    ends = [[max(count + by, 0) for count in known] for by in (-width, 0, width)]
+    low, exact, high = ends
+    found = []
+    for place in range(len(known)):
+        least, share, most = (
+            _percent(own[place], sum(rest) - rest[place])
+            for own, rest in ((low, high), (exact, exact), (high, low))
         )
-        found.append((share, None if low is None or high is None or share is None else (high - low) / 2))
+        found.append(NOTHING if share is None else (share, least, most))
     return found
+
+
+def _percent(own: int, rest: int) -> float | None:
+    return 100 * own / (own + rest) if own + rest else None

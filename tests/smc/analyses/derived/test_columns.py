@@ -141,6 +141,16 @@ def test_statistics_by_groups_of_an_age_that_is_derived(monkeypatch, head):
     assert study.reference(alice, bob, BOTH)[0].tables == outcome.tables or "none" not in head
 
 
+def test_a_derived_column_may_be_used_by_itself_and_in_another_one():
+    queries = ['kind = "mean"\ncolumn = "age_then"\nby = "group"', 'kind = "sum"\ncolumn = "age_then"']
+    text = (
+        "".join(f"[[queries]]\n{query}\n" for query in queries)
+        + DERIVED.split("[derived.stay]", maxsplit=1)[0]
+    )
+    study = STATISTICS.parse(tomllib.loads(f'epsilon = "1"\n{text}'))
+    assert study.columns == dict.fromkeys(Role, ("born", "came"))
+
+
 def test_estimates_are_what_runs_cost():
     study = STATISTICS.parse(tomllib.loads(f'epsilon = "4"\n{STATISTICS_JOB}{DERIVED}'))
     data = picked(side(50, 1), "came", "left", "born")

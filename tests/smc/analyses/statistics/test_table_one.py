@@ -12,7 +12,7 @@ from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.statistics.analysis import STATISTICS
 from smc.analyses.statistics.plans.noisy import local
 from smc.analyses.statistics.plans.plan import plan
-from smc.analyses.statistics.plans.table_one import HALF, TOTAL
+from smc.analyses.statistics.plans.table_one import TOTAL
 from smc.analyses.statistics.queries.rows import LocalRows
 from smc.analyses.studies.columns import DAYS, MARK, Column, Schema, missing_mark
 from smc.errors import UsageError
@@ -22,6 +22,7 @@ from tests.smc.analyses.statistics.test_losses import RUNS, draws, log_ratio, lo
 from tests.smc.analyses.statistics_runs import BOTH, SCHEMAS, columns, joint, parsed, silence
 from tests.smc.analyses.test_estimates import check
 
+DECLARED = SCHEMAS | {"born": Schema("integer", lower=0, upper=9000, unit=DAYS)}
 SEX = Schema("category", categories=("f", "m"))
 QUERY = """
 [[queries]]
@@ -55,14 +56,18 @@ def side(rows, seed, missing=0.2):
 
 
 def shown(outcome, name="patients"):
-    (table,) = [table for table in outcome.tables if table.name == name]
-    keys = zip(table.columns["variable"], table.columns["quantity"], table.columns["unit"], strict=True)
-    groups = [each for each in list(table.columns)[3:] if not each.endswith(HALF)]
+    """By group and characteristic: value and ends of the interval."""
+    (table,) = [table.columns for table in outcome.tables if table.name == name]
+    keys = list(zip(table["variable"], table["quantity"], table["unit"], strict=True))
+    groups = [each for each in list(table)[3:] if not each.endswith("_95")]
     return {
         group: dict(
-            zip(keys_, zip(table.columns[group], table.columns[group + HALF], strict=True), strict=True)
+            zip(
+                keys,
+                zip(*(table[group + end] for end in ("", "_lower_95", "_upper_95")), strict=True),
+                strict=True,
+            )
         )
-        for keys_ in [list(keys)]
         for group in groups
     }
 
@@ -120,15 +125,16 @@ def test_it_holds_what_a_statistician_finds_in_the_rows_with_cells(monkeypatch, 
         assert (
             cells["age", "first quartile", "years"][0] < median < cells["age", "third quartile", "years"][0]
         )
-        assert all(half is not None and half > 0 for _, half in cells.values())
+        assert all(lower < upper for _, lower, upper in cells.values())
+        assert all(lower <= value <= upper for value, lower, upper in cells.values())
     twin = shown(study.reference(*sides, BOTH)[0])
     assert {group: {key: cell[0] for key, cell in cells.items()} for group, cells in twin.items()} == {
         group: {key: cell[0] for key, cell in cells.items()} for group, cells in found.items()
     }
-    assert all(half == 0 for cells in twin.values() for _, half in cells.values())
+    assert all(value == lower == upper for cells in twin.values() for value, lower, upper in cells.values())
 
 
-def test_half_widths_cover_what_noise_moves():
+def test_intervals_cover_what_noise_moves():
     """Figures with noise of their own miss with at most 5 % each, those that follow from others together.
 
     So 14 of 48 and 9 of 18 are due less than once in a million times.
@@ -140,8 +146,8 @@ def test_half_widths_cover_what_noise_moves():
         outcome, _ = joint(job(query=QUERY.replace("32", "2")), *sides)
         missed = {
             key
-            for key, (value, half) in shown(outcome)[TOTAL].items()
-            if abs(value - exact[key][0]) > half + 1e-9
+            for key, (_, lower, upper) in shown(outcome)[TOTAL].items()
+            if not lower - 1e-9 <= exact[key][0] <= upper + 1e-9
         }
         counts += sum(unit == "rows" for _, _, unit in missed)
         for variable in ("age", "weight", "group"):
@@ -240,7 +246,7 @@ def test_small_groups_are_withheld(monkeypatch):
     outcome, _ = joint(job(), data, side(40, 11, missing=0), limits=Limits(minimum_group=5))
     cells = shown(outcome)[TOTAL]
     assert data[missing_mark("age")].array.sum() < 5
-    assert cells["age", "missing", "rows"] == (None, None)
+    assert cells["age", "missing", "rows"] == (None, None, None)
     assert cells["age", "mean", "years"][0] > 20
 
 
@@ -292,14 +298,27 @@ def test_a_derived_column_lacks_a_cell_where_a_source_does(monkeypatch):
         ('numbers = ["age"]\ncolumn = "age"', "unknown key 'column'"),
         ('numbers = ["group"]', "needs a number"),
         ('categories = ["age"]', "does not fit"),
+        ('numbers = ["born"]', "holds dates"),
     ],
 )
 def test_wrong_tables_are_named(text, words):
     def check_job():
-        parsed(f'epsilon = "1"\n[[queries]]\nkind = "table-one"\n{text}').check(SCHEMAS, SCHEMAS)
+        parsed(f'epsilon = "1"\n[[queries]]\nkind = "table-one"\n{text}').check(DECLARED, DECLARED)
 
     with pytest.raises(UsageError, match=words):
         check_job()
+
+
+def test_a_label_may_be_called_as_a_figure_is(monkeypatch):
+    silence(monkeypatch)
+    labels = Schema("category", categories=("missing", "unit"))
+    data = {"x": Column(np.array([0, 0, 1]), labels), "y": Column(np.array([1, 1, 1]), labels)}
+    text = '[[queries]]\nname = "t"\nkind = "table-one"\ncategories = ["x"]\nby = "y"'
+    outcome, _ = joint(parsed(f'epsilon = "4"\nmaximum_rows = 9\n{text}'), data, data)
+    (table,) = outcome.tables
+    assert table.columns["quantity"] == ["n", "missing", "missing", "unit", "missing", "unit"]
+    assert table.columns["unit"] == ["rows"] * 4 + ["%"] * 2
+    assert table.columns["unit rows"][:4] == [6, 0, 4, 2]
 
 
 def test_there_is_none_without_noise_or_over_matched_rows():
