@@ -38,6 +38,7 @@ Importing this package imports nothing else; each name brings its module when it
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -111,6 +112,9 @@ _MODULES: Final = {
 
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names}
 
+_EXTRA: Final = {"Pipeline": "sklearn", "Table": "narwhals"}
+"""Names that cannot be had without the libraries of an extra."""
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
@@ -129,4 +133,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    # help() and completion look at every name here, and an error at one would end them
+    missing = {name for name, library in _EXTRA.items() if importlib.util.find_spec(library) is None}
+    return sorted({*globals(), *__all__} - missing)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import importlib.util
+import inspect
 import json
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +105,27 @@ def test_without_the_libraries_of_the_anonymizer_it_says_what_to_install(monkeyp
     monkeypatch.delitem(duetto.__dict__, "Party", raising=False)
     with pytest.raises(ModuleNotFoundError):
         duetto.Party  # noqa: B018
+
+
+def test_help_works_without_the_extras(monkeypatch):
+    """It asks for every name that `dir` has."""
+
+    def missing(name, *rest):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    for name in ("Pipeline", "Table"):
+        monkeypatch.delitem(duetto.__dict__, name, raising=False)
+    found = importlib.import_module
+    monkeypatch.setattr(
+        importlib,
+        "import_module",
+        lambda name: missing("sklearn") if duetto.__dict__["_HOMES"]["Pipeline"] == name else found(name),
+    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    members = dict(inspect.getmembers(duetto))
+    assert "Party" in members
+    assert not {"Pipeline", "Table"} & set(members)
+    assert "SecretInts" in pydoc.render_doc(duetto)
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3)])
