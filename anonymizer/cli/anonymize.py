@@ -81,7 +81,7 @@ def anonymize(
     chunk_rows: int | None,
     as_json: bool,
 ) -> None:
-    """Make a release of DATA (.csv, .csv.gz or .parquet) by a specification.
+    """Make a release of DATA (.csv, .csv.gz, .parquet or .xlsx) by a specification.
 
     For a first specification run `duetto anonymize init DATA`.
     """

@@ -28,7 +28,7 @@ _FORMS: Final = ((".", ""), (",", ""), (",", "."), (",", " "), (".", ","), (".",
 
 
 def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialect, Table]:
-    """The dialect of a file, and the file read by it; of Parquet the plain one.
+    """The dialect of a file, and the file read by it; of Parquet and Excel the plain one.
 
     Args:
         path: of the file.
@@ -39,7 +39,7 @@ def guessed(path: Path, delimiter: str = "", encoding: str = "") -> tuple[Dialec
         FileError: the file cannot be read by any guess.
         TableError: its first line does not name the columns, or rows differ in length.
     """
-    if path.name.lower().endswith(".parquet"):
+    if path.name.lower().endswith((".parquet", *files.SPREADSHEETS)):
         return Dialect(), files.table(path)
     files.regular(path)
     opener = gzip.open if path.name.lower().endswith(".gz") else open

@@ -1,4 +1,4 @@
-"""Tables in files: CSV and Parquet, read whole or by chunks, written whole or not at all."""
+"""Tables in files: CSV and Parquet, read whole or by chunks, written whole or not at all; Excel is read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ import polars as pl
 import pyarrow as pa
 
 from anonymizer.errors import FileError, TableError
-from anonymizer.tables import csvs, parquet
+from anonymizer.tables import csvs, excel, parquet
 from anonymizer.tables.dialect import Dialect, Kind
 from anonymizer.tables.table import Table
 
 ENDINGS: Final = (".csv", ".csv.gz", ".parquet")
 """The files that are read and written, by the ends of their names."""
+
+SPREADSHEETS: Final = (".xlsx", ".xls", ".ods")
+"""The files that are read only."""
 
 _ROWS: Final = 100_000
 _PLAIN: Final = Dialect()
@@ -50,6 +53,8 @@ def table(path: str | Path, dialect: Dialect = _PLAIN) -> Table:
     """
     place = Path(path)
     regular(place)
+    if _kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
+        return Table.of(excel.read(place))
     if _kind(place) == ".parquet":
         with _legible(place):
             return Table.of(parquet.read(place))
@@ -69,6 +74,10 @@ def tables(path: str | Path, rows: int, dialect: Dialect = _PLAIN) -> Iterator[T
     """
     place = Path(path)
     regular(place)
+    if _kind(place, ENDINGS + SPREADSHEETS) in SPREADSHEETS:
+        frame = excel.read(place)
+        yield from (Table.of(frame.slice(start, rows)) for start in range(0, len(frame), rows))
+        return
     if _kind(place) == ".parquet":
         with _legible(place):
             for frame in parquet.batches(place, rows):
@@ -200,11 +209,11 @@ def _polars(content: Any, *, typed: bool) -> pl.DataFrame:
         ) from None
 
 
-def _kind(path: Path) -> str:
-    for ending in ENDINGS:
+def _kind(path: Path, endings: tuple[str, ...] = ENDINGS) -> str:
+    for ending in endings:
         if path.name.lower().endswith(ending):
             return ending
-    raise FileError(f"{path} is of an unknown kind.", f"Use a name that ends in {', '.join(ENDINGS)}.")
+    raise FileError(f"{path} is of an unknown kind.", f"Use a name that ends in {', '.join(endings)}.")
 
 
 @contextmanager

@@ -129,12 +129,13 @@ def _header(reader: Any, place: str, dialect: Dialect, entry: str) -> list[str]:
         raise DataError(
             f"{place} is not in {dialect.encoding}.", f'Write encoding = "utf-16" below [{entry}].'
         )
+    if header[0].lower().startswith("sep=") and not any(header[1:]):
+        said = header[0][4:] or dialect.separator
+        raise DataError(
+            f"{place} begins with a line for Excel, which names the separator.",
+            f"Remove that line; below it delimiter = {_quoted(said)} is what it says.",
+        )
     if len(header) == 1:
-        if header[0].lower().startswith("sep="):
-            raise DataError(
-                f"{place} begins with a line for Excel, which names the separator.",
-                f"Remove that line, and write delimiter = {_quoted(header[0][4:] or ',')} below [{entry}].",
-            )
         second = _first(reader)
         lines = [dialect.separator.join(cells) for cells in (first, second) if cells]
         other = other_separator(lines, dialect.separator)

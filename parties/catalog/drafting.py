@@ -56,11 +56,13 @@ class ColumnDraft:
         column: the declaration, with proposed bounds or labels.
         seen: what the data hold, for the person who decides.
         others: other ways to read the cells.
+        note: what the person should know besides.
     """
 
     column: ColumnDeclaration
     seen: str = ""
     others: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass
@@ -138,7 +140,7 @@ def draft(
             looks[fault.column] = _looked(fault.column, counts[fault.column], found.dataset, types)
     else:
         for fault in faults:
-            looks[fault.column] = Look(looks[fault.column].column, reason="its cells are of too many kinds")
+            looks[fault.column] = Look(looks[fault.column].column, reason=f"one of its cells {fault.what}")
     found.rows = seen.rows
     for name, one in looks.items():
         if one.reason:
@@ -149,7 +151,7 @@ def draft(
         reasons = "; ".join(f"{name!r}: {reason}" for name, reason in [*found.left_out.items()][:5])
         raise DataError(
             f"{dataset.place} has no column that could be declared ({reasons}).",
-            "Put rows below a row that names the columns.",
+            "Put rows below a row that names the columns, or choose types with --type COLUMN=text.",
         )
     _name(found)
     return found
@@ -178,7 +180,7 @@ def _proposed(one: Look, held: Range) -> ColumnDraft:
     """The column with round bounds around what it holds."""
     column, schema = one.column, one.column.schema
     if column.type == "text":
-        return ColumnDraft(column)
+        return ColumnDraft(column, note=one.note)
     if column.type == "category":
         return ColumnDraft(
             replace(column, is_confirmed=False), f"{len(schema.categories)} labels", one.others

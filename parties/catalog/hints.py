@@ -91,6 +91,8 @@ def _date(column: ColumnDeclaration, cell: Any, text: str) -> str:
     if column.writing.day(text) is not None:
         return "Widen lower or upper"
     forms = date_formats([text])
+    if has_short_year(text):
+        return "Write years with four digits in the source"
     if not forms:
         return ""
     said = " or ".join(f'date_format = "{form}"' for form in forms[:2])
@@ -130,6 +132,11 @@ def date_formats(texts: Sequence[str]) -> list[str]:
     known = [(form, Writing(date_format=form)) for form in (ISO, *DATE_FORMATS)]
     found = [form for form, way in known if all(way.day(text) is not None for text in texts)]
     return found if texts else []
+
+
+def has_short_year(text: str) -> bool:
+    """Whether a text looks like a date whose year has two digits, which leaves the century open."""
+    return re.fullmatch(r"[0-9]{1,2}([./-])[0-9]{1,2}\1[0-9]{2}", text) is not None
 
 
 def looks_like_code(text: str) -> bool:

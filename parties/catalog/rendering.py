@@ -74,6 +74,7 @@ def _column_lines(one: ColumnDraft, shared: Writing) -> list[str]:
     column = one.column
     entries = _entries(column, shared)
     lines = [f"{key} = {_toml(value)}" for key, value in entries.items()]
+    lines += [f"# {one.note}"] if one.note else []
     lines += [f"# Or is {other} meant? Both read all cells." for other in one.others]
     if not column.is_confirmed:
         seen = "labels are from the data" if column.type == "category" else f"the data hold {one.seen}"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from parties.catalog.cells import CONTROL
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.dialect import BLANK_MARKS, ISO, Writing
-from parties.catalog.hints import date_formats, looks_like_code, writings
+from parties.catalog.hints import date_formats, has_short_year, looks_like_code, writings
 from parties.texts import is_plain
 from smc.analyses.studies.columns import DAYS, Schema
 
@@ -23,6 +23,10 @@ MAX_LABELS: Final = 20
 _CODE: Final = re.compile(
     r"(^|[^a-z])(id|ids|nr|no|num|number|nummer|code|card|karte|pid|mrn|ssn|plz|zip|postcode|postleitzahl|tel|phone)s?$"
 )
+_PERSONAL: Final = re.compile(
+    r"name|patient|person|member|client|customer|street|stra(ss|ß)e|address|adresse|mail|phone|telefon"
+)
+"""Columns whose cells are never labels: the peer would see them."""
 _DAY: Final = re.compile(r"dat|day|tag|born|birth|geb")
 _WIDE: Final = 10**17
 """Bounds while the real ones are being looked for; they fit 63 bits."""
@@ -31,6 +35,10 @@ _PLAIN: Final = Writing()
 _MAX_ODD: Final = 3
 _ODD_SHARE: Final = 0.05
 _MAX_SCALE: Final = 9
+_TOO_LONG: Final = (
+    "its numbers have more than 15 digits before the point or 9 after it: round them, or, of codes, say "
+    "--type COLUMN=text"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +49,13 @@ class Look:
         column: with wide bounds where it has numbers or dates.
         others: other ways to read it, such as `date_format = "%m/%d/%Y"`; a person has to say which is meant.
         reason: why it cannot be declared; then `column` is one of texts.
+        note: what a person should know.
     """
 
     column: ColumnDeclaration
     others: tuple[str, ...] = ()
     reason: str = ""
+    note: str = ""
 
 
 def is_code(name: str) -> bool:
@@ -83,7 +93,12 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
         "decimal": lambda: _numbers(text, weights, likely),
         "category": lambda: _labels(text, weights, MAX_LABELS),
     }
-    long = Look(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))))
+    short = (
+        "Years of two digits are no dates: write four in the source."
+        if all(map(has_short_year, texts))
+        else ""
+    )
+    long = Look(replace(text, maximum_length=max(200, 2 * max(map(len, texts)))), note=short)
     if wanted in of_type:
         found = of_type[wanted]()
         if found is not None and (wanted, found.column.type) == ("integer", "decimal"):
@@ -93,7 +108,7 @@ def look(name: str, cells: Mapping[Any, int], *, likely: Writing = _PLAIN, wante
         return long if wanted == "text" else Look(text, reason=f"type {wanted} has to be written by hand")
     if is_code(name) or any(map(looks_like_code, weights)):
         return of_type["date"]() or long
-    few = min(MAX_LABELS, sum(weights.values()) // 2)
+    few = 0 if short or _PERSONAL.search(name.lower()) else min(MAX_LABELS, sum(weights.values()) // 2)
     return of_type["date"]() or of_type["integer"]() or _labels(text, weights, few) or long
 
 
@@ -136,9 +151,7 @@ def _numbers(text: ColumnDeclaration, weights: Mapping[str, int], likely: Writin
     plain = [way.plain_number(cell) or "" for cell in weights if cell not in odd]
     scale = max(len(cell.partition(".")[2].rstrip("0")) for cell in plain)
     if max(len(cell.partition(".")[0]) for cell in plain) > 15 or scale > _MAX_SCALE:
-        return Look(
-            text, reason=f"its numbers are too long, with up to {scale} digits after the point: round them"
-        )
+        return Look(text, reason=_TOO_LONG)
     kind = "decimal" if any("." in cell for cell in plain) else "integer"
     missing = "drop" if odd else text.missing
     schema = Schema(kind, scale, -_WIDE, _WIDE)

@@ -60,7 +60,7 @@ def test_what_cannot_be_read_is_named(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         files.read(tmp_path / "no.parquet")
     with pytest.raises(FileError, match="unknown kind"):
-        files.read(tmp_path / "table.xls")
+        files.read(tmp_path / "table.doc")
     with pytest.raises(FileError, match="cannot be written"):
         files.write(FRAME, tmp_path / "nowhere" / "out.csv")
 

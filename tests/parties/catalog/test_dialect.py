@@ -144,6 +144,7 @@ def test_what_is_not_declared_is_refused_with_a_hint_that_works(tmp_path, key):
         (BORN, "01/02/1990", 'date_format = "%d/%m/%Y" or date_format = "%m/%d/%Y", whichever'),
         (BORN, "1990-12-31 14:05:00", 'date_format = "%Y-%m-%d %H:%M:%S"'),
         (BORN, "1899-12-31", "Widen"),
+        (BORN, "31.12.90", "Write years with four digits in the source"),
         ({"type": "category", "values": ["no", "yes"]}, "No", "upper and lower case"),
         ({"type": "category", "values": ["no", "yes"]}, "maybe", "Add the label"),
         (TEXT | {"maximum_length": 3}, "abcd", "maximum_length"),
@@ -207,8 +208,9 @@ def test_utf_8_that_is_declared_as_latin_1_is_refused(tmp_path):
 
 
 def test_the_line_for_excel_is_named(tmp_path):
-    with pytest.raises(DataError, match='Remove that line, and write delimiter = ";"'):
-        load(dataset(tmp_path, "sep=;\nname;mass\nA;1\n", {"mass": MASS}), ["mass"])
+    for declared in ({}, {"delimiter": ";"}):
+        with pytest.raises(DataError, match='Remove that line; below it delimiter = ";"'):
+            load(dataset(tmp_path, "sep=;\nname;mass\nA;1\n", {"mass": MASS}, **declared), ["mass"])
 
 
 def test_packed_files_are_read_and_damaged_ones_named(tmp_path):

@@ -270,3 +270,15 @@ def test_no_job_has_the_schema_of_an_unconfirmed_column(tmp_path):
             load_catalog(path).schema("d", column)
     path.write_text(confirmed(CATALOG, "d", {"age": "0:120"}, []))
     assert load_catalog(path).schema("d", "age").upper == 120
+
+
+def test_persons_names_are_never_labels_and_short_years_never_dates(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("Patient,born,bell\n" + "A,31.12.90,x\nB,01.02.85,y\n" * 20 + "B,01.02.85,\x07\n")
+    found, text, dataset = drafted(path)
+    assert {name: column.type for name, column in dataset.columns.items()} == {
+        "Patient": "text",
+        "born": "text",
+    }
+    assert "# Years of two digits are no dates: write four in the source." in text
+    assert found.left_out == {"bell": "one of its cells has a control character"}
