@@ -127,7 +127,7 @@ def main() -> None:
     else:
         (alice_ids, alice), (bob_ids, bob) = (read(path, given.identity) for path in given.files[:2])
         truth = known_pairs(given.files[2], alice_ids, bob_ids)
-    parameters = TOLERANT.parse(
+    study = TOLERANT.parse(
         {
             "fields": [field(text) for text in given.fields.split(",")],
             "blocking": [key.split(",") for key in given.block],
@@ -138,17 +138,18 @@ def main() -> None:
             **({"rounds": given.rounds} if given.one_to_one == GREEDY else {}),
         }
     )
+    parameters = study.parameters
     both = frozenset(Role)
     counts = [count_rows(parameters, data) for data in (alice, bob)]
     print(f"{'':34}{'pairs':>8}{'precision':>11}{'recall':>9}{'F-measure':>11}{'seconds':>8}")
-    clear = scored(f"in the clear, {given.one_to_one}", linked(parameters.reference(alice, bob, both)), truth)
+    clear = scored(f"in the clear, {given.one_to_one}", linked(study.reference(alice, bob, both)), truth)
     if given.plain:
         print(clear)
         return
     begun = time.perf_counter()
     outcomes = run_pair(
-        lambda session: run_study(parameters, session, alice, both, NO_LIMITS),
-        lambda session: run_study(parameters, session, bob, both, NO_LIMITS),
+        lambda session: run_study(study, session, alice, both, NO_LIMITS),
+        lambda session: run_study(study, session, bob, both, NO_LIMITS),
         timeout=600,
     )
     seconds = time.perf_counter() - begun

@@ -253,6 +253,7 @@ class Transfers:
         for part in _pieces(len(plane), softspoken.PIECE_WORDS):
             matrix, pads[:, part] = self._ends.bit_receiver.words(plane[part])
             self._channel.send(TransferColumns(ByteRows(matrix)))
+        # The correction does not depend on the choice, and the pad that was not chosen hides delta in it:
         # pad_c + c (pad_0 + delta - pad_1) is pad_0 + c delta whichever pad it is.
         corrections = self._channel.recv(TransferCorrections, ExpectedWords(len(choices)))
         return pads.reshape(-1)[: len(choices)] + choices * corrections

@@ -66,6 +66,7 @@ def permute(session: Session, shares: Word, owner: Role, order: Index | None) ->
             "Give the order at its owner, and None at the other party.",
         )
     count = len(shares)
+    # The network takes a power of two; both parties' shares of the wires past the vector are zero, and stay.
     wires = wires_for(count)
     padded = np.zeros(wires, dtype=np.uint64)
     padded[:count] = shares

@@ -26,13 +26,13 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "bench" / "analyses"
 def test_workloads_are_jobs_that_the_analysis_takes(name):
     workload = WORKLOADS[name]
     analysis = ANALYSES[workload.analysis]
-    parameters = analysis.parse(workload.parameters)
+    study = analysis.parse(workload.parameters)
     both, again = workload.data(20), workload.data(20)
     schemas = {role: {key: column.schema for key, column in both[role].items()} for role in Role}
-    parameters.check(schemas[Role.ALICE], schemas[Role.BOB])
-    parameters.check_recipients(frozenset(Role(name) for name in workload.recipients))
+    study.check(schemas[Role.ALICE], schemas[Role.BOB])
+    study.check_recipients(frozenset(Role(name) for name in workload.recipients))
     for role in Role:
-        assert set(parameters.columns[role]) <= set(both[role])
+        assert set(study.columns[role]) <= set(both[role])
         for key, column in both[role].items():
             assert list(column.values) == list(again[role][key].values)
 

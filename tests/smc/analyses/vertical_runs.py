@@ -89,19 +89,19 @@ def tables(alice=60, bob=90, common=25, seed=1):
     return side(0, first, seed), side(1, np.arange(bob) + alice - common, seed + 1)
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     return run_pair(
-        lambda s: run_study(parameters, s, alice, recipients, limits),
-        lambda s: run_study(parameters, s, bob, recipients, limits),
+        lambda s: run_study(study, s, alice, recipients, limits),
+        lambda s: run_study(study, s, bob, recipients, limits),
     )
 
 
-def traffic(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def traffic(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """What both sides sent and received."""
 
     def one(data):
         def run(session):
-            run_study(parameters, session, data, recipients, limits)
+            run_study(study, session, data, recipients, limits)
             return session.channel.traffic
 
         return run

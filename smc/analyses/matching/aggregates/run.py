@@ -72,6 +72,7 @@ def run(
     every = _exchanged(session, parameters, rows.data)
     bounds = tuple(Bounds(each.lower, each.upper) for each in every)
     noises = distributions(parameters, bounds)
+    # No more rows can match than the smaller side has; sums and weights have to fit for that many.
     most = min(len(rows.keys), peer_count)
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs = release.weighs and exact_sums
@@ -103,6 +104,7 @@ def run(
     if noises:
         figures = _noisy(session, figures, noises)
     size = figures[0]
+    # With epsilon this is the noisy size, as the loss covers nothing else.
     release.intersection(lambda: (size,))
     if parameters.output == SHARES:
         release.persons(size)

@@ -44,10 +44,12 @@ def run(
     """
     local = count_rows(parameters, data)
     texts = read_texts(parameters, data)
+    # Checked once more, on the rows that are there now and before anything is sent.
     preview_rows(parameters, texts, local).require()
     (peer,) = exchange_counts(session, [local])
     release.sets(local, peer)
     counts = {session.role: local, session.role.other: peer}
+    # Without rows on one side there is nothing to compare in secret, and both know that.
     if not (local and peer):
         return _no_pairs(session, parameters, counts, data, recipients, release)
     session.report("encode", 0, 1)

@@ -34,17 +34,14 @@ def bisect(answer: ANSWER, rows: int, bits: int, jobs: int) -> list[set[int]]:
 
 def joint(values: list[int]) -> ANSWER:
     """Jobs of the type NP-PN-PN: Alice chooses y and sees whether Bob's x is as large."""
-    parameters = COMPARISON.parse({"type": "NP-PN-PN", "bits": 7, "engine": "oblivious"})
+    study = COMPARISON.parse({"type": "NP-PN-PN", "bits": 7, "engine": "oblivious"})
     schema = Schema("integer", lower=0, upper=127)
 
     def answer(thresholds: list[int]) -> list[int]:
         sides = ({"y": Column(thresholds, schema)}, {"x": Column(values, schema)})
         alice = frozenset({Role.ALICE})
         outcome, _ = run_pair(
-            *(
-                lambda session, data=data: run_study(parameters, session, data, alice, NO_LIMITS)
-                for data in sides
-            )
+            *(lambda session, data=data: run_study(study, session, data, alice, NO_LIMITS) for data in sides)
         )
         return [int(cell) for cell in outcome.tables[0].columns["delta"]]
 

@@ -57,11 +57,11 @@ def side(numbers, amounts=None, ages=None, persons=None):
 
 def run(text, alice, bob, recipients=BOTH, limits=None, program=None):
     """Both outcomes; `program` is called with the session at the end."""
-    parameters = parsed(text)
+    study = parsed(text)
     data = {ALICE: alice, BOB: bob}
 
     def one(session):
-        outcome = run_study(parameters, session, data[session.role], recipients, limits or Limits())
+        outcome = run_study(study, session, data[session.role], recipients, limits or Limits())
         return outcome if program is None else program(session)
 
     return run_pair(one, one)

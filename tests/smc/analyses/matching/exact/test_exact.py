@@ -44,12 +44,12 @@ def numbers(*values):
     return {"id": Column(list(values), NUMBER)}
 
 
-def joint(parameters, alice, bob, recipients=BOTH, limits=NO_LIMITS):
+def joint(study, alice, bob, recipients=BOTH, limits=NO_LIMITS):
     """Both outcomes and both traffics."""
 
     def side(data):
         def run(session):
-            outcome = run_study(parameters, session, data, recipients, limits)
+            outcome = run_study(study, session, data, recipients, limits)
             return outcome, session.channel.traffic
 
         return run
@@ -76,13 +76,13 @@ def test_who_matches():
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 2), (3, 0), (1, 1), (2, 50), (50, 2), (50, 50)])
 def test_all_sizes_and_recipients_against_the_plain_twin(sizes, recipients):
     alice, bob = (numbers(*range(start, start + size)) for start, size in zip((0, 1), sizes, strict=True))
-    parameters = parsed()
-    outcomes, traffic = joint(parameters, alice, bob, recipients)
-    assert outcomes == parameters.reference(alice, bob, recipients)
+    study = parsed()
+    outcomes, traffic = joint(study, alice, bob, recipients)
+    assert outcomes == study.reference(alice, bob, recipients)
     for role, outcome in zip(Role, outcomes, strict=True):
         assert bool(outcome.tables) == (role in recipients)
     if sizes[0] == sizes[1]:
-        estimate = parameters.cost({}, recipients, sizes[0], 2048, NO_LIMITS)
+        estimate = study.cost({}, recipients, sizes[0], 2048, NO_LIMITS)
         assert [each.sent for each in traffic] == [estimate.alice_bytes, estimate.bob_bytes]
         assert max(each.rounds for each in traffic) == estimate.rounds
 
@@ -98,9 +98,9 @@ words = st.lists(st.sampled_from(["a", "b", "A", " a", "ä", "a\u0308", "00", "0
 )
 @settings(max_examples=15, deadline=None)
 def test_any_texts_against_the_plain_twin(first, second, duplicates, steps):
-    parameters = parsed(duplicates=duplicates, normalization={"id": steps[:2]})
+    study = parsed(duplicates=duplicates, normalization={"id": steps[:2]})
     alice, bob = texts(*first), texts(*second)
-    assert joint(parameters, alice, bob)[0] == parameters.reference(alice, bob, BOTH)
+    assert joint(study, alice, bob)[0] == study.reference(alice, bob, BOTH)
 
 
 def test_what_becomes_of_copies():
@@ -127,21 +127,21 @@ def test_nothing_is_sent_where_the_own_keys_repeat(monkeypatch):
 
 
 def test_columns_are_joined_without_confusion():
-    parameters = parsed(keys=["id", "name"])
+    study = parsed(keys=["id", "name"])
 
     def side(*pairs):
         return {"id": Column([x for x, _ in pairs], TEXT), "name": Column([y for _, y in pairs], TEXT)}
 
     alice, bob = side(("ab", "c"), ("x", "y"), ("p", "q")), side(("a", "bc"), ("y", "x"), ("p", "q"))
-    (a, b), _ = joint(parameters, alice, bob)
+    (a, b), _ = joint(study, alice, bob)
     assert tables(a)["matches"] == tables(b)["matches"] == {"row": [3], "id": ["p"], "name": ["q"]}
 
 
 def test_kinds_meet_by_their_texts():
     alice = {"id": Column(["0042", "7", "Köln"], TEXT)}
     bob = numbers(42, 8, 7)
-    parameters = parsed(normalization={"id": ["trim", "strip-leading-zeros"]})
-    assert tables(joint(parameters, alice, bob)[0][1])["matches"] == {"row": [1, 3], "id": [42, 7]}
+    study = parsed(normalization={"id": ["trim", "strip-leading-zeros"]})
+    assert tables(joint(study, alice, bob)[0][1])["matches"] == {"row": [1, 3], "id": [42, 7]}
     assert tables(joint(parsed(), alice, bob)[0][1])["matches"] == {"row": [3], "id": [7]}
     city = {"id": Column([1, 0], CITY)}
     found = joint(parsed(normalization={"id": ["lower"]}), alice, city)[0]
