@@ -28,6 +28,7 @@ from anonymizer.tables import files
 from anonymizer.tables.randomness import Randomness
 from anonymizer.tables.roles import Roles
 from anonymizer.tables.table import Table
+from tests.support.grids import crossed
 
 ROLES = Roles(identifiers=("name",), quasi_identifiers=("age", "town"), sensitive=("ill",))
 SCHEMA = Schema(
@@ -217,8 +218,7 @@ def test_domains_too_large_for_memory_are_named():
         assert len(method.set_params(rows=25).fit_transform_table(original)) == 25
 
 
-@pytest.mark.parametrize("word", QUICK)
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize(("word", "delta"), crossed(QUICK, [0.0, 1e-6]))
 def test_constant_and_single_columns_are_no_trouble(word, delta):
     frame = people(50).assign(age=33, town="a", ill=True, weight=50.0)
     method = METHODS[word](epsilon=100.0, delta=delta, bins=10)
