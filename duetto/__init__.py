@@ -46,9 +46,10 @@ if TYPE_CHECKING:
     from anonymizer.pipelines.pipeline import Pipeline
     from anonymizer.tables.roles import Roles
     from anonymizer.tables.table import Table
-    from parties.client import Job, Party, Result
+    from parties.client import Job, Result
     from parties.contracts.state import State
     from parties.errors import BudgetError, ConfigError, DataError, JobError, PolicyError
+    from parties.python import Party
     from parties.release import release
     from smc.errors import DisclosureRefused, DomainError, DuettoError, PeerError, UsageError
     from smc.forms import Role
@@ -95,9 +96,10 @@ _MODULES: Final = {
     "anonymizer.pipelines.pipeline": ("Pipeline",),
     "anonymizer.tables.roles": ("Roles",),
     "anonymizer.tables.table": ("Table",),
-    "parties.client": ("Job", "Party", "Result"),
+    "parties.client": ("Job", "Result"),
     "parties.contracts.state": ("State",),
     "parties.errors": ("BudgetError", "ConfigError", "DataError", "JobError", "PolicyError"),
+    "parties.python": ("Party",),
     "parties.release": ("release",),
     "smc.errors": ("DisclosureRefused", "DomainError", "DuettoError", "PeerError", "UsageError"),
     "smc.forms": ("Role",),

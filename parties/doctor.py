@@ -55,6 +55,16 @@ class Finding:
     what: str
     hint: str = ""
 
+    def document(self) -> dict[str, str]:
+        """As plain JSON values."""
+        return {
+            "subject": self.subject,
+            "check": self.check,
+            "verdict": self.verdict.value,
+            "what": self.what,
+            "hint": self.hint,
+        }
+
 
 def examine_self(config: Config) -> list[Finding]:
     """Check configuration, keys, dates, disk and daemon of this party."""

@@ -9,6 +9,7 @@ import click
 
 from parties.bench.case import Case, usual_modulus
 from parties.bench.measurement import measure
+from parties.cli.options import Listing
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.errors import INTERNAL
 from smc.ciphers.keys import parse_size
@@ -18,7 +19,7 @@ from smc.planning.route import MAX_BITS
 from smc.protocols.spec import parse_modulus
 
 
-@click.group()
+@click.group(cls=Listing)
 def bench() -> None:
     """Measure protocols on this machine, on made-up inputs; no daemon takes part."""
 

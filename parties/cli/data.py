@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.loading import Loaded
+from parties.catalog.described import count_document, dataset_document, dataset_documents
 from parties.catalog.loading import load as load_data
 from parties.catalog.survey import Fault, survey
 from parties.cli.drafts import add, confirm
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.config import Config, load
 from parties.errors import DataError, exit_code
@@ -35,7 +34,7 @@ def local_admission(config: Config) -> Admission:
     return open_admission(config, open_ledger(config.home))
 
 
-@click.group()
+@click.group(cls=Listing)
 def data() -> None:
     """The data sets of the catalog."""
 
@@ -45,12 +44,8 @@ def data() -> None:
 @json_option
 def list_datasets(config_path: Path | None, as_json: bool) -> None:
     """List the declared data sets."""
-    datasets = load_catalog(load(config_path).catalog).datasets.values()
+    rows = dataset_documents(load_catalog(load(config_path).catalog))
     heads = ("name", "kind", "columns", "key", "person", "population")
-    rows = [
-        dict(zip(heads, (d.name, d.kind, len(d.columns), [*d.key], [*d.person], d.population), strict=True))
-        for d in datasets
-    ]
     emit(
         {"datasets": rows},
         lambda out: out.print(table("", heads, [[_cell(value) for value in row.values()] for row in rows])),
@@ -64,22 +59,17 @@ def list_datasets(config_path: Path | None, as_json: bool) -> None:
 @json_option
 def describe(name: str, config_path: Path | None, as_json: bool) -> None:
     """Show what is declared of data set NAME; a peer may learn the columns up to their units."""
-    dataset = load_catalog(load(config_path).catalog).dataset(name)
-    columns = [_described(column) for column in dataset.columns.values()]
+    document = dataset_document(load_catalog(load(config_path).catalog).dataset(name))
+    columns = document["columns"]
     heads = tuple(columns[0])
-    rows_are = {
-        "kind": dataset.kind,
-        "key": [*dataset.key],
-        "person": [*dataset.person],
-        "population": dataset.population,
-    }
+    rows_are = {key: value for key, value in document.items() if key not in ("name", "columns")}
 
     def human(out: Any) -> None:
         out.print(table(name, heads, [[_cell(column[h]) for h in heads] for column in columns]))
         for what, value in rows_are.items():
             out.print(f"{what}: {_cell(value) or 'none'}")
 
-    emit({"name": name, **rows_are, "columns": columns}, human, as_json=as_json)
+    emit(document, human, as_json=as_json)
 
 
 @data.command()
@@ -99,7 +89,7 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     for one in names:
         dataset = catalog.dataset(one)
         try:
-            counted[one] = _counts(load_data(dataset, dataset.columns)) | {
+            counted[one] = count_document(load_data(dataset, dataset.columns)) | {
                 "unconfirmed": _unconfirmed(dataset)
             }
         except DataError as error:
@@ -180,37 +170,10 @@ def _unconfirmed(dataset: DatasetDeclaration) -> list[str]:
     return [column.name for column in dataset.columns.values() if not column.is_confirmed]
 
 
-def _counts(loaded: Loaded) -> dict[str, Any]:
-    return {
-        "rows": loaded.rows,
-        "persons": loaded.people,
-        "left_out": loaded.left_out,
-        "dropped": {column: count for column, count in loaded.dropped.items() if count},
-        "imputed": {column: count for column, count in loaded.imputed.items() if count},
-    }
-
-
 data.add_command(add)
 data.add_command(confirm)
 
 COMMANDS: tuple[click.Command, ...] = (data,)
-
-
-def _described(column: ColumnDeclaration) -> dict[str, Any]:
-    schema = column.schema
-    return {
-        "name": column.name,
-        "type": column.type,
-        "scale": schema.scale,
-        "lower": schema.lower,
-        "upper": schema.upper,
-        "categories": list(schema.categories),
-        "modulus": schema.modulus,
-        "unit": schema.unit,
-        "missing": column.missing if column.missing != "impute" else f"impute {column.imputed}",
-        "constant": column.constant or "",
-        "confirmed": column.is_confirmed,
-    }
 
 
 def _cell(value: Any) -> Any:

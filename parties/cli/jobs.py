@@ -11,7 +11,7 @@ import click
 from parties.cli import certificates, results, retention
 from parties.cli.data import local_admission
 from parties.cli.following import follow, given, print_cheaper, who_decides
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
@@ -29,7 +29,7 @@ from smc.analyses.studies.loss import Loss
 _SECONDS = ("elapsed_seconds", "estimated_seconds")
 
 
-@click.group()
+@click.group(cls=Listing)
 def job() -> None:
     """Jobs: check, submit, decide, watch, and get results."""
 

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from parties.cli import contents
 from parties.cli.keys import trust_options, trusted
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option
 from parties.config import Config, load
 from parties.errors import REFUSED, DataError, why_unreadable
@@ -35,7 +35,7 @@ EXPORT_BYTES = 1 << 30
 """The longest export that is read."""
 
 
-@click.group()
+@click.group(cls=Listing)
 def ledger() -> None:
     """What was spent, released, run and decided."""
 

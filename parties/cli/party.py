@@ -8,18 +8,18 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from parties import catalog, policy
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.contracts.state import State
 from parties.daemon import logs
-from parties.doctor import Finding, Status, examine_peer, examine_self
+from parties.doctor import Status, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
@@ -103,7 +103,7 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
     )
 
 
-@click.group()
+@click.group(cls=Listing)
 def keys() -> None:
     """This party's keys."""
 
@@ -156,7 +156,7 @@ def renew(address: str | None, config_path: Path | None, as_json: bool) -> None:
     )
 
 
-@click.group()
+@click.group(cls=Listing)
 def party() -> None:
     """The daemon of this party."""
 
@@ -249,7 +249,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
         findings += examine_peer(config, peer)
     failed = [finding for finding in findings if finding.verdict is Status.FAIL]
     emit(
-        {"healthy": not failed, "checks": [_plain(finding) for finding in findings]},
+        {"healthy": not failed, "checks": [finding.document() for finding in findings]},
         lambda out: out.print(
             table(
                 "",
@@ -264,16 +264,6 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor, keys)
-
-
-def _plain(finding: Finding) -> dict[str, Any]:
-    return {
-        "subject": finding.subject,
-        "check": finding.check,
-        "verdict": finding.verdict.value,
-        "what": finding.what,
-        "hint": finding.hint,
-    }
 
 
 def _doubts(config: Config) -> list[dict[str, str]]:

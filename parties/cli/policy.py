@@ -11,7 +11,7 @@ import click
 
 from parties.catalog.declaration import load_catalog
 from parties.cli.data import local_admission
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.client import job_text
 from parties.config import load
@@ -23,7 +23,7 @@ from parties.policy.rules import APPROVALS, RECIPIENTS, Rule, load_policy
 from smc.analyses.disclosure.limits import Limits
 
 
-@click.group()
+@click.group(cls=Listing)
 def policy() -> None:
     """What this party allows."""
 
@@ -83,9 +83,9 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     """Hold the job in FILE against every condition of every rule; needs no daemon."""
-    from parties.jobs.reports import check_report
+    from parties.jobs.reports import policy_document
 
-    report = check_report(local_admission(load(config_path)), job_text(file))
+    report = policy_document(local_admission(load(config_path)), job_text(file))
     verdict, overlap = report["verdict"], report["overlap"]
     allowed = verdict["allowed"] and overlap is None
 
@@ -108,7 +108,7 @@ def test(file: Path, config_path: Path | None, as_json: bool) -> None:
         if overlap is None or not verdict["allowed"]:
             print_verdict(out, verdict)
 
-    emit({"verdict": verdict, "overlap": overlap, "exact": report["exact"]}, human, as_json=as_json)
+    emit(report, human, as_json=as_json)
     if not allowed:
         raise SystemExit(REFUSED)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import click
 
-from parties.cli.options import config_option
+from parties.cli.options import Listing, config_option
 from parties.cli.output import emit, json_option, table
 from parties.config import load
-from parties.session.pools import PoolStore
+from parties.session.pools import PoolStore, pool_documents
 
 
-@click.group()
+@click.group(cls=Listing)
 def pool() -> None:
     """What jobs `preparation` have prepared for later comparisons."""
 
@@ -23,19 +22,7 @@ def pool() -> None:
 @json_option
 def status(config_path: Path | None, as_json: bool) -> None:
     """List the pools by peer."""
-    now = time.time()
-    rows = [
-        {
-            "peer": file.peer,
-            "name": file.stored.name.hex(),
-            "comparisons": file.stored.comparisons,
-            "bits": file.stored.bits,
-            "holds_x": file.stored.holds_x,
-            "bytes": file.size,
-            "age_seconds": max(0, int(now - file.made)),
-        }
-        for file in sorted(PoolStore(load(config_path).home).list(), key=lambda file: file.peer)
-    ]
+    rows = pool_documents(PoolStore(load(config_path).home))
     heads = ("peer", "name", "comparisons", "bits", "local is x", "bytes", "age in s")
     cells = [[str(value)[:12] if key == "name" else value for key, value in row.items()] for row in rows]
     emit({"pools": rows}, lambda out: out.print(table("", heads, cells)), as_json=as_json)

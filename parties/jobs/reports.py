@@ -71,6 +71,16 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
     }
 
 
+def policy_document(admission: Admission, toml: str) -> dict[str, Any]:
+    """How a job stands against all rules: the verdict, earlier exact jobs, and whether it is exact.
+
+    Raises:
+        DuettoError: as `check_report`.
+    """
+    report = check_report(admission, toml)
+    return {name: report[name] for name in ("verdict", "overlap", "exact")}
+
+
 def estimate_report(
     admission: Admission, toml: str, *, rows: int, key_bits: int, rtt_ms: float, mbit: float
 ) -> dict[str, Any]:

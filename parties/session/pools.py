@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -318,3 +318,20 @@ def _unusable(folder: Path, problem: OSError) -> ConfigError:
     return ConfigError(
         f"The folder of pools {folder} cannot be used ({type(problem).__name__}).", "Check disk and rights."
     )
+
+
+def pool_documents(store: PoolStore) -> list[dict[str, Any]]:
+    """The pools by peer, as plain JSON values; ages in seconds."""
+    now = time.time()
+    return [
+        {
+            "peer": file.peer,
+            "name": file.stored.name.hex(),
+            "comparisons": file.stored.comparisons,
+            "bits": file.stored.bits,
+            "holds_x": file.stored.holds_x,
+            "bytes": file.size,
+            "age_seconds": max(0, int(now - file.made)),
+        }
+        for file in sorted(store.list(), key=lambda file: file.peer)
+    ]

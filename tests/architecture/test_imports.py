@@ -94,6 +94,7 @@ FLOORS = (
     ("parties.jobs",),
     ("parties.daemon", "parties.client"),
     ("parties.doctor",),
+    ("parties.python",),
     ("parties.bench", "parties.dashboard.entrance", "parties.dashboard.drawing"),
     ("parties.dashboard.pages",),
     ("parties.dashboard",),

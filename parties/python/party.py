@@ -1,0 +1,141 @@
+"""This party as scripts and notebooks see it: with all that the command line can say of its home.
+
+What a method returns is what the command of that name prints with `--json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from parties.catalog.declaration import Catalog, load_catalog
+from parties.catalog.described import count_document, dataset_document, dataset_documents
+from parties.catalog.loading import load as load_data
+from parties.certificates.verification import read_certificate
+from parties.client import Party as Connected
+from parties.client import Result, job_text
+from parties.config import Config, load
+from parties.doctor import Status, examine_peer, examine_self
+from parties.jobs.manager import open_admission
+from parties.jobs.reports import policy_document
+from parties.jobs.spending import ledger_document, log_document
+from parties.ledger.book import open_ledger
+from parties.pki.home import load_identity, load_peer
+from parties.session.pools import PoolStore, pool_documents
+from smc.forms import Role
+
+
+class Party(Connected):
+    """This party: its jobs by its running daemon, and its ledger, data, policy and pools from its home.
+
+    Args:
+        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+
+    Raises:
+        ConfigError: there is no configuration, or it is wrong.
+    """
+
+    def ledger(self) -> dict[str, Any]:
+        """What has been spent, by people and peer, and what that guarantees; as `duetto ledger show`.
+
+        Raises:
+            LedgerError: the ledger is not whole.
+        """
+        return ledger_document(self._config)
+
+    def ledger_log(self) -> dict[str, Any]:
+        """All entries of the ledger in their order; as `duetto ledger log`. Raises as `ledger`."""
+        return log_document(self._config)
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """The declared data sets; as `duetto data list`.
+
+        Raises:
+            ConfigError: the catalog is wrong.
+        """
+        return dataset_documents(self._catalog)
+
+    def dataset(self, name: str) -> dict[str, Any]:
+        """What is declared of a data set; as `duetto data describe`.
+
+        Raises:
+            ConfigError: the catalog is wrong.
+            DataError: it has no such data set.
+        """
+        return dataset_document(self._catalog.dataset(name))
+
+    def check_data(self, name: str) -> dict[str, Any]:
+        """Check every row of a data set, and count rows, persons and missing cells; as `duetto data check`.
+
+        Raises:
+            DataError: a row is not as declared, or there is no such data set.
+            ConfigError: the catalog is wrong.
+        """
+        dataset = self._catalog.dataset(name)
+        return count_document(load_data(dataset, dataset.columns))
+
+    def policy_test(self, job: Path | str | Mapping[str, Any]) -> dict[str, Any]:
+        """Hold a job against every condition of every rule; as `duetto policy test`. Needs no daemon.
+
+        Args:
+            job: a job file's path, its text, or its document as a mapping.
+
+        Raises:
+            DuettoError: the job file or the local data are wrong. A refusal by the policy is in the document.
+        """
+        config = self._config
+        return policy_document(open_admission(config, open_ledger(config.home)), job_text(job))
+
+    def doctor(self, *peers: str) -> dict[str, Any]:
+        """Check this party and the way to peers, all of them unless some are named; as `duetto doctor`.
+
+        Raises:
+            ConfigError: no peer of this name is paired.
+        """
+        config = self._config
+        findings = examine_self(config)
+        for peer in [config.peer(name) for name in peers] if peers else config.peers:
+            findings += examine_peer(config, peer)
+        failed = any(finding.verdict is Status.FAIL for finding in findings)
+        return {"healthy": not failed, "checks": [finding.document() for finding in findings]}
+
+    def pools(self) -> list[dict[str, Any]]:
+        """What jobs `preparation` have prepared for later comparisons; as `duetto pool status`."""
+        return pool_documents(PoolStore(self._config.home))
+
+    def verify(self, certificate: Mapping[str, Any], result: Result | None = None) -> dict[str, Any]:
+        """Check a certificate with the keys of this party and of its paired peers.
+
+        Args:
+            certificate: as `Job.certificate` gives it, or read from a file.
+            result: checked to be the one of the job, if given.
+
+        Returns:
+            `valid`, `confirmed`: of each party whether its key is known here, and `result_checked`.
+
+        Raises:
+            CertificateError: a signature is wrong, a key is another one, or the result is not the one.
+        """
+        config = self._config
+        keys = {peer.name: load_peer(config, peer).signing for peer in config.peers}
+        keys[config.name] = load_identity(config).signing.public_key()
+        found = read_certificate(json.dumps(certificate).encode())
+        for role in Role:
+            if found.name(role) in keys:
+                found.confirm(keys[found.name(role)], role)
+        if result is not None:
+            document = {"tables": result.tables, "notes": list(result.notes), "details": result.details}
+            found.check_result({**document, "salt": result.salt})
+        confirmed = {found.name(role): found.name(role) in keys for role in Role}
+        return {"valid": True, "confirmed": confirmed, "result_checked": result is not None}
+
+    @property
+    def _config(self) -> Config:
+        """As it stands now."""
+        return load(self.config_path)
+
+    @property
+    def _catalog(self) -> Catalog:
+        return load_catalog(self._config.catalog)
