@@ -14,8 +14,7 @@ from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.described import count_document, dataset_document, dataset_documents
 from parties.catalog.loading import load as load_data
 from parties.certificates.verification import read_certificate
-from parties.client import Party as Connected
-from parties.client import Result, job_text
+from parties.client import Party, Result, job_text
 from parties.config import Config, load
 from parties.doctor import Status, examine_peer, examine_self
 from parties.jobs.manager import open_admission
@@ -27,7 +26,7 @@ from parties.session.pools import PoolStore, pool_documents
 from smc.forms import Role
 
 
-class Party(Connected):
+class HomeParty(Party):
     """This party: its jobs by its running daemon, and its ledger, data, policy and pools from its home.
 
     Args:
