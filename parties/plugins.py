@@ -167,7 +167,8 @@ def _analysis(name: str, point: EntryPoint, files: Mapping[str, Path]) -> Analys
         file = getattr(modules.get(module), "__file__", None)
         if file is None or Path(file).resolve() not in places:
             raise ConfigError(
-                f"The code of the analysis {point.name!r}, {module}, is not among the files of {name}.",
+                f"The code of the analysis {point.name!r}, {module}, is not among the files that {name} was "
+                "installed with, such as in editable form.",
                 f"Install {name} as a regular package; certificates have to say which code ran.",
             )
     return PluggedAnalysis(point.name, always, name, found)

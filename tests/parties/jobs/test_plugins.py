@@ -202,7 +202,22 @@ def test_what_a_plugin_does_wrong_is_named(reach, code, entry, said):
 def test_code_of_another_distribution_is_refused(reach, reached):
     """Its digest would not be in the certificate."""
     reach("from duetto_products import PRODUCTS", "products = strange:PRODUCTS")
-    with pytest.raises(ConfigError, match="duetto_products, is not among the files of strange"):
+    with pytest.raises(
+        ConfigError, match="duetto_products, is not among the files that strange was installed with"
+    ):
+        load_plugins(["strange"])
+
+
+def test_an_editable_installation_is_refused(reach, tmp_path, monkeypatch):
+    """It lists a Python file, too: the finder that leads to the code, and no digest would cover the code."""
+    reach("import duetto_finder", files=("duetto_finder.py",))
+    (tmp_path / "duetto_finder.py").write_text("")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "strange.py").write_text(ODD.format(parse="return None"))
+    monkeypatch.syspath_prepend(str(elsewhere))
+    importlib.invalidate_caches()
+    with pytest.raises(ConfigError, match="such as in editable form"):
         load_plugins(["strange"])
 
 

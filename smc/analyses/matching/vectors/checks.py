@@ -23,9 +23,11 @@ def check_counts(parameters: VectorParameters, alice: int, bob: int) -> None:
     Raises:
         DomainError: a side has too few or both together too many.
     """
-    if not alice or bob < max(1, parameters.nearest):
+    needed = max(1, parameters.nearest)
+    if not alice or bob < needed:
+        short = "Alice has no rows" if not alice else f"Bob has {bob} rows of the {needed} that are needed"
         raise DomainError(
-            f"Alice has {alice} rows and Bob has {bob}; there is nothing to match with.",
+            f"{short}; there is nothing to match with.",
             "Use data sets with rows on both sides, and at least parameters.nearest of Bob's.",
         )
     if alice * bob * max(1, parameters.nearest) > MAX_PAIRS:
