@@ -285,7 +285,7 @@ def test_wrong_columns_recipients_and_engines() -> None:
     with pytest.raises(UsageError, match="its half"):
         parsed.check_recipients(frozenset({Role.ALICE}))
     with pytest.raises(UsageError, match="uses no pools"):
-        COMPARISON.parse({"type": "type 5", "pool": True})
+        COMPARISON.parse({"type": "type 5", "engine": "paillier", "pool": True})
     with pytest.raises(UsageError, match="true or false"):
         COMPARISON.parse({"type": "type 5", "engine": "auto", "pool": 1})
 
