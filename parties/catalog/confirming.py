@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 import tomlkit
@@ -55,13 +57,23 @@ def confirmed(text: str, name: str, given: Mapping[str, str], columns: Sequence[
                 f"Data set {name!r} declares no column {column!r}.", near(column, list(declared["columns"]))
             )
         if column in given:
-            for key, value in _entries(column, str(table["type"]), given[column]).items():
+            for key, value in entries(column, str(table["type"]), given[column]).items():
                 table[key] = value
         table.pop("confirmed", None)
     return str(tomlkit.dumps(document))
 
 
-def _entries(column: str, kind: str, given: str) -> dict[str, Any]:
+def entries(column: str, kind: str, given: str) -> dict[str, Any]:
+    """The entries of the catalog for bounds or labels as a person types them.
+
+    Args:
+        column: its name.
+        kind: its type.
+        given: such as `0:120` or `no,yes`.
+
+    Raises:
+        ConfigError: they do not fit the type.
+    """
     if kind == "category":
         labels = [label.strip() for label in given.split(",")]
         return {"values": labels}
@@ -69,8 +81,10 @@ def _entries(column: str, kind: str, given: str) -> dict[str, Any]:
     try:
         if not colon:
             raise ValueError
-        read = _READ[kind]
-        return {"lower": read(lower.strip()), "upper": read(upper.strip())}
+        found = {"lower": _READ[kind](lower.strip()), "upper": _READ[kind](upper.strip())}
+        if found["lower"] > found["upper"]:
+            raise ValueError
+        return {key: str(value) if kind == "decimal" else value for key, value in found.items()}
     except KeyError:
         raise ConfigError(
             f"Column {column!r} is of type {kind!r}, which has neither bounds nor labels.", "Leave it out."
@@ -83,12 +97,13 @@ def _entries(column: str, kind: str, given: str) -> dict[str, Any]:
         ) from None
 
 
-def _decimal(text: str) -> str:
-    float(text)
-    return text
+def _decimal(text: str) -> Decimal:
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}(\.[0-9]{1,30})?", text):
+        raise ValueError
+    return Decimal(text)
 
 
-_READ: Final[Mapping[str, Callable[[str], object]]] = {
+_READ: Final[Mapping[str, Callable[[str], Any]]] = {
     "integer": int,
     "decimal": _decimal,
     "date": date.fromisoformat,

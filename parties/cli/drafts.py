@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from parties.catalog.confirming import confirmed, proposal
+from parties.catalog.columns import ColumnDeclaration
+from parties.catalog.confirming import confirmed, entries, proposal
 from parties.catalog.databases import query_of, tables_of
 from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of, file_kind, toml_key
 from parties.catalog.dialect import Dialect, Writing
@@ -153,7 +154,7 @@ def confirm(
                 f"Run with what is known without the data; proposed are: {said}",
             )
         for column in waiting:
-            _ask(column.name, proposal(column), "", choices)
+            _ask(column, "", choices)
     whole = confirmed(text, name, choices, columns)
     declared = catalog_of(parse(whole, path.name, ConfigError), path).dataset(name)
     write_atomically(path, whole.encode(), path.stat().st_mode & 0o777)
@@ -276,15 +277,26 @@ def _asked(found: Draft, decided: set[str]) -> dict[str, str]:
         talk(f"The peer sees bounds and labels. Say what is known without the data; {_SKIP} leaves it open.")
     for name, one in found.columns.items():
         if not one.column.is_confirmed and name not in decided:
-            _ask(name, proposal(one.column), one.seen, choices)
+            _ask(one.column, one.seen, choices)
     return choices
 
 
-def _ask(name: str, proposed: str, seen: str, choices: dict[str, str]) -> None:
+def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
+    """Ask for bounds or labels until they fit the column, or are left open."""
+
+    def fitting(answer: str) -> str:
+        answer = answer.strip()
+        try:
+            if answer != _SKIP:
+                entries(column.name, column.type, answer)
+        except ConfigError as error:
+            raise click.BadParameter(f"{error.what} {error.hint}") from None
+        return answer
+
     hold = f" (the data hold {seen})" if seen else ""
-    answer = click.prompt(f"{name}{hold}", default=proposed, err=True).strip()
+    answer = click.prompt(f"{column.name}{hold}", default=proposal(column), value_proc=fitting, err=True)
     if answer != _SKIP:
-        choices[name] = answer
+        choices[column.name] = answer
 
 
 def _faults(dataset: DatasetDeclaration) -> list[str]:

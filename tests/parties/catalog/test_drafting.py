@@ -253,6 +253,7 @@ def test_confirming_changes_nothing_else(tmp_path):
     [
         ({"age": "0"}, "age=0:120"),
         ({"age": "a:b"}, "age=0:120"),
+        ({"age": "5:4"}, "age=0:120"),
         ({"agee": "0:1"}, "'age'"),
     ],
 )

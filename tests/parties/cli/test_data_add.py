@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from parties.catalog.declaration import load_catalog
+from parties.cli import data
 from tests.parties.cli.test_before_a_job import STATISTICS
 from tests.parties.served import parsed
 
@@ -139,3 +142,15 @@ def test_an_empty_catalog_says_so(served, command):
     (served.folder / "north" / "catalog.toml").write_text("")
     assert "duetto data add FILE" in command("data", "check").stdout
     assert parsed(command("data", "check", "--json"))["datasets"] == {}
+
+
+def test_a_person_at_a_terminal_is_asked_until_the_answer_fits(served, command, export, monkeypatch):
+    command("data", "add", export, "--name", "cards", "--without", "Gewicht", "--yes")
+    monkeypatch.setattr("parties.cli.drafts.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    words = ["confirm", "cards", "--config", str(served.folder / "north" / "duetto.toml")]
+    shown = CliRunner().invoke(data.data, words, input="0:x\n120:0\n0:120\n-\n")
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count("does not give bounds of column 'Alter'") == 2
+    declared = load_catalog(served.folder / "north" / "catalog.toml").dataset("cards").columns
+    assert (declared["Alter"].schema.upper, declared["Alter"].is_confirmed) == (120, True)
+    assert not declared["Geschlecht"].is_confirmed
