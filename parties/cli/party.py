@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from parties import catalog, policy
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
-from parties.client import ask_daemon
+from parties.client import Party, ask_daemon
 from parties.config import Address, Config, load, user_folder
 from parties.contracts.state import State
 from parties.daemon import logs
@@ -30,7 +31,10 @@ from parties.pki.home import add_peer, make, own_pairing, renew_pairing, socket_
 from parties.pki.lock import only_one, running_pid
 from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
-from smc.errors import UsageError
+from smc.errors import DuettoError, UsageError
+
+if TYPE_CHECKING:
+    from parties.daemon.daemon import Daemon
 
 _STOP_SECONDS: Final = 30.0
 _DEFAULT_PORT = "7443"
@@ -88,16 +92,18 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
             )
     peer = add_peer(config, found)
     running = running_pid(config) is not None
+    if running:
+        with Party(config.path) as party:
+            party.reload()
     emit(
         {
             "peer": peer.name,
             "address": str(peer.address),
             "fingerprint": found.fingerprint,
-            "restart_needed": running,
+            "taken_up": running,
         },
         lambda out: out.print(
-            f"{peer.name} at {peer.address} is paired."
-            + (" Restart the daemon to take it up." if running else "")
+            f"{peer.name} at {peer.address} is paired." + (" The daemon has taken it up." if running else "")
         ),
         as_json=as_json,
     )
@@ -170,7 +176,8 @@ def start(config_path: Path | None, as_json: bool) -> None:
 
     logs.start()
     config = load(config_path)
-    stopping = threading.Event()
+    stopping, reloading = threading.Event(), threading.Event()
+    signal.signal(signal.SIGHUP, lambda *_: reloading.set())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     with only_one(config):
@@ -179,10 +186,41 @@ def start(config_path: Path | None, as_json: bool) -> None:
             daemon.start()
             _say_ready(config, daemon.address, as_json=as_json)
             while not stopping.wait(1.0):
-                pass
+                if reloading.is_set():
+                    reloading.clear()
+                    _reload(daemon)
         finally:
             talk("stopping")
             daemon.stop()
+
+
+@party.command()
+@config_option
+@json_option
+def reload(config_path: Path | None, as_json: bool) -> None:
+    """Let the daemon read its configuration and peers again; so does the signal HUP.
+
+    If a file is wrong, nothing changes, and the command says what is wrong. Policy and catalog are read at
+    every job anyway.
+    """
+    with Party(config_path) as asked:
+        done = asked.reload()
+
+    def human(out: Screen) -> None:
+        words = {
+            "added": "new peers",
+            "removed": "peers that are gone",
+            "changed": "peers with other keys or address",
+        }
+        for name, word in words.items():
+            if done[name]:
+                out.print(f"{word}: {', '.join(done[name])}")
+        if done["later"]:
+            out.print(f"taken up when the daemon is started again: {', '.join(done['later'])}")
+        if not any(done.values()):
+            out.print("Everything is as it was.")
+
+    emit(done, human, as_json=as_json)
 
 
 @party.command()
@@ -264,6 +302,13 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor, keys)
+
+
+def _reload(daemon: Daemon) -> None:
+    try:
+        daemon.reload()
+    except DuettoError as error:
+        logging.getLogger("duetto").error("reload refused, nothing has changed: %s", error)
 
 
 def _doubts(config: Config) -> list[dict[str, str]]:

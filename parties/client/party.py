@@ -160,6 +160,19 @@ class Party:
             "ledger_problem": reply.ledger_problem,
         }
 
+    def reload(self) -> dict[str, list[str]]:
+        """Let the daemon read its configuration and peers again.
+
+        Returns:
+            Names of peers that are `added`, `removed` and `changed`, and the sections that take effect
+            `later`, when the daemon is started again.
+
+        Raises:
+            DuettoError: something in them is wrong; of its kind. Nothing has changed then.
+        """
+        reply = self.call("Reload", pb.ReloadRequest())
+        return {name: list(getattr(reply, name)) for name in ("added", "removed", "changed", "later")}
+
     def call(self, verb: str, request: Any, timeout: float = CALL_SECONDS) -> Any:
         """One call of the control service, which may take `timeout` seconds.
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import logging
 import resource
+import threading
 from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from typing import Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from parties.config import Address, Config
+from parties.catalog.declaration import load_catalog
+from parties.config import Address, Config, load
 from parties.errors import ConfigError
-from parties.jobs.control import make_control_server
+from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import open_manager
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
+from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory, load_peers
 from parties.session.pools import PoolStore
@@ -49,9 +53,11 @@ class Daemon:
 
     def __init__(self, config: Config, terms: Terms | None = None) -> None:
         raise_file_limit()
+        self._config = config
+        self._reloading = threading.Lock()
         identity = load_identity(config)
         check_dates(identity)
-        peers = load_peers(config)
+        self._peers = peers = load_peers(config)
         terms = terms or Terms()
         ledger = open_ledger(config.home)
         self._runner = SessionRunner(
@@ -94,6 +100,46 @@ class Daemon:
         self._peer_server.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
+    def reload(self) -> Reloaded:
+        """Read configuration, peers, policy and catalog again; if anything in them is wrong, nothing changes.
+
+        Policy and catalog are read at every job anyway, and here to say whether they are in order.
+
+        Raises:
+            ConfigError: a file is missing or wrong.
+            PairingError: a peer's pairing file is not the pinned one.
+        """
+        with self._reloading:
+            config = load(self._config.path)
+            peers = load_peers(config)
+            load_policy(config.policy)
+            load_catalog(config.catalog)
+            before, after = {p.name: p for p in self._config.peers}, {p.name: p for p in config.peers}
+            same = {name for name in before.keys() & after.keys() if before[name] == after[name]}
+            done = Reloaded(
+                added=tuple(sorted(after.keys() - before.keys())),
+                removed=tuple(sorted(before.keys() - after.keys())),
+                changed=tuple(
+                    sorted(
+                        name
+                        for name in before.keys() & after.keys()
+                        if name not in same or peers[name] != self._peers[name]
+                    )
+                ),
+                later=_later(self._config, config),
+            )
+            self._runner.set_peers(peers)
+            self._directory.set_peers(config, peers)
+            self._manager.follow_peers()
+            self._peer_server.set_peers(peers)
+            self._manager.housekeeper.set_days(config)
+            self._config, self._peers = config, peers
+        log.info(
+            "reloaded: %s",
+            ", ".join(f"{k} {' '.join(v)}" for k, v in asdict(done).items() if v) or "as before",
+        )
+        return done
+
     def stop(self) -> None:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
         self._health.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
@@ -122,10 +168,19 @@ class Daemon:
             terms=terms,
         )
         self._socket = socket_path(config)
-        self._control = make_control_server(self._manager)
+        self._control = make_control_server(self._manager, self.reload)
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
+
+
+def _later(before: Config, after: Config) -> tuple[str, ...]:
+    """The sections that have changed and that a running daemon does not follow."""
+    limits = replace(after.limits, wait_days=before.limits.wait_days)
+    followed = replace(after, peers=before.peers, keep_results_days=before.keep_results_days, limits=limits)
+    return tuple(
+        entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)
+    )
 
 
 def raise_file_limit() -> None:

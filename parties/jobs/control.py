@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import Enum
 from typing import Any, Final, TypeVar
@@ -35,12 +36,34 @@ _PIECE_BYTES = 1 << 20
 _LOG = logging.getLogger("duetto.control")
 
 
-def make_control_server(manager: JobManager) -> grpc.Server:
-    """A server that offers the jobs of `manager`, for a socket that only people of this party reach."""
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What reading the configuration again has changed.
+
+    Attributes:
+        added: names of new peers.
+        removed: names of peers that are gone.
+        changed: names of peers whose address or keys are others.
+        later: sections that have changed and take effect when the daemon is started again.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+
+
+def make_control_server(manager: JobManager, reload: Callable[[], Reloaded] = Reloaded) -> grpc.Server:
+    """A server that offers the jobs of `manager`, for a socket that only people of this party reach.
+
+    Args:
+        manager: the jobs.
+        reload: reads the configuration again.
+    """
     threads = sum(ROOM.values()) + _QUICK_THREADS
     server = grpc.server(ThreadPoolExecutor(threads, thread_name_prefix="control"))
     control_pb2_grpc.add_ControlServicer_to_server(  # type: ignore[no-untyped-call]
-        ControlService(manager), server
+        ControlService(manager, reload), server
     )
     return server
 
@@ -126,8 +149,9 @@ def _person(request: pb.Decision) -> Person:
 class ControlService(control_pb2_grpc.ControlServicer):
     """See control.proto; every verb is one of `JobManager`."""
 
-    def __init__(self, manager: JobManager) -> None:
+    def __init__(self, manager: JobManager, reload: Callable[[], Reloaded]) -> None:
         self._manager = manager
+        self._reload = reload
         self._rooms = {kind: threading.BoundedSemaphore(calls) for kind, calls in ROOM.items()}
 
     @contextmanager
@@ -262,6 +286,15 @@ class ControlService(control_pb2_grpc.ControlServicer):
             ledger_whole=not problem,
             ledger_problem=problem,
         )
+
+    @_guarded(Kind.QUICK)
+    def Reload(  # noqa: N802
+        self,
+        request: pb.ReloadRequest,  # noqa: ARG002
+        context: grpc.ServicerContext,  # noqa: ARG002
+    ) -> pb.ReloadReply:
+        """Read the configuration again."""
+        return pb.ReloadReply(**asdict(self._reload()))
 
     def _summary(self, job: Summary) -> pb.Job:
         """What is said of a job without opening its papers."""

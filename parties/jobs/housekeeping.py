@@ -27,11 +27,15 @@ class Housekeeper:
 
     def __init__(self, store: JobStore, config: Config, pause_seconds: float) -> None:
         self._store = store
-        self.wait_days = config.limits.wait_days
-        self.keep_days = config.keep_results_days
+        self.set_days(config)
         self._pause = pause_seconds
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._go, name="duetto-jobs", daemon=True)
+
+    def set_days(self, config: Config) -> None:
+        """Follow these limits from now on."""
+        self.wait_days = config.limits.wait_days
+        self.keep_days = config.keep_results_days
 
     def start(self) -> None:
         """Begin."""

@@ -81,11 +81,8 @@ class JobManager:
         self._negotiation = Negotiation(
             self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed
         )
-        errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
-        self._couriers = {
-            peer: Courier(peer, self._outbox, self.store, errands, self._patience, config.limits.sessions)
-            for peer in peers.names()
-        }
+        self._sessions = config.limits.sessions
+        self._couriers = {peer: self._courier(peer) for peer in peers.names()}
         self._stopping = threading.Event()
         self.housekeeper = Housekeeper(self.store, config, self._patience.ask_seconds)
 
@@ -109,6 +106,20 @@ class JobManager:
         for courier in self._couriers.values():
             courier.start()
         self.housekeeper.start()
+
+    def follow_peers(self) -> None:
+        """Take up peers that are newly paired, and end what runs with those that are not paired any more."""
+        names = self._peers.names()
+        known = self._couriers
+        self._couriers = {peer: known.get(peer) or self._courier(peer) for peer in names}
+        for peer in names:
+            if peer not in known:
+                self._couriers[peer].start()
+        for peer in known.keys() - set(names):
+            for job in self.store.all(State.RUNNING):
+                if job.peer == peer:
+                    self._peers.cancel_session(job.job_id)
+            known[peer].stop()
 
     # What people ask at home
 
@@ -283,6 +294,10 @@ class JobManager:
         self.store.close()
 
     # How it is done
+
+    def _courier(self, peer: str) -> Courier:
+        errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
+        return Courier(peer, self._outbox, self.store, errands, self._patience, self._sessions)
 
     def _dial(self, job_id: str) -> None:
         """Confirm an approved job and run it.

@@ -10,7 +10,7 @@ import hashlib
 import os
 import socket
 import ssl
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Final, cast
 
@@ -37,17 +37,25 @@ _HANDSHAKE: Final = b"\x16"
 """The first byte of an answer that goes on; an alert begins with another."""
 
 
-def server_credentials(identity: Identity, peers: Iterable[PeerIdentity]) -> grpc.ServerCredentials:
+def server_credentials(
+    identity: Identity, peers: Callable[[], Iterable[PeerIdentity]]
+) -> grpc.ServerCredentials:
     """Credentials of a server that lets in the given peers only, each by its own certificate.
+
+    Args:
+        identity: this party's keys.
+        peers: the peers as they are now; asked at every handshake.
 
     Raises:
         ConfigError: this process was not set up for TLS 1.3 only.
     """
     process.check()
-    roots = b"\n".join(peer.certificate.strip() for peer in peers) or identity.certificate
-    return grpc.ssl_server_credentials(
-        [(identity.tls_key, identity.certificate)], root_certificates=roots, require_client_auth=True
-    )
+
+    def current() -> grpc.ServerCertificateConfiguration:
+        roots = b"\n".join(peer.certificate.strip() for peer in peers()) or identity.certificate
+        return grpc.ssl_server_certificate_configuration([(identity.tls_key, identity.certificate)], roots)
+
+    return grpc.dynamic_ssl_server_credentials(current(), current, require_client_authentication=True)
 
 
 def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Keepalive) -> grpc.Channel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from parties.config import Config
+from parties.config import Config, Peer
 from parties.pki import Identity, PeerIdentity
 from parties.pki.home import load_peer
 from parties.ports.interfaces import SessionTask
@@ -49,17 +49,21 @@ class PeerDirectory:
         self._peers = peers
         self._runner = runner
         self._terms = terms or Terms()
+        self._clients = {peer.name: self._connect(peer, peers[peer.name]) for peer in config.peers}
+
+    def set_peers(self, config: Config, peers: Mapping[str, PeerIdentity]) -> None:
+        """Reach these peers from now on; connections to those that stay as they were stay open."""
+        before, known = self._clients, {peer.name: peer for peer in self._config.peers}
         self._clients = {
-            peer.name: PeerClient(
-                identity,
-                peers[peer.name],
-                address=peer.address,
-                keepalive=config.keepalive,
-                greet=self._greeting,
-                terms=self._terms,
-            )
+            peer.name: before[peer.name]
+            if known.get(peer.name) == peer and self._peers[peer.name] == peers[peer.name]
+            else self._connect(peer, peers[peer.name])
             for peer in config.peers
         }
+        self._config, self._peers = config, peers
+        for name, client in before.items():
+            if self._clients.get(name) is not client:
+                client.close()
 
     def names(self) -> tuple[str, ...]:
         """The names of the paired parties."""
@@ -122,6 +126,16 @@ class PeerDirectory:
         """Close all connections."""
         for client in self._clients.values():
             client.close()
+
+    def _connect(self, peer: Peer, identity: PeerIdentity) -> PeerClient:
+        return PeerClient(
+            self._identity,
+            identity,
+            address=peer.address,
+            keepalive=self._config.keepalive,
+            greet=self._greeting,
+            terms=self._terms,
+        )
 
     def _greeting(self) -> pb.Greeting:
         return make_greeting(self._identity, self._terms)

@@ -73,6 +73,11 @@ class SessionRunner:
         self._lock = threading.Lock()
         self._streams: dict[str, PacketStream] = {}
 
+    def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
+        """Run sessions with these peers from now on; sessions under way go on as they are."""
+        self._peers = dict(peers)
+        self._shares.set_peers(peers)
+
     def place(self, peer: str) -> AbstractContextManager[None]:
         """Room for one session with a peer; see `Shares.place`."""
         return self._shares.place(peer)

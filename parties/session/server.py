@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -31,6 +31,9 @@ SERVICE: Final = "duetto.v1.Peer"
 _CALLS = 8
 """Calls of one peer at once besides its sessions."""
 
+_PEERS = 16
+"""For so many peers there are threads at least, since peers can be paired while the daemon runs."""
+
 _SPARE_THREADS = 8
 """Threads in which calls beyond a peer's share are refused."""
 
@@ -55,8 +58,21 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
     """
 
     def __init__(self, peers: Mapping[str, PeerIdentity], calls: int) -> None:
+        self._calls = calls
+        self._rooms: Mapping[str, threading.BoundedSemaphore] = {}
+        self.set_peers(peers)
+
+    @property
+    def peers(self) -> Collection[PeerIdentity]:
+        """The peers that are let in now."""
+        return self._peers.values()
+
+    def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
+        """Let these peers in from now on, and no others."""
+        rooms = {name: self._rooms.get(name) or threading.BoundedSemaphore(self._calls) for name in peers}
+        self._rooms = {**self._rooms, **rooms}  # a call of a peer that is gone gives its room back
+        self._peers = dict(peers)
         self._names = {certificate.pin(peer.certificate): name for name, peer in peers.items()}
-        self._rooms = {name: threading.BoundedSemaphore(calls) for name in peers}
 
     def name(self, context: grpc.ServicerContext) -> str:
         """The name of the calling peer; ends the call if its certificate is not pinned."""
@@ -217,20 +233,20 @@ class PeerServer:
         terms: Terms,
     ) -> None:
         calls = sessions + _CALLS
-        pins = Pins(peers, calls)
-        threads = len(peers) * calls + _SPARE_THREADS
+        self._pins = Pins(peers, calls)
+        threads = max(len(peers), _PEERS) * calls + _SPARE_THREADS
         self._server = grpc.server(
             ThreadPoolExecutor(threads, thread_name_prefix="peer"),
-            interceptors=[pins],
+            interceptors=[self._pins],
             options=tls.server_options(keepalive),
             maximum_concurrent_rpcs=threads + _QUEUE,
         )
         peer_pb2_grpc.add_PeerServicer_to_server(  # type: ignore[no-untyped-call]
-            PeerService(identity, pins, runner, port, terms), self._server
+            PeerService(identity, self._pins, runner, port, terms), self._server
         )
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        credentials = tls.server_credentials(identity, peers.values())
+        credentials = tls.server_credentials(identity, lambda: self._pins.peers)
         try:
             bound = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
@@ -256,6 +272,10 @@ class PeerServer:
                 "Start the daemon with `duetto party start`, in a process of its own.",
             )
         self._tell(health_pb2.HealthCheckResponse.SERVING)
+
+    def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
+        """Let these peers in from now on, and no others; calls that are under way go on."""
+        self._pins.set_peers(peers)
 
     def drain(self) -> None:
         """Tell the health service that no new work is taken."""

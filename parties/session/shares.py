@@ -27,6 +27,12 @@ class Shares:
         self._changed = threading.Condition()
         self._closed = False
 
+    def set_peers(self, peers: Collection[str]) -> None:
+        """Share the places among these peers from now on; a place that is taken stays so until it is left."""
+        with self._changed:
+            held = {name: taken for name, taken in self._taken.items() if taken}
+            self._taken = {**dict.fromkeys(peers, 0), **held}
+
     @contextmanager
     def place(self, peer: str) -> Iterator[None]:
         """A place for one session with a peer.

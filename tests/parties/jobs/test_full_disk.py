@@ -108,6 +108,7 @@ def test_what_is_asked_of_people_is_refused_and_not_put_off(store, monkeypatch):
 
 
 def test_a_result_that_finds_no_room_leaves_nothing(store, monkeypatch):
+    store.require_room()
     job_id = insert(store, 1, State.RUNNING)
     with monkeypatch.context() as changed:
         changed.setattr(

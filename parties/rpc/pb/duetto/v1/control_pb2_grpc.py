@@ -104,6 +104,11 @@ class ControlStub:
                 request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusRequest.SerializeToString,
                 response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusReply.FromString,
                 _registered_method=True)
+        self.Reload = channel.unary_unary(
+                '/duetto.v1.Control/Reload',
+                request_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.SerializeToString,
+                response_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.FromString,
+                _registered_method=True)
 
 
 class ControlServicer:
@@ -204,6 +209,13 @@ class ControlServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reload(self, request, context):
+        """Reads the configuration and the peers again; if anything in them is wrong, nothing changes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ControlServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -276,6 +288,11 @@ def add_ControlServicer_to_server(servicer, server):
                     servicer.Status,
                     request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusRequest.FromString,
                     response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusReply.SerializeToString,
+            ),
+            'Reload': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reload,
+                    request_deserializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.FromString,
+                    response_serializer=parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -656,6 +673,33 @@ class Control:
             '/duetto.v1.Control/Status',
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusRequest.SerializeToString,
             parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.StatusReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reload(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/duetto.v1.Control/Reload',
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadRequest.SerializeToString,
+            parties_dot_rpc_dot_pb_dot_duetto_dot_v1_dot_control__pb2.ReloadReply.FromString,
             options,
             channel_credentials,
             insecure,
