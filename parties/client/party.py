@@ -161,14 +161,9 @@ class Party:
         }
 
     def reload(self) -> dict[str, list[str]]:
-        """Let the daemon read its configuration and peers again.
+        """Let the daemon read its configuration and peers again; nothing changes if anything is wrong.
 
-        Returns:
-            Names of peers that are `added`, `removed` and `changed`, and the sections that take effect
-            `later`, when the daemon is started again.
-
-        Raises:
-            DuettoError: something in them is wrong; of its kind. Nothing has changed then.
+        The names of peers that are `added`, `removed`, `changed`; what takes effect `later`, at the next start.
         """
         reply = self.call("Reload", pb.ReloadRequest())
         return {name: list(getattr(reply, name)) for name in ("added", "removed", "changed", "later")}
