@@ -163,7 +163,7 @@ class Party:
     def reload(self) -> dict[str, list[str]]:
         """Let the daemon read its configuration and peers again; nothing changes if anything is wrong.
 
-        The names of peers that are `added`, `removed`, `changed`; what takes effect `later`, at the next start.
+        Names of peers that are `added`, `removed`, `changed`; what is for `later`, the next start.
         """
         reply = self.call("Reload", pb.ReloadRequest())
         return {name: list(getattr(reply, name)) for name in ("added", "removed", "changed", "later")}
