@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from parties.contracts.contract import Contract
@@ -112,6 +113,30 @@ class Decisions:
             rule=draft.rule,
             subject=draft.hash,
         )
+
+    def require_fresh(self, record: Record, days: int, now: datetime) -> None:
+        """Do nothing unless a person approved the job longer ago than an approval holds.
+
+        An approval by a rule does not age: the rule itself is asked again before a run.
+
+        Args:
+            record: the job, which is approved.
+            days: for how long an approval holds.
+            now: the time.
+
+        Raises:
+            JobError: the approval has expired (code `approval-expired`).
+            LedgerError: the ledger cannot be read.
+        """
+        digests = (record.contract.draft.digest.hex(), record.contract.digest.hex())
+        found = [self._approval(job) for job in (digests if record.outgoing else digests[1:])]
+        times = [datetime.fromisoformat(entry.time) for entry in found if entry is not None and entry.actor]
+        if times and now - min(times) > timedelta(days=days):
+            raise JobError(
+                f"The approval of job {record.job_id} is older than the {days} days for which it holds.",
+                "Submit the job again, or raise approval_days in the rule that allows it.",
+                code="approval-expired",
+            )
 
     def _approval(self, job: str) -> Entry | None:
         found = self._ledger.decision(job)

@@ -24,6 +24,7 @@ from parties.jobs.housekeeping import Housekeeper
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
 from parties.jobs.outbox import Outbox
+from parties.jobs.reading import utc_clock
 from parties.jobs.reports import check_report, estimate_report
 from parties.jobs.run import Run, leakage_document
 from parties.jobs.standing import waits_for
@@ -278,6 +279,7 @@ class JobManager:
             raise JobError(f"Job {record.job_id} was opened with another contract or role.", code="contract")
         if (header.own_key, header.dialler_key) != (keys[record.role], keys[record.role.other]):
             raise JobError(f"Job {record.job_id} was opened with other keys.", "Pair again.", code="contract")
+        self._require_fresh(record)
         return self._run(record).session_task()
 
     def stop(self) -> None:
@@ -309,6 +311,7 @@ class JobManager:
         if record.state is not State.APPROVED:
             return
         try:
+            self._require_fresh(record)
             if self._negotiation.tell(job_id).word is Word.APPROVED:
                 self._peers.run_session(record.peer, self._run(record).session_task())
         except DuettoError as error:
@@ -320,6 +323,11 @@ class JobManager:
             with suppress(JobError):
                 self.store.fail(job_id, error)
             self._couriers[record.peer].wake(job_id)
+
+    def _require_fresh(self, record: Record) -> None:
+        verdict = self._admission.judge(self._admission.understand(record.contract.spec), None)
+        if verdict.needs_person:
+            self._decisions.require_fresh(record, verdict.approval_days, utc_clock())
 
     def _changed(self, job: Summary, *, interrupt: bool = True) -> None:
         """A job has changed by a word: end its session if it has ended, and tell the peer."""

@@ -21,6 +21,7 @@ EXAMPLE = """\
 #                                    # rows, else optional
 # maximum_seconds = 3600             # 3600 unless given
 # approval = "person"                # a person decides (`duetto job approve`); "auto" needs none
+# approval_days = 30                 # the job has to begin within so many days after that; 30 unless given
 #
 # # Noisy results: the privacy loss (epsilon, delta) of a job, and of all jobs of a data set's population
 # # with a peer, which is never refilled. Exact numbers; nothing may be lost unless given.

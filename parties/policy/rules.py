@@ -22,6 +22,9 @@ RECIPIENTS: Final = ("self", "peer", "both")
 MAXIMUM_RATIO: Final = "10"
 """How many times as many rows one side of a matching may have, unless a rule says otherwise."""
 
+APPROVAL_DAYS: Final = 30
+"""How long an approval by a person holds where a rule says nothing, in days."""
+
 DOMINANCE: Final = "4/5"
 """The largest part of an exact sum that may come from one person, where a rule says nothing but a smallest
 group."""
@@ -51,6 +54,7 @@ class Rule:
         runs_total: runs of a data set with a peer, ever, or None.
         maximum_seconds: the longest deadline of a job.
         needs_person: whether a person has to approve each job.
+        approval_days: how long such an approval holds, in days.
         exact_aggregates: whether figures about several persons may be released without noise.
         row_results: whether somebody may learn something about single rows.
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
@@ -73,6 +77,7 @@ class Rule:
     runs_total: int | None
     maximum_seconds: int
     needs_person: bool
+    approval_days: int
     exact_aggregates: bool
     row_results: bool
     overlap: int
@@ -136,6 +141,7 @@ def _rule(table: StrictTable, number: int) -> Rule:
         runs_total=_optional(table, "runs_total"),
         maximum_seconds=table.integer("maximum_seconds", 3600, minimum=1),
         needs_person=table.choice("approval", APPROVALS, "person") == "person",
+        approval_days=table.integer("approval_days", APPROVAL_DAYS, minimum=1),
         exact_aggregates=exact_aggregates,
         row_results=row_results,
         overlap=_count(table, "overlap"),

@@ -10,7 +10,7 @@ from typing import Final
 from parties.errors import BudgetError, PolicyError
 from parties.ledger.accounting import Budget, RunLimits
 from parties.policy.conditions import Condition, JobView, conditions
-from parties.policy.rules import Policy
+from parties.policy.rules import APPROVAL_DAYS, Policy
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 
 NO_BUDGET: Final = Budget(Fraction(0))
@@ -34,6 +34,7 @@ class Verdict:
         overlap: the least number of local persons in which two exact jobs differ, unless in none.
         conditions: all conditions of all rules, in the order of the policy.
         unheld: earlier exact jobs that this one cannot be held against, by their names; a person has to look.
+        approval_days: how long an approval by a person holds, in days.
     """
 
     allowed: bool
@@ -45,6 +46,7 @@ class Verdict:
     overlap: int = 0
     conditions: tuple[Condition, ...] = ()
     unheld: tuple[str, ...] = ()
+    approval_days: int = APPROVAL_DAYS
 
     @property
     def reasons(self) -> tuple[Condition, ...]:
@@ -91,6 +93,7 @@ def evaluate(policy: Policy, view: JobView) -> Verdict:
             rule.limits,
             overlap,
             every,
+            approval_days=rule.approval_days,
         )
     if not every:
         hint = "Add a rule to policy.toml; the comments there show how."
