@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any
 
-import grpc
-
+from parties.client.connection import CALL_SECONDS, WAIT_ON, WAITED, Connection
 from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
 from parties.client.progress import following
@@ -20,13 +18,8 @@ from parties.config import load
 from parties.contracts.state import State
 from parties.errors import DaemonUnavailable, JobError, PeerBusy
 from parties.jobs.decisions import own_person
-from parties.jobs.faults import METADATA, from_code, unpack
-from parties.pki.home import socket_path
+from parties.jobs.faults import from_code
 from parties.rpc.pb.duetto.v1 import control_pb2 as pb
-from parties.rpc.pb.duetto.v1 import control_pb2_grpc
-
-CALL_SECONDS = 300.0
-"""How long one call may take; submitting reads the local data and waits for the peer's checks."""
 
 LOOK_SECONDS = 2.0
 """Pause between two looks at a job where it cannot be watched."""
@@ -39,11 +32,8 @@ _SHOWN = (
 
 OnProgress = Callable[["Job"], None]
 
-_WAITED: Final = "The job has not ended within the time that was to be waited."
-_WAIT_ON: Final = "It goes on; wait again, or look at it with `duetto job show`."
 
-
-class Party:
+class Party(Connection):
     """This party, by its running daemon. Usable as a context manager.
 
     Args:
@@ -53,28 +43,11 @@ class Party:
         ConfigError: there is no configuration, or it is wrong.
     """
 
-    def __init__(self, config_path: Path | str | None = None) -> None:
-        config = load(Path(config_path) if config_path is not None else None)
-        self.name, self.config_path = config.name, config.path
-        self._socket = socket_path(config)
-        self._channel = grpc.insecure_channel(f"unix:{self._socket}")
-        self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"Party({self.name!r})"
 
     def _repr_html_(self) -> str:
         return party_html(self.name, self.status)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._channel.close()
 
     def submit(self, job: Path | str | Mapping[str, Any]) -> Job:
         """Submit a job.
@@ -167,37 +140,6 @@ class Party:
         """
         reply = self.call("Reload", pb.ReloadRequest())
         return {name: list(getattr(reply, name)) for name in ("added", "removed", "changed", "later")}
-
-    def call(self, verb: str, request: Any, timeout: float = CALL_SECONDS) -> Any:
-        """One call of the control service, which may take `timeout` seconds.
-
-        Raises:
-            DuettoError: what the daemon raised.
-            DaemonUnavailable: it does not answer.
-        """
-        with self._translated():
-            return getattr(self._stub, verb)(request, timeout=timeout)
-
-    def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
-        """One call that is answered by a stream. Raises as `call`."""
-        with self._translated():
-            yield from getattr(self._stub, verb)(request, timeout=timeout)
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except grpc.RpcError as problem:
-            metadata: Any = problem.trailing_metadata() or ()
-            packed = dict(metadata).get(METADATA)
-            if packed is not None:
-                raise unpack(packed) from None
-            if problem.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
-                raise JobError(_WAITED, _WAIT_ON, code="timeout") from None
-            raise DaemonUnavailable(
-                f"The daemon of {self.name} does not answer at {self._socket}.",
-                "Start it with `duetto party start`.",
-            ) from None
 
 
 class Job:
@@ -316,7 +258,7 @@ class Job:
             yield self.refresh()
         while not self.state.is_final:
             if until is not None and time.monotonic() > until:
-                raise JobError(_WAITED, _WAIT_ON, code="timeout")
+                raise JobError(WAITED, WAIT_ON, code="timeout")
             time.sleep(LOOK_SECONDS)
             yield self.refresh()
 

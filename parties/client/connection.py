@@ -1,0 +1,81 @@
+"""The connection to the running daemon, over the party's Unix socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+import grpc
+
+from parties.config import load
+from parties.errors import DaemonUnavailable, JobError
+from parties.jobs.faults import METADATA, unpack
+from parties.pki.home import socket_path
+from parties.rpc.pb.duetto.v1 import control_pb2_grpc
+
+CALL_SECONDS = 300.0
+"""How long one call may take; submitting reads the local data and waits for the peer's checks."""
+
+WAITED: Final = "The job has not ended within the time that was to be waited."
+WAIT_ON: Final = "It goes on; wait again, or look at it with `duetto job show`."
+
+
+class Connection:
+    """Calls to the daemon of one party. Usable as a context manager.
+
+    Args:
+        config_path: the party's `duetto.toml` or its folder; looked for like `duetto --config` if None.
+
+    Raises:
+        ConfigError: there is no configuration, or it is wrong.
+    """
+
+    def __init__(self, config_path: Path | str | None = None) -> None:
+        config = load(Path(config_path) if config_path is not None else None)
+        self.name, self.config_path = config.name, config.path
+        self._socket = socket_path(config)
+        self._channel = grpc.insecure_channel(f"unix:{self._socket}")
+        self._stub: Any = control_pb2_grpc.ControlStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._channel.close()
+
+    def call(self, verb: str, request: Any, timeout: float = CALL_SECONDS) -> Any:
+        """One call of the control service, which may take `timeout` seconds.
+
+        Raises:
+            DuettoError: what the daemon raised.
+            DaemonUnavailable: it does not answer.
+        """
+        with self._translated():
+            return getattr(self._stub, verb)(request, timeout=timeout)
+
+    def stream(self, verb: str, request: Any, timeout: float | None) -> Iterator[Any]:
+        """One call that is answered by a stream. Raises as `call`."""
+        with self._translated():
+            yield from getattr(self._stub, verb)(request, timeout=timeout)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except grpc.RpcError as problem:
+            metadata: Any = problem.trailing_metadata() or ()
+            packed = dict(metadata).get(METADATA)
+            if packed is not None:
+                raise unpack(packed) from None
+            if problem.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise JobError(WAITED, WAIT_ON, code="timeout") from None
+            raise DaemonUnavailable(
+                f"The daemon of {self.name} does not answer at {self._socket}.",
+                "Start it with `duetto party start`.",
+            ) from None
