@@ -16,7 +16,7 @@ from parties.catalog.declaration import load_catalog
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
 from parties.jobs.control import Reloaded, make_control_server
-from parties.jobs.manager import open_manager
+from parties.jobs.manager import JobManager
 from parties.ledger.book import open_ledger
 from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
@@ -69,7 +69,8 @@ class Daemon:
             heads=open_heads(config.home, config.name, identity.signing, ledger),
         )
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
-        self._manager = open_manager(config, identity, self._directory, ledger)
+        self._manager = JobManager(config, identity, self._directory, ledger=ledger)
+        self._manager.resume()
         try:
             self._open_ports(config, identity, peers, terms)
         except DuettoError:

@@ -388,14 +388,3 @@ def open_admission(
         maximum_seconds=config.limits.job_seconds,
         maximum_memory=config.limits.job_memory,
     )
-
-
-def open_manager(config: Config, identity: Identity, peers: PeerPort, ledger: Ledger) -> JobManager:
-    """The jobs of a daemon that starts: an earlier daemon's jobs are taken up.
-
-    Raises:
-        DuettoError: the home folder cannot be used.
-    """
-    manager = JobManager(config, identity, peers, ledger=ledger)
-    manager.resume()
-    return manager
