@@ -55,7 +55,8 @@ ENTRIES: Final = {
         "parties.cli.bench", "Measure protocols on this machine, on made-up inputs; no daemon takes part."
     ),
     "anonymize": Subcommand(
-        "anonymizer.cli.anonymize", "Make a release of DATA (.csv, .csv.gz or .parquet) by a specification."
+        "anonymizer.cli.anonymize",
+        "Make a release of DATA (.csv, .csv.gz, .parquet or .xlsx) by a specification.",
     ),
     "risk": Subcommand(
         "anonymizer.cli.risk",
