@@ -129,6 +129,11 @@ def measure_analysis(case: AnalysisCase) -> dict[str, Any]:
         "payload_bytes_per_row": sum(sent) / max(1, case.rows),
         "bytes_alice_to_bob": alice[0]["frame_bytes"],
         "bytes_bob_to_alice": bob[0]["frame_bytes"],
+        **{
+            f"{name}_{role.value}": runs[0][name]
+            for role, runs in zip(Role, (alice, bob), strict=True)
+            for name in ("longest_stretch", "longest_stretch_before")
+        },
         "peak_bytes_alice": alice[-1]["peak_bytes"],
         "peak_bytes_bob": bob[-1]["peak_bytes"],
         "result_rows_alice": alice[0]["result_rows"],

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.bench.analysis import AnalysisCase, Joint
 from parties.bench.case import Case, Setting
 from parties.bench.dealer import pack, unpack
-from parties.bench.meter import MeteredTransport
+from parties.bench.meter import MeteredTransport, Stretches
 from parties.config import Address, Keepalive, Limits
 from parties.daemon import logs
 from parties.errors import JobError
@@ -44,6 +44,7 @@ from smc.ciphers.keys import PublicKey
 from smc.ciphers.phe_format import read_private_key
 from smc.errors import DuettoError, UsageError
 from smc.forms import Role
+from smc.pieces import asked
 from smc.planning.run import Prepared, prepare
 from smc.protocols.session import Session
 from smc.values import Value
@@ -168,8 +169,11 @@ class Bench:
             if number:
                 _meet(session.channel)
             frames, traffic = self._frame_bytes(), session.channel.traffic
+            stretches = self._stretches()
             start = time.perf_counter()
-            result = self._program.run(session)
+            with asked(stretches.ask):
+                result = self._program.run(session)
+                stretches.ask()
             seconds = time.perf_counter() - start
             used = session.channel.traffic.since(traffic)
             self._found["runs"].append(
@@ -178,10 +182,19 @@ class Bench:
                     "rounds": used.rounds,
                     "payload_bytes": used.sent,
                     "frame_bytes": self._frame_bytes() - frames,
+                    "longest_stretch": stretches.longest,
+                    "longest_stretch_before": stretches.place,
                     "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
                     **self._program.found(result),
                 }
             )
+
+    def _stretches(self) -> Stretches:
+        """What measures the stretches of work of the next run."""
+        stretches = Stretches()
+        if self._meter is not None:
+            self._meter.stretches = stretches
+        return stretches
 
     def _frame_bytes(self) -> int:
         return self._meter.sent if self._meter is not None else 0

@@ -22,6 +22,7 @@ from parties.catalog.vectors import Values, join
 from parties.errors import DataError
 from parties.toml import near
 from smc.analyses.studies.columns import Column
+from smc.pieces import each
 
 ROW_LIMIT: Final = 100_000_000
 """More rows than any job can hold in memory are refused while reading."""
@@ -111,7 +112,7 @@ def load(
                 near(column, list(dataset.columns)),
             )
     reading = _Reading(dataset, wanted, hashed=secret is not None, keeping=frozenset(keeping))
-    for batch in batches(dataset, reading.sources):
+    for batch in each(batches(dataset, reading.sources), 1):
         reading.add(batch)
     return reading.loaded(secret)
 

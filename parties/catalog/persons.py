@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from parties.catalog.cells import plain_text
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.dialect import Writing
+from smc.pieces import each
 
 IDENTITY_BYTES: Final = 16
 
@@ -144,7 +145,7 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
     came: Counter[Hashable] = Counter()
     keyed = blake2b(key=secret, digest_size=IDENTITY_BYTES, person=_LABEL)
     digests = []
-    for label in people:
+    for label in each(people):
         own = keyed.copy()
         for text in label if isinstance(label, tuple) else (label,):
             encoded = str(text).encode("utf-8", "surrogatepass")
@@ -158,5 +159,5 @@ def identities(people: Iterable[Hashable], secret: bytes) -> NDArray[np.void]:
 
 def aliases(forms: Mapping[Hashable, Hashable], secret: bytes) -> NDArray[np.void]:
     """Hashes of other forms of labels beside those of the labels, as of `identities`; shape (forms, 2)."""
-    every = [hashed for label in (*forms, *forms.values()) for hashed in identities([label], secret)]
+    every = [hashed for label in each((*forms, *forms.values())) for hashed in identities([label], secret)]
     return np.array(every, dtype=f"V{IDENTITY_BYTES}").reshape(2, len(forms)).T

@@ -361,7 +361,6 @@ class JobManager:
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),
             own_modulus=int(self._identity.paillier.public.n),
-            given_up=lambda: self.store.summary(record.job_id).state is not State.RUNNING,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -28,9 +27,10 @@ from parties.ports.interfaces import SessionTask
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.outcome import Outcome
 from smc.analyses.studies.runner import run_study
-from smc.errors import Cancelled, DuettoError
+from smc.errors import DuettoError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+from smc.pieces import ask
 from smc.protocols.session import Session
 
 _PROGRESS_SECONDS = 0.2
@@ -47,7 +47,6 @@ class Run:
         signing: this party's signing key.
         peer: the peer's public keys.
         own_modulus: the local Paillier N.
-        given_up: whether the run is to end, since the job was cancelled and the peer knows.
         plugins: what the daemon has loaded, for the certificate.
     """
 
@@ -61,7 +60,6 @@ class Run:
         signing: Ed25519PrivateKey,
         peer: PeerIdentity,
         own_modulus: int,
-        given_up: Callable[[], bool],
         plugins: tuple[Plugin, ...] = (),
     ) -> None:
         self._record = record
@@ -72,7 +70,6 @@ class Run:
         self._peer = peer
         self._key_bits = own_modulus.bit_length()
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
-        self._given_up = given_up
         self._plugins = plugins
         self._begun = False
         self._estimated = 0.0
@@ -149,12 +146,11 @@ class Run:
         self._store.keep(self._record.job_id, document, facts, self._certificate(task, document, facts))
 
     def _report(self, stage: str, done: int, of: int) -> None:
+        ask()
         now = time.monotonic()
         if done not in (0, of) and now - self._reported < _PROGRESS_SECONDS:
             return
         self._reported = now
-        if self._given_up():
-            raise Cancelled("The job was cancelled.")
         self._store.set_progress(self._record.job_id, Progress(stage, done, of, self._estimated))
 
     def _ended(self, error: DuettoError | None) -> None:

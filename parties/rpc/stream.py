@@ -123,6 +123,15 @@ class PacketStream:
                 self._interruption = error
             self._changed.notify_all()
 
+    def check(self) -> None:
+        """Ask, between two packets, whether the session is still wanted.
+
+        Raises:
+            DuettoError: what `interrupt` was called with.
+        """
+        if self._interruption is not None:
+            raise self._interruption
+
     def close(self) -> None:
         """Send what is queued, then end; wake whoever waits. From any thread, also twice."""
         with self._changed:

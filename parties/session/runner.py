@@ -25,6 +25,7 @@ from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness
+from smc.pieces import asked
 from smc.protocols.session import Session
 
 LINGER_SECONDS = 5.0
@@ -176,7 +177,7 @@ class SessionRunner:
         transport = self._wrap(GrpcTransport(stream))
         channel = Channel(transport)
         try:
-            with self._registered(stream, task.job_id):
+            with self._registered(stream, task.job_id), asked(stream.check):
                 timer.start()
                 task.run(self._session(channel, stream.peer, task))
                 channel.finish()

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Expected, Frame, Message
 from smc.errors import PeerAborted, ProtocolViolation
+from smc.pieces import ask
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -94,6 +95,7 @@ class Channel:
             PeerLost: the peer is gone.
             FreshnessError: a ciphertext in it is not fresh.
         """
+        ask()
         data = message.encode()
         if len(data) > MESSAGE_BYTES:
             raise ProtocolViolation(
@@ -169,6 +171,7 @@ class Channel:
 
         Frames are full but for a message's last one, so a message costs no more memory than its bytes.
         """
+        ask()
         frame = self._transport.receive()
         if frame.sequence != self._received_frames:
             raise ProtocolViolation(

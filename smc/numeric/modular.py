@@ -19,6 +19,7 @@ from gmpy2 import mpz
 from numpy.typing import NDArray
 
 from smc.errors import DomainError, UsageError
+from smc.pieces import each
 
 T = TypeVar("T")
 
@@ -26,7 +27,13 @@ Integer: TypeAlias = int | mpz
 """What the functions of this module take; they return `mpz`."""
 
 PIECES = 8
-"""Into how many tasks a batch is cut; enough for eight cores and few enough to cost nothing on one."""
+"""Tasks that a batch is cut into at least; enough for eight cores, few enough to cost nothing on one."""
+
+POWERS = 16
+"""Most powers of a task, of which each takes up to 30 ms; between two tasks the work can be given up."""
+
+PRODUCTS = 1 << 12
+"""Most products of two numbers of a task."""
 
 _INLINE = 2
 _RELEASE_BITS = 2048  # measured: below, handing the lock over costs more than one product
@@ -51,13 +58,14 @@ def powers(
             raise UsageError(
                 "An exponent is negative.", "Invert the base, and give the exponent without its sign."
             )
-        return spread(_powers_of_one_exponent, len(bases), executor, (bases,), (mpz(exponents), mpz(modulus)))
+        fixed = mpz(exponents), mpz(modulus)
+        return spread(_powers_of_one_exponent, len(bases), executor, (bases,), fixed, POWERS)
     _same_length(bases, exponents)
     if any(exponent < 0 for exponent in exponents):
         raise UsageError(
             "An exponent is negative.", "Invert the base, and give the exponent without its sign."
         )
-    return spread(_powers, len(bases), executor, (bases, exponents), (mpz(modulus),))
+    return spread(_powers, len(bases), executor, (bases, exponents), (mpz(modulus),), POWERS)
 
 
 def products(
@@ -69,7 +77,7 @@ def products(
         UsageError: the lengths differ.
     """
     _same_length(left, right)
-    return spread(_products, len(left), executor, (left, right), (mpz(modulus),))
+    return spread(_products, len(left), executor, (left, right), (mpz(modulus),), PRODUCTS)
 
 
 def inverses(values: Sequence[Integer], modulus: Integer, executor: Executor) -> list[mpz]:
@@ -78,7 +86,7 @@ def inverses(values: Sequence[Integer], modulus: Integer, executor: Executor) ->
     Raises:
         DomainError: a value has no inverse.
     """
-    return spread(_inverses, len(values), executor, (values,), (mpz(modulus),))
+    return spread(_inverses, len(values), executor, (values,), (mpz(modulus),), PRODUCTS)
 
 
 class FixedBases:
@@ -202,17 +210,31 @@ def spread(
     executor: Executor,
     batches: Iterable[Sequence[Any]],
     fixed: tuple[Any, ...],
+    most: int = 64,
 ) -> list[T]:
-    """Run `work` on pieces of the batches, in order; small batches stay in the calling thread."""
+    """Run `work` on pieces of the batches, in order; small batches stay in the calling thread.
+
+    Args:
+        work: from a piece of each batch, and what is fixed, to as many results.
+        count: the length of the batches.
+        executor: where it is done.
+        batches: what is cut.
+        fixed: what is not.
+        most: of a piece; before the results of each it is asked whether the work is still wanted.
+    """
     if count <= _INLINE:
         return work(*batches, *fixed)
-    pieces = min(PIECES, count)
+    pieces = min(max(PIECES, -(-count // most)), count)
     ends = [count * piece // pieces for piece in range(pieces + 1)]
     tasks = [
         executor.submit(work, *(batch[start:stop] for batch in batches), *fixed)
         for start, stop in pairwise(ends)
     ]
-    return [result for task in tasks for result in task.result()]
+    try:
+        return [result for task in each(tasks, 1) for result in task.result()]
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _released(modulus: mpz) -> Any:

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import UsageError
+from smc.pieces import each
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ class Randomness:
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """A uniformly permuted copy (Fisher-Yates)."""
         result = list(items)
-        for last in range(len(result) - 1, 0, -1):
+        for last in each(range(len(result) - 1, 0, -1)):
             other = self.below(last + 1, 1)[0]
             result[last], result[other] = result[other], result[last]
         return result

@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algori
 from smc.forms import Role
 from smc.oblivious.bitmatrix import LANES, Word, transpose_squares
 from smc.oblivious.workspace import Workspace
+from smc.pieces import cut
 
 HASH_WORDS: Final = 256
 """Words per column that are transposed and hashed under one key: 2**14 rows, which fit a cache."""
@@ -67,9 +68,8 @@ class RowHash:
             128 bits of a slot, column i at bit i % 64 of word i // 64.
         """
         width = columns.shape[1]
-        for start in range(0, width, HASH_WORDS):
-            part = slice(start, min(start + HASH_WORDS, width))
-            size = part.stop - start
+        for part in cut(width, HASH_WORDS):
+            size = part.stop - part.start
             rows = self._workspace.words("rows", LANES, size, 2)
             rows[:, :, 0] = columns[:LANES, part]
             rows[:, :, 1] = columns[LANES:, part]

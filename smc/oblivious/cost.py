@@ -14,6 +14,7 @@ from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.base_ot import NONCE_BYTES, POINT_BYTES, TRANSFERS
 from smc.oblivious.bitmatrix import LANES, words_for
 from smc.oblivious.setup import SUM_BYTES
+from smc.pieces import cut
 
 SPAN_BYTES: Final = 16 << 20
 """Most bytes that a party sends before it reads: what a transport has to buffer in each direction."""
@@ -60,7 +61,7 @@ def spans(count: int, word_bytes: int) -> Iterator[slice]:
         word_bytes: most bytes of one direction's first flight for 64 instances, at least 1.
     """
     size = LANES * max(1, SPAN_BYTES // word_bytes)
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    return cut(count, size)
 
 
 def matrix_bytes(transfers: int) -> int:

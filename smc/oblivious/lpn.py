@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious.bitmatrix import LANES, Word
+from smc.pieces import cut
 
 WEIGHT: Final = 10
 """Ones in each row of A."""
@@ -132,7 +133,7 @@ class LocalCode:
         table = secret.view(np.complex128).reshape(-1)  # 16 bytes at a time; nothing is computed in floats
         mask = np.uint64(self._sizes.length - 1)
         half = WEIGHT // 2
-        for first in range(0, len(rows), self._piece):
+        for piece in cut(len(rows), self._piece):
             stream.update_into(self._zeros, self._drawn.view(np.uint8).reshape(-1).data)
             np.bitwise_and(self._drawn, mask, out=self._places[:half])
             np.right_shift(self._drawn, _HALF, out=self._drawn)
@@ -140,5 +141,5 @@ class LocalCode:
             np.take(table, self._places.view(np.int64), out=self._taken, mode="clip")
             words = self._taken.view(np.uint64)
             np.bitwise_xor.reduce(words, axis=0, out=self._sum.reshape(-1))
-            part = rows[first : first + self._piece]
+            part = rows[piece]
             np.bitwise_xor(part, self._sum, out=part)

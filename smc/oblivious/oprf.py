@@ -55,6 +55,7 @@ from smc.oblivious.ggm_trees import SEED_BYTES, SeedTrees
 from smc.oblivious.prf_ciphers import PrfCiphers
 from smc.oblivious.transfers import Transfers
 from smc.oblivious.workspace import Workspace
+from smc.pieces import cut
 
 DISTANCE: Final = 32
 """Symbols in which code words differ."""
@@ -117,7 +118,7 @@ def steps(count: int) -> tuple[FlightBytes, ...]:
 def pieces(count: int) -> list[slice]:
     """The instances of each message."""
     size = LANES * PIECE_WORDS
-    return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    return list(cut(count, size))
 
 
 class PrfReceiver:
@@ -159,8 +160,7 @@ class PrfReceiver:
         for part in pieces(len(inputs)):
             matrix, rows = self._extend(inputs[part])
             self._channel.send(PrfMatrix(ByteRows(matrix)))
-            for start in range(0, part.stop - part.start, _BLOCK):
-                block = slice(start, min(start + _BLOCK, part.stop - part.start))
+            for block in cut(part.stop - part.start, _BLOCK):
                 first = np.ascontiguousarray(rows[block, :2])
                 self._ciphers.hash(self._pieces, first, rows[block, 2:], values[part][block])
             # Pieces are counted on through all batches: the number names the keys of the hash, which serve

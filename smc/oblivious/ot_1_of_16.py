@@ -35,6 +35,7 @@ from smc.oblivious.bitmatrix import COLUMNS, Word
 from smc.oblivious.correlation_robust_hash import RowHash
 from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
+from smc.pieces import cut
 
 CHOICES: Final = 16
 DIGIT_BITS: Final = 4
@@ -122,10 +123,9 @@ class ChoiceReceiver:
         columns = self._workspace.words("columns", TREES, 2, width)
         matrix = self._workspace.words("matrix", TREES, 2, width)
         group = _groups(width)
-        for first in range(0, TREES, group):
-            part = slice(first, min(first + group, TREES))
-            streams = self._workspace.words("streams", part.stop - first, LEAVES, 2, width)
-            self._streams.fill(LEAVES * first, streams.reshape(-1, 2 * width))
+        for part in cut(TREES, group):
+            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, 2, width)
+            self._streams.fill(LEAVES * part.start, streams.reshape(-1, 2 * width))
             _weigh(streams, columns[part])
             # u_s, each stream with weight 1; `_weigh` has left the streams as they were.
             np.bitwise_xor.reduce(streams, axis=1, out=matrix[part])
@@ -194,12 +194,11 @@ class ChoiceSender:
         width = received.shape[2]
         columns = self._workspace.words("columns", TREES, 2, width)
         group = _groups(width)
-        for first in range(0, TREES, group):
-            part = slice(first, min(first + group, TREES))
-            streams = self._workspace.words("streams", part.stop - first, LEAVES, 2, width)
-            self._streams.fill(LEAVES * first, streams.reshape(-1, 2 * width))
+        for part in cut(TREES, group):
+            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, 2, width)
+            self._streams.fill(LEAVES * part.start, streams.reshape(-1, 2 * width))
             _weigh(streams, columns[part])
-            self._add_products(columns[part], received[part], streams, first)
+            self._add_products(columns[part], received[part], streams, part.start)
         pads = np.empty((CHOICES, 2, width), dtype=np.uint64)
         for place, rows in self._hash.rows(_compress(columns)):
             pads[:, :, place] = self._hash.bits_of_shifted(rows, self._offsets)

@@ -38,6 +38,7 @@ from smc.oblivious.cost import FlightBytes
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_ot import PAD_BITS, SilentReceiver, SilentSender, message_bytes
 from smc.oblivious.transfers import Transfers, Triples
+from smc.pieces import cut
 
 DIGIT_BITS: Final = 2
 CHOICES: Final = 1 << DIGIT_BITS
@@ -99,7 +100,7 @@ class SilentDigits:
     def spans(self, count: int) -> Iterator[slice]:
         """Cut a batch of `count` comparisons."""
         size = LANES * max(1, SPAN_WORDS // self.transfers)
-        return (slice(start, min(start + size, count)) for start in range(0, count, size))
+        return cut(count, size)
 
 
 def setup(sizes: LpnSet = PRODUCTION) -> FlightBytes:

@@ -34,6 +34,7 @@ from smc.oblivious.bitmatrix import COLUMNS, LANES, Word
 from smc.oblivious.correlation_robust_hash import RowHash
 from smc.oblivious.prg import Streams
 from smc.oblivious.workspace import Workspace
+from smc.pieces import cut
 
 DEPTH: Final = 4
 """Bits of one tree's missing leaf, k."""
@@ -92,10 +93,9 @@ class BitReceiver:
         matrix = self._workspace.words("matrix", TREES, width)
         # As many trees at a time as keep their streams in the cache between filling and weighing.
         group = _groups(width)
-        for first in range(0, TREES, group):
-            part = slice(first, min(first + group, TREES))
-            streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
-            self._streams.fill(LEAVES * first, streams.reshape(-1, width))
+        for part in cut(TREES, group):
+            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
+            self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
             weigh(streams, columns[part])
             # `weigh` has left u_b, the sum of all streams, in stream 0.
             np.bitwise_xor(streams[:, 0], choices, out=matrix[part])
@@ -194,10 +194,9 @@ class BitSender:
         width = received.shape[1]
         columns = self._workspace.words("columns", TREES, DEPTH, width)
         group = _groups(width)
-        for first in range(0, TREES, group):
-            part = slice(first, min(first + group, TREES))
-            streams = self._workspace.words("streams", part.stop - first, LEAVES, width)
-            self._streams.fill(LEAVES * first, streams.reshape(-1, width))
+        for part in cut(TREES, group):
+            streams = self._workspace.words("streams", part.stop - part.start, LEAVES, width)
+            self._streams.fill(LEAVES * part.start, streams.reshape(-1, width))
             weigh(streams, columns[part])
             # The streams are used up; their memory takes the multiples D_b c_b.
             masked = streams[:, :DEPTH]

@@ -33,6 +33,7 @@ from smc.numeric.random import Randomness
 from smc.oblivious import ot_1_of_16, softspoken
 from smc.oblivious.bitmatrix import LANES, Bit, Word, pack_slots, unpack_slots, words_for
 from smc.oblivious.setup import set_up
+from smc.pieces import cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class Correlations:
 
 
 def _pieces(width: int, most: int) -> Iterator[slice]:
-    return (slice(start, min(start + most, width)) for start in range(0, width, most))
+    return cut(width, most)
 
 
 class Transfers:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from smc.errors import KeyMaterialError, UsageError
 from smc.forms import Role
+from smc.pieces import cut
 from smc.planning.agreement import compare_plans
 from smc.planning.plan import Plan, Step
 from smc.protocols.session import Session
@@ -113,9 +114,9 @@ def _run_chunks(plan: Plan, session: Session, x: Value, y: Value) -> Value:
     width = plan.bits if plan.type.bitwise else 1
     size = plan.chunk(parameters)
     results: list[Value] = []
-    for start in range(0, len(y), size):
-        stop = min(start + size, len(y))
-        holdings = part_of(x, slice(width * start, width * stop)), part_of(y, slice(start, stop))
+    for part in cut(len(y), size):
+        start, stop = part.start, part.stop
+        holdings = part_of(x, slice(width * start, width * stop)), part_of(y, part)
         with _reporting(session, start, stop, len(y)):
             delta = _run(plan, session, replace(parameters, count=stop - start), *holdings, flipped=False)
         results.append(delta)

@@ -32,6 +32,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import matrix_bytes
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
@@ -89,7 +90,7 @@ def cost(blocks: int, height: int, bits: int) -> Cost:
 
 def _batches(blocks: int, height: int, bits: int) -> Iterator[slice]:
     size = max(1, BATCH_TRANSFERS // max(1, height * bits))
-    return (slice(start, min(start + size, blocks)) for start in range(0, blocks if bits else 0, size))
+    return cut(blocks if bits else 0, size)
 
 
 def _plane(rows: Octet, part: slice) -> Octet:

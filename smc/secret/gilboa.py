@@ -38,6 +38,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import FlightBytes
+from smc.pieces import cut
 from smc.protocols.session import Session
 
 Word = NDArray[np.uint64]
@@ -151,7 +152,7 @@ def _batches(count: int, length: int, bits: int) -> Iterator[slice]:
         return
     words = length if length < SEEDED_LENGTH else _SEED_WORDS
     size = max(1, BATCH_TRANSFERS // (bits * words))
-    yield from (slice(start, min(start + size, count)) for start in range(0, count, size))
+    yield from cut(count, size)
 
 
 def _exponents(bits: int) -> Word:

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
@@ -73,7 +74,7 @@ class Grouping:
             return []
         each = masked_bytes(self.shapes(1, width))
         step = max(1, (SPAN_BYTES // 4) // each)
-        return [slice(start, min(start + step, self.rows)) for start in range(0, self.rows, step)]
+        return list(cut(self.rows, step))
 
     def shapes(self, rows: int, width: int) -> list[tuple[tuple[int, ...], int]]:
         """The corrections of so many rows, and the width of their words."""

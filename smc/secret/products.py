@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.forms import Role
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
@@ -138,7 +139,7 @@ def _slabs(shape: Shape) -> Iterator[slice]:
     """Rows of the chooser's matrix that are multiplied at once."""
     rows, inner, columns = shape
     size = max(1, _SLAB_WORDS // max(1, inner * columns))
-    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+    return cut(rows, size)
 
 
 def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operand) -> Word:

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious.cost import SPAN_BYTES, matrix_bytes
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS
@@ -112,7 +113,7 @@ def _planes_of(widths: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 
 def _cut(count: int, size: int) -> list[slice]:
     step = max(1, size)
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+    return list(cut(count, step))
 
 
 @dataclass(slots=True)

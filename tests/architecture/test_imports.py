@@ -11,7 +11,7 @@ from smc.analyses.registry import ANALYSES
 from tests.architecture.source import PACKAGES, imports, modules, nodes, within
 
 FLOORS = (
-    ("smc.errors",),
+    ("smc.errors", "smc.pieces"),
     ("smc.forms", "smc.numeric"),
     ("smc.values",),
     ("smc.channel",),

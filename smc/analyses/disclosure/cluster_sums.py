@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.disclosure.limits import Limits
+from smc.pieces import cut
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux
 from smc.secret.bits import SecretBits, cost_and
@@ -107,7 +108,7 @@ def _chosen(members: SecretBits, totals: SecretInts) -> SecretInts:
 
 def _blocks(rows: int, clusters: int, columns: int) -> Iterator[slice]:
     step = max(1, _BLOCK // (clusters * columns))
-    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+    return cut(rows, step)
 
 
 @dataclass(frozen=True, slots=True)

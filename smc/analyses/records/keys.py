@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from smc.analyses.records.normalization import normalized
 from smc.analyses.studies.columns import Data
 from smc.errors import DomainError
+from smc.pieces import cut, each
 
 Word = NDArray[np.uint64]
 Texts = list[str]
@@ -105,7 +106,7 @@ def keyed_rows(
             'Remove these rows, or agree on duplicates = "distinct" or "multiset".',
         )
     seen: dict[object, int] = {}
-    for number, key in enumerate(keys):
+    for number, key in enumerate(each(keys)):
         seen.setdefault(key, number)
     kept = list(seen.values())
     return KeyedRows(tuple([column[i] for i in kept] for column in texts), numbers[kept])
@@ -137,7 +138,7 @@ def _copies(keys: Sequence[object]) -> NDArray[np.int64]:
     copies = np.zeros(len(keys), dtype=np.int64)
     if len(set(keys)) == len(keys):
         return copies
-    for number, key in enumerate(keys):
+    for number, key in enumerate(each(keys)):
         copy = seen.get(key, 0)
         copies[number] = copy
         seen[key] = copy + 1
@@ -147,8 +148,8 @@ def _copies(keys: Sequence[object]) -> NDArray[np.int64]:
 def _hashed_texts(cipher: CipherContext, texts: Texts, number: int) -> Word:
     """The hash of each text, shape (n, 2)."""
     result = np.empty((len(texts), 2), dtype=np.uint64)
-    for start in range(0, len(texts), _CHUNK):
-        octets = list(map(str.encode, texts[start : start + _CHUNK]))
+    for part in cut(len(texts), _CHUNK):
+        octets = list(map(str.encode, texts[part]))
         lengths = np.fromiter(map(len, octets), dtype=np.int64, count=len(octets))
         blocks = -(-lengths // _BLOCK)
         for size in np.unique(blocks).tolist():
@@ -160,7 +161,7 @@ def _hashed_texts(cipher: CipherContext, texts: Texts, number: int) -> Word:
             state = _encrypted(cipher, state)
             for block in range(size):
                 state = _encrypted(cipher, state ^ padded[:, block])
-            result[start + rows] = state
+            result[part.start + rows] = state
     return result
 
 

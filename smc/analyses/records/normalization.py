@@ -37,6 +37,7 @@ import numpy as np
 from smc.analyses.records import letters
 from smc.analyses.studies.columns import Column
 from smc.errors import DomainError, UsageError
+from smc.pieces import each
 
 Texts = list[str]
 Step = Callable[[Texts], Texts]
@@ -134,11 +135,11 @@ def _plain(texts: Texts) -> bool:
 
 
 def _composed(texts: Texts) -> Texts:
-    return texts if _plain(texts) else [unicodedata.normalize("NFC", text) for text in texts]
+    return texts if _plain(texts) else [unicodedata.normalize("NFC", text) for text in each(texts)]
 
 
 def _each(change: Callable[[str], str]) -> Step:
-    return lambda texts: list(map(change, texts))
+    return lambda texts: list(map(change, each(texts)))
 
 
 def _dates_of_days(column: Column, place: str) -> Texts:
@@ -154,7 +155,7 @@ def _dates_of_days(column: Column, place: str) -> Texts:
 
 def _dates(texts: Texts) -> Texts:
     """Each distinct text is read once: there are few dates."""
-    known = {text: _date(text.strip()) for text in set(texts)}
+    known = {text: _date(text.strip()) for text in each(set(texts))}
     wrong = sum(known[text] is None for text in texts)
     if wrong:
         raise _WrongDateError(wrong)

@@ -37,6 +37,7 @@ from smc.ciphers.dgk_keys import BITS, KEY_BYTES, PLAINTEXTS
 from smc.errors import ProtocolViolation
 from smc.forms import Form
 from smc.numeric.random import Randomness
+from smc.pieces import cut
 from smc.protocols.cipher_context import KeyedCipherContext
 from smc.protocols.engines import DGK
 from smc.protocols.session import Session
@@ -80,7 +81,7 @@ def applies(parameters: Parameters) -> bool:
 
 def _pieces(count: int, bits: int) -> Iterator[slice]:
     size = max(1, _PIECE // (bits + 1))
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    return cut(count, size)
 
 
 def alice(session: Session, parameters: Parameters, x: Plain, y: Nothing) -> Share:

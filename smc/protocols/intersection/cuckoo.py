@@ -26,6 +26,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from smc.errors import DuettoError, UsageError
+from smc.pieces import cut
 
 Word = NDArray[np.uint64]
 
@@ -93,8 +94,7 @@ def candidates(keys: Word, seed: bytes, bins: int) -> NDArray[np.int64]:
         )
     cipher = Cipher(algorithms.AES(seed), modes.ECB()).encryptor()  # noqa: S305 - single blocks
     found = np.empty((HASHES, len(keys)), dtype=np.int64)
-    for start in range(0, len(keys), _BLOCK):
-        part = slice(start, min(start + _BLOCK, len(keys)))
+    for part in cut(len(keys), _BLOCK):
         hashed = np.frombuffer(cipher.update(keys[part].tobytes()), dtype="<u8").reshape(-1, 2)
         low, high = hashed.T
         # 43, 43 and 42 bits of the block: the remainders below are uniform within bins 2**-42.

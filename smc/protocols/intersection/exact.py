@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import Bits, ByteRows, ExpectedBits, ExpectedByteRows
 from smc.oblivious import oprf
+from smc.pieces import cut
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo
@@ -177,7 +178,7 @@ def cost(
 
 def _pieces(count: int, row_bytes: int) -> Iterator[slice]:
     size = max(1, _PIECE_BYTES // row_bytes)
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    return cut(count, size)
 
 
 SPEC: Final = Procedure(

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.numeric.random import Randomness
+from smc.pieces import cut, each
 
 Word = NDArray[np.uint64]
 Places = NDArray[np.int32]
@@ -121,7 +122,7 @@ def encode(keys: Word, values: Word, seed: bytes, random: Randomness) -> Word:
     store = random.words(layout.rows * width).reshape(layout.parts, layout.height, width)
     order = np.argsort(rows.parts, kind="stable")
     ends = np.cumsum(np.bincount(rows.parts, minlength=layout.parts))
-    for part, members in enumerate(np.split(order, ends[:-1])):
+    for part, members in enumerate(each(np.split(order, ends[:-1]), 1)):
         if len(members) > layout.capacity:
             raise _unsolvable()
         _solve(store[part], rows[members], values[members])
@@ -146,7 +147,7 @@ def decode(store: Word, keys: Word, seed: bytes, count: int) -> Word:
     result = np.empty((len(keys), parts.shape[2]), dtype=np.uint64)
     order = np.argsort(rows.parts, kind="stable")
     ends = np.cumsum(np.bincount(rows.parts, minlength=layout.parts))
-    for part, members in zip(parts, np.split(order, ends[:-1]), strict=True):
+    for part, members in each(zip(parts, np.split(order, ends[:-1]), strict=True), 1):
         asked = rows[members]
         result[members] = asked.dense_sums(part) ^ _sparse_sums(part, asked.places)
     return result
@@ -173,13 +174,12 @@ class _KeyRows:
         patterns = np.empty(len(keys), dtype=np.uint64)
         cipher_keys = seed[:_CIPHER_KEY_BYTES], seed[_CIPHER_KEY_BYTES:SEED_BYTES]
         hashes = [Cipher(algorithms.AES(key), modes.ECB()).encryptor() for key in cipher_keys]  # noqa: S305
-        for start in range(0, len(keys), _BLOCK):
-            block = np.ascontiguousarray(keys[start : start + _BLOCK])
+        for here in cut(len(keys), _BLOCK):
+            block = np.ascontiguousarray(keys[here])
             first, second = (
                 np.frombuffer(each.update(block.view(np.uint8).data), dtype=np.uint64).reshape(-1, 2) ^ block
                 for each in hashes
             )
-            here = slice(start, start + _BLOCK)
             # The upper halves of three words are the places, the lower half of the first one is the part: a
             # uniform 32-bit number times a size, shifted, is uniform below the size within size 2**-32.
             drawn = np.concatenate([first, second[:, :1]], axis=1) >> _HALF_WORD

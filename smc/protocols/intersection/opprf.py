@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows, ExpectedWords, Words
 from smc.oblivious import oprf
+from smc.pieces import cut
 from smc.protocols.coins import TOSS_COST, toss
 from smc.protocols.exchange.row_counts import RowCount
 from smc.protocols.intersection import cuckoo, okvs
@@ -176,7 +177,7 @@ def _inputs(keys: Word, hashes: NDArray[np.uint8]) -> Word:
 
 def _pieces(rows: int, words: int) -> Iterator[slice]:
     size = max(1, _PIECE_WORDS // max(1, words))
-    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+    return cut(rows, size)
 
 
 SPEC: Final = Procedure(

@@ -14,6 +14,7 @@ from smc.channel.message import Message
 from smc.ciphers.batch import FreshBatch
 from smc.ciphers.homomorphic import B
 from smc.errors import ProtocolViolation
+from smc.pieces import cut
 from smc.protocols.cipher_context import CipherContext
 from smc.protocols.spec import Cost, Flight, Parameters
 from smc.protocols.trees.dyadic import Cover, cover_below, cover_from, pack, point_nodes
@@ -39,7 +40,7 @@ class TreeTests(Message, kind="tree-tests"):
 
 def _pieces(count: int, bits: int) -> Iterator[slice]:
     size = max(1, _PIECE // bits)
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
+    return cut(count, size)
 
 
 def find_points(session: CipherContext[Any], points: Sequence[int], bits: int) -> list[int]:

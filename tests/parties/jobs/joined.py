@@ -34,6 +34,7 @@ from smc.channel.message import Message
 from smc.channel.vectors import ExpectedWords, Words
 from smc.errors import Cancelled, DuettoError, PeerError, UsageError
 from smc.forms import Role
+from smc.pieces import asked
 from smc.protocols.session import Session
 from tests.support.keys import toy
 
@@ -163,6 +164,7 @@ class Network:
         self.spoil: dict[str, Any] = {}
         self._pool = ThreadPoolExecutor(2)
         self._transports: dict[str, Any] = {}
+        self._given_up: set[str] = set()
         self.said: list[tuple[str, bytes]] = []
         self.seconds = 10.0
 
@@ -201,16 +203,22 @@ class Network:
             raise error
 
     def cancel(self, job_id: str) -> bool:
+        self._given_up.add(job_id)
         for end in self._transports.get(job_id, ()):
             end.close()
         return job_id in self._transports
+
+    def _wanted(self, job_id: str) -> None:
+        if job_id in self._given_up:
+            raise Cancelled("The session was ended.")
 
     def _side(self, task: Any, transport: Any) -> DuettoError | None:
         channel = Channel(transport)
         failure: DuettoError | None = None
         try:
-            task.run(Session(task.role, channel, self._pool, report=task.report))
-            channel.finish()
+            with asked(lambda: self._wanted(task.job_id)):
+                task.run(Session(task.role, channel, self._pool, report=task.report))
+                channel.finish()
         except DuettoError as error:
             failure = error
         except Exception as error:

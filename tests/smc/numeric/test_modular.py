@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smc.errors import DomainError, UsageError
-from smc.numeric.modular import PIECES, FixedBase, FixedBases, inverses, powers, products
+from smc.numeric.modular import PIECES, POWERS, FixedBase, FixedBases, inverses, powers, products
 from tests.support.seeds import seeded
 
 PRIME = (1 << 521) - 1
@@ -66,8 +66,10 @@ def test_small_batches_stay_in_the_thread_and_large_ones_are_cut():
     counting = CountingPool()
     powers([2, 3], 5, PRIME, counting)
     assert counting.submitted == 0
-    powers(draw(1000), 5, PRIME, counting)
+    products(draw(1000), draw(1000), PRIME, counting)
     assert counting.submitted == PIECES
+    powers(draw(1000), 5, PRIME, counting)
+    assert counting.submitted == PIECES + -(-1000 // POWERS)
 
 
 @given(st.lists(st.tuples(st.integers(0, COMPOSITE), st.integers(0, 1 << 70)), max_size=20))

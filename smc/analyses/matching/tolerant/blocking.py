@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.phonetics import cologne, soundex
 from smc.errors import UsageError
+from smc.pieces import each
 
 Index = NDArray[np.int64]
 
@@ -124,12 +125,12 @@ def _buckets(key: Sequence[KeyPart], texts: Mapping[str, Sequence[str]], buckets
     """The bucket of each row, or `EMPTY` without a key, shape (n,)."""
     columns = []
     for part in key:
-        cached = {text: part.of(text) for text in set(texts[part.column])}
-        columns.append([cached[text] for text in texts[part.column]])
+        cached = {text: part.of(text) for text in each(set(texts[part.column]))}
+        columns.append([cached[text] for text in each(texts[part.column])])
     prefix = hashlib.sha256(f"duetto/matching/blocking/1/{salt}".encode()).digest()
     found: dict[tuple[str, ...], int] = {}
-    for parts in set(zip(*columns, strict=True)):
+    for parts in each(set(zip(*columns, strict=True))):
         joined = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
         digest = hashlib.blake2b(joined, key=prefix, digest_size=8).digest()
         found[parts] = int.from_bytes(digest, "big") % buckets if all(parts) else EMPTY
-    return np.array([found[parts] for parts in zip(*columns, strict=True)], dtype=np.int64)
+    return np.array([found[parts] for parts in each(zip(*columns, strict=True))], dtype=np.int64)

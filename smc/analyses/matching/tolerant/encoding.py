@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smc.analyses.matching.tolerant.similarity import MAX_ONES
+from smc.pieces import each
 
 Octet = NDArray[np.uint8]
 
@@ -71,18 +72,18 @@ def encode(fields: Sequence[Field], texts: Mapping[str, Sequence[str]], bits: in
         salt: public.
     """
     rows = np.zeros((len(texts[fields[0].column]), bits), dtype=np.uint8)
-    for number, each in enumerate(fields):
+    for number, one in enumerate(fields):
         prefix = _prefix(salt, number)
         places: dict[str, list[int]] = {}
         distinct: dict[str, int] = {}
         codes = np.array(
-            [distinct.setdefault(text, len(distinct)) for text in texts[each.column]], dtype=np.int64
+            [distinct.setdefault(text, len(distinct)) for text in each(texts[one.column])], dtype=np.int64
         )
         table = np.zeros((len(distinct), bits), dtype=np.uint8)
-        for row, text in zip(table, distinct, strict=True):
-            for gram in grams(text, each.q):
+        for row, text in each(zip(table, distinct, strict=True)):
+            for gram in grams(text, one.q):
                 if gram not in places:
-                    places[gram] = _places(prefix, gram, each.weight, bits)
+                    places[gram] = _places(prefix, gram, one.weight, bits)
                 row[places[gram]] = 1
         if distinct:
             rows |= table[codes]

@@ -13,6 +13,7 @@ from smc.analyses.matching.tolerant.blocking import EMPTY, BucketLayout, Index
 from smc.analyses.matching.tolerant.records import Records
 from smc.analyses.matching.tolerant.similarity import Rule
 from smc.forms import Role
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import common_ones, msb, mux, pairing
@@ -29,7 +30,7 @@ STRETCH_PAIRS: Final = 1 << 20
 def stretches(buckets: int, capacity: int) -> Iterator[slice]:
     """Cut the buckets of a pass."""
     size = max(1, STRETCH_PAIRS // capacity**2)
-    return (slice(start, min(start + size, buckets)) for start in range(0, buckets, size))
+    return cut(buckets, size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from smc.analyses.matching.vectors.scores import TILE_ROWS, VectorMeasure, Whole, cost_scores, scores, tiles
 from smc.forms import Role
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import argmin_one_hot, msb, mux
@@ -64,7 +65,7 @@ def alike(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob:
 def _strips(alice: int, bob: int) -> Iterator[slice]:
     """Alice's rows, so many at a time that all pairs with Bob's fit a tile, or nearly so."""
     step = max(1, min(TILE_ROWS, TILE_ROWS * TILE_ROWS // bob))
-    return (slice(start, min(start + step, alice)) for start in range(0, alice, step))
+    return cut(alice, step)
 
 
 def _nearest(session: Session, measure: VectorMeasure, words: NDArray[np.uint64]) -> Bit:

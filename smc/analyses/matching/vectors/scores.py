@@ -27,6 +27,7 @@ from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, f
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError
 from smc.forms import Role
+from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import repeated
@@ -135,7 +136,7 @@ def _length(parameters: VectorParameters) -> int:
 
 def tiles(count: int) -> Iterator[slice]:
     """Rows of one side, a tile at a time."""
-    return (slice(start, min(start + TILE_ROWS, count)) for start in range(0, count, TILE_ROWS))
+    return cut(count, TILE_ROWS)
 
 
 def scores(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob: int) -> Word:
