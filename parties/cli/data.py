@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from parties.catalog.declaration import DatasetDeclaration, load_catalog
-from parties.catalog.described import count_document, dataset_document, dataset_documents
-from parties.catalog.loading import load as load_data
-from parties.catalog.survey import Fault, survey
+from parties.catalog.checking import checked, unconfirmed
+from parties.catalog.declaration import load_catalog
+from parties.catalog.described import dataset_document, dataset_documents
+from parties.catalog.survey import Fault
 from parties.cli.drafts import add, confirm
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
@@ -88,13 +88,11 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     faults: dict[str, Sequence[Fault]] = {}
     for one in names:
         dataset = catalog.dataset(one)
-        try:
-            counted[one] = count_document(load_data(dataset, dataset.columns)) | {
-                "unconfirmed": _unconfirmed(dataset)
-            }
-        except DataError as error:
-            errors[one] = error
-            faults[one] = _faults(dataset)
+        found = checked(dataset)
+        if found.error is not None:
+            errors[one], faults[one] = found.error, found.faults
+        else:
+            counted[one] = {**(found.counts or {}), "unconfirmed": unconfirmed(dataset)}
     report: dict[str, Any] = {
         "rows": {one: counts["rows"] for one, counts in counted.items()},
         "datasets": counted,
@@ -102,14 +100,14 @@ def check(name: str | None, config_path: Path | None, as_json: bool) -> None:
     if errors:
         first = _summary(errors, faults)
         problem = {"code": first.stable_code, "what": first.what, "hint": first.hint}
-        listed = {one: [asdict(fault) for fault in found] for one, found in faults.items()}
-        report |= {"success": False, "error": problem, "faults": listed}
+        shown = {one: [asdict(fault) for fault in listed] for one, listed in faults.items()}
+        report |= {"success": False, "error": problem, "faults": shown}
     if as_json or counted or not names:
         emit(report, lambda out: _show_counts(out, counted), as_json=as_json)
     if errors and as_json:
         raise click.exceptions.Exit(exit_code(first))
-    for one, found in faults.items():
-        _show_faults(one, found)
+    for one, listed in faults.items():
+        _show_faults(one, listed)
     if errors:
         raise first
 
@@ -156,18 +154,6 @@ def _summary(errors: Mapping[str, DataError], faults: Mapping[str, Sequence[Faul
         f"{len(errors)} data sets are not as declared: {'; '.join(listed)}",
         "Correct each data set or its declaration, and run `duetto data check` again.",
     )
-
-
-def _faults(dataset: DatasetDeclaration) -> Sequence[Fault]:
-    """All faults of a data set; none where its source cannot be read at all."""
-    try:
-        return survey(dataset).faults
-    except DataError:
-        return ()
-
-
-def _unconfirmed(dataset: DatasetDeclaration) -> list[str]:
-    return [column.name for column in dataset.columns.values() if not column.is_confirmed]
 
 
 data.add_command(add)

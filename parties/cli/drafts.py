@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from parties.catalog.adding import Asked, drafted, stand_for
+from parties.catalog.checking import checked, unconfirmed
 from parties.catalog.columns import ColumnDeclaration
-from parties.catalog.confirming import confirmed, entries, proposal
-from parties.catalog.databases import query_of, tables_of
-from parties.catalog.declaration import Catalog, DatasetDeclaration, catalog_of, file_kind, toml_key
-from parties.catalog.dialect import Dialect, Writing
-from parties.catalog.drafting import Draft, draft, sniffed
-from parties.catalog.excel import sheets_of
-from parties.catalog.loading import load as load_data
-from parties.catalog.rendering import text_of
-from parties.catalog.survey import survey
+from parties.catalog.confirming import entries, proposal
+from parties.catalog.declaration import DatasetDeclaration, load_catalog, toml_key
+from parties.catalog.drafting import Draft
 from parties.cli.options import config_option
 from parties.cli.output import Screen, emit, json_option, talk
 from parties.config import load
-from parties.errors import ConfigError, DataError
-from parties.pki.files import write_atomically
-from parties.toml import parse
+from parties.errors import ConfigError
 from smc.errors import UsageError
 
 _SKIP = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Where data are.
-
-    Attributes:
-        dataset: the same as a declaration without columns.
-        entries: the entries of the catalog that say so.
-    """
-
-    dataset: DatasetDeclaration
-    entries: Mapping[str, Any]
 
 
 @click.command()
@@ -80,38 +59,25 @@ def add(
     or by the questions on a terminal) or later with duetto data confirm.
     """
     path = load(config_path).catalog
-    text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-    known = catalog_of(parse(text, path.name, ConfigError), path)
-    place = _database(source, path, given) if _is_database(source, given) else _file(source, path, given)
-    name = given["name"] or _name(place, given)
-    if name in known.datasets:
-        raise ConfigError(f"The catalog has a data set {name!r} already.", "Choose another with --name.")
-    dataset = replace(
-        place.dataset, name=name, population=given["population"] or _population(place, known, name)
-    )
-    found = draft(dataset, _pairs("--type", given["types"]), given["without"])
-    _identify(found, given)
+    added = drafted(path, _said(source, given))
     choices = _pairs("--bounds", given["bounds"]) | _pairs("--values", given["values"])
-    entry = text_of(found, place.entries)
     if not (yes or as_json) and sys.stdin.isatty():
-        talk(*entry.splitlines())
-        choices |= _asked(found, {*choices, *given["confirm"]})
-    whole = f"{text.rstrip()}\n\n{entry}" if text.strip() else entry
-    whole = confirmed(whole, name, choices, given["confirm"])
-    declared = catalog_of(parse(whole, path.name, ConfigError), path).dataset(name)
+        talk(*added.entry.splitlines())
+        choices |= _asked(added.draft, {*choices, *given["confirm"]})
+    added = added.completed(choices, given["confirm"])
+    found, declared = added.draft, added.dataset
     faults = _faults(declared)
     if not dry_run:
-        write_atomically(path, whole.encode(), path.stat().st_mode & 0o777 if path.exists() else 0o644)
-    left = [column.name for column in declared.columns.values() if not column.is_confirmed]
+        added.write()
     report = {
-        "name": name,
+        "name": added.name,
         "written": not dry_run,
-        "entry": whole[whole.index("# Drafted by duetto data add", len(text.rstrip())) :],
+        "entry": added.entry,
         "rows": found.rows,
         "key": [*found.key],
         "person": [*found.person],
         "left_out": found.left_out,
-        "unconfirmed": left,
+        "unconfirmed": unconfirmed(declared),
         "faults": faults,
     }
     emit(report, lambda out: _show(out, report, path), as_json=as_json)
@@ -138,8 +104,7 @@ def confirm(
     is asked for on a terminal.
     """
     path = load(config_path).catalog
-    text = path.read_text(encoding="utf-8-sig")
-    dataset = catalog_of(parse(text, path.name, ConfigError), path).dataset(name)
+    dataset = load_catalog(path).dataset(name)
     choices = _pairs("--bounds", bounds) | _pairs("--values", values)
     waiting = [column for column in dataset.columns.values() if not column.is_confirmed]
     if not choices and not columns and waiting:
@@ -155,13 +120,11 @@ def confirm(
             )
         for column in waiting:
             _ask(column, "", choices)
-    whole = confirmed(text, name, choices, columns)
-    declared = catalog_of(parse(whole, path.name, ConfigError), path).dataset(name)
-    write_atomically(path, whole.encode(), path.stat().st_mode & 0o777)
+    declared = stand_for(path, name, choices, columns)
     report = {
         "name": name,
         "confirmed": sorted({*choices, *columns}),
-        "unconfirmed": [column.name for column in declared.columns.values() if not column.is_confirmed],
+        "unconfirmed": unconfirmed(declared),
         "faults": _faults(declared),
     }
 
@@ -172,90 +135,26 @@ def confirm(
     emit(report, human, as_json=as_json)
 
 
-def _is_database(source: str | None, given: Mapping[str, Any]) -> bool:
-    if source is None and not given["url_file"]:
-        raise UsageError("No source is given.", "Name a file, or the address of a database.")
-    return bool(given["url_file"]) or "://" in (source or "")
-
-
-def _file(source: str | None, catalog: Path, given: Mapping[str, Any]) -> _Source:
-    path = Path(source or "").expanduser().absolute()
-    if not path.is_file():
-        raise DataError(
-            f"{path} is not a file.",
-            "Name a CSV, Excel or Parquet file, or an address such as sqlite:///a.db.",
-        )
-    home = catalog.parent.absolute()
-    shown = str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
-    entries: dict[str, Any] = {"source": shown}
-    kind = file_kind(path)
-    if kind is None:
-        kind = entries["kind"] = "csv"
-    writing = Writing(given["decimal"] or ".", given["thousands"], given["date_format"])
-    dialect = Dialect(writing=writing)
-    if kind == "csv":
-        seen = sniffed(path)
-        delimiter, encoding = given["delimiter"], given["encoding"]
-        dialect = Dialect(
-            seen.delimiter if delimiter is None else delimiter.replace("\\t", "\t").replace(",", ""),
-            encoding or seen.encoding,
-            writing,
-        )
-    sheet = given["sheet"]
-    if kind == "excel":
-        sheets = sheets_of(path)
-        if not sheet and len(sheets) > 1:
-            raise DataError(
-                f"{path.name} has {len(sheets)} sheets.",
-                f"Choose one with --sheet: {', '.join(sheets[:10])}.",
-            )
-        if sheet:
-            entries["sheet"] = sheet
-    return _Source(DatasetDeclaration("", kind, {}, "", source=path, dialect=dialect, sheet=sheet), entries)
-
-
-def _database(source: str | None, catalog: Path, given: dict[str, Any]) -> _Source:
-    """A query, whose address and driver are read as those of an entry of the catalog."""
-    if given["url_file"]:
-        entries: dict[str, Any] = {"kind": "sql", "url_file": str(Path(given["url_file"]).absolute())}
-    else:
-        scheme, _, rest = str(source).partition(":///")
-        is_file = scheme in ("sqlite", "duckdb")
-        entries = {"kind": "sql", "url": f"{scheme}:///{Path(rest).absolute()}" if is_file else source}
-    probe = {**entries, "query": "select 1", "columns": {"x": {"type": "text"}}}
-    dataset = catalog_of({"datasets": {"database": probe}}, catalog).dataset("database")
-    query = given["query"]
-    if not query:
-        tables = [given["table_name"]] if given["table_name"] else tables_of(dataset.asked)
-        if len(tables) != 1:
-            said = ", ".join(tables[:20]) or "none"
-            raise DataError(f"The database has {len(tables)} tables.", f"Choose one with --table: {said}.")
-        query = query_of(tables[0])
-        given["table_name"] = tables[0]
-    entries["query"] = query
-    return _Source(replace(dataset, query=query, columns={}), entries)
-
-
-def _name(place: _Source, given: Mapping[str, Any]) -> str:
-    source = place.dataset.source
-    raw = source.name.partition(".")[0] if source else (given["table_name"] or "query").rpartition(".")[2]
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", raw).strip("_").lower()[:64]
-    return plain if re.match(r"[a-z_]", plain) else f"data_{plain}".rstrip("_")
-
-
-def _population(place: _Source, known: Catalog, name: str) -> str:
-    """That of a data set which reads the same source: its people are the same."""
-    origin = place.dataset.origin
-    return next((one.population for one in known.datasets.values() if one.origin == origin), name)
-
-
-def _identify(found: Draft, given: Mapping[str, Any]) -> None:
-    for option in ("key", "person"):
-        for column in given[option]:
-            if column not in found.columns and column not in found.left_out:
-                raise DataError(f"{found.dataset.place} has no column {column!r}.", "Correct the name.")
-        if given[option]:
-            setattr(found, option, tuple(given[option]))
+def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
+    """The options of `duetto data add` as they are meant."""
+    return Asked(
+        source=source,
+        url_file=given["url_file"],
+        name=given["name"] or "",
+        population=given["population"] or "",
+        sheet=given["sheet"],
+        table=given["table_name"] or "",
+        query=given["query"] or "",
+        delimiter=given["delimiter"],
+        encoding=given["encoding"] or "",
+        decimal=given["decimal"],
+        thousands=given["thousands"],
+        date_format=given["date_format"],
+        types=_pairs("--type", given["types"]),
+        key=given["key"],
+        person=given["person"],
+        without=given["without"],
+    )
 
 
 def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
@@ -301,15 +200,11 @@ def _ask(column: ColumnDeclaration, seen: str, choices: dict[str, str]) -> None:
 
 def _faults(dataset: DatasetDeclaration) -> list[str]:
     """What `duetto data check` would say."""
-    try:
-        load_data(dataset, dataset.columns)
-    except DataError as error:
-        found = [
-            f"{fault.column}: {fault.count} cells: {fault.what}. {fault.hint}"
-            for fault in survey(dataset).faults
-        ]
-        return found or [str(error)]
-    return []
+    found = checked(dataset)
+    if found.error is None:
+        return []
+    said = [f"{fault.column}: {fault.count} cells: {fault.what}. {fault.hint}" for fault in found.faults]
+    return said or [str(found.error)]
 
 
 def _show(out: Screen, report: Mapping[str, Any], path: Path) -> None:

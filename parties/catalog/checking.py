@@ -1,0 +1,45 @@
+"""Whether a data set is as declared: its counts, or else all of its faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parties.catalog.declaration import DatasetDeclaration
+from parties.catalog.described import count_document
+from parties.catalog.loading import load
+from parties.catalog.survey import Fault, survey
+from parties.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What reading every row of a data set has shown.
+
+    Attributes:
+        counts: rows, persons and missing cells; None where the data are not as declared.
+        error: what stops a job, None where nothing does.
+        faults: all that is wrong, with examples for the people of this party alone; empty also where the
+            source cannot be read at all.
+    """
+
+    counts: dict[str, Any] | None
+    error: DataError | None = None
+    faults: Sequence[Fault] = ()
+
+
+def checked(dataset: DatasetDeclaration) -> Checked:
+    """Read a data set whole."""
+    try:
+        return Checked(count_document(load(dataset, dataset.columns)))
+    except DataError as error:
+        try:
+            return Checked(None, error, survey(dataset).faults)
+        except DataError:
+            return Checked(None, error)
+
+
+def unconfirmed(dataset: DatasetDeclaration) -> list[str]:
+    """The columns that jobs cannot use yet, since nobody stands for their bounds or labels."""
+    return [column.name for column in dataset.columns.values() if not column.is_confirmed]
