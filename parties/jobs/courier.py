@@ -99,7 +99,7 @@ class Courier:
         self._due: dict[str, float] = {}
         self._refusals = 0
         self._busy_until = 0.0
-        self._under_way: set[str] = set()
+        self._under_way: dict[str, Callable[[str], object]] = {}
         self._failures = 0
         self._away_until = 0.0
         self._trouble = ""
@@ -157,13 +157,11 @@ class Courier:
         """Keep the courier from doing an errand that the caller does."""
         with self._changed:
             self._changed.wait_for(lambda: job_id not in self._under_way)
-            self._under_way.add(job_id)
+            self._under_way[job_id] = self._errands.propose
         try:
             yield
         finally:
-            with self._changed:
-                self._under_way.discard(job_id)
-                self._changed.notify_all()
+            self._done(job_id)
 
     # How it is done
 
@@ -190,8 +188,9 @@ class Courier:
             known = self._due
             self._due = {job_id: known.get(job_id, now + _NEW_SECONDS) for job_id in owed}
         for job_id in owed:
-            if self._is_due(job_id):
-                self._attend(self._store.summary(job_id))
+            job = self._store.summary(job_id)
+            if self._is_due(job):
+                self._attend(job)
         with self._changed:
             now = time.monotonic()
             waiting = [due for job_id, due in self._due.items() if job_id not in self._under_way]
@@ -199,11 +198,14 @@ class Courier:
             nearest = min((due if due > now else now + _ROOM_SECONDS for due in waiting), default=now + 60)
             return min(_TICK_SECONDS, max(0.01, nearest - now, self._away_until - now))
 
-    def _is_due(self, job_id: str) -> bool:
+    def _is_due(self, job: Summary) -> bool:
         now = time.monotonic()
         with self._changed:
-            waits = self._stopping or now < self._away_until or job_id in self._under_way
-            return not waits and self._due.get(job_id, 0.0) <= now
+            errand = self._under_way.get(job.job_id)
+            # The peer hears of the end of a job that runs before its session is over.
+            waits = errand is not None and not (errand is self._errands.dial and job.state.is_final)
+            waits = waits or self._stopping or now < self._away_until
+            return not waits and self._due.get(job.job_id, 0.0) <= now
 
     def _attend(self, job: Summary) -> None:
         if job.outgoing and job.state in (State.PROPOSED, State.APPROVED):
@@ -211,7 +213,7 @@ class Courier:
             with self._changed:
                 if len(self._under_way) >= self._sessions or time.monotonic() < self._busy_until:
                     return
-                self._under_way.add(job.job_id)
+                self._under_way[job.job_id] = errand
             with suppress(RuntimeError):  # the daemon is stopping; the next start goes on
                 self._pool.submit(self._apart, job.job_id, errand)
                 return
@@ -227,7 +229,7 @@ class Courier:
 
     def _done(self, job_id: str) -> None:
         with self._changed:
-            self._under_way.discard(job_id)
+            self._under_way.pop(job_id, None)
             self._changed.notify_all()
 
     def _do(self, job_id: str, errand: Callable[[str], object]) -> None:

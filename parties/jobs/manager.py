@@ -39,6 +39,9 @@ from smc.errors import Cancelled, DuettoError
 
 _STOP_SECONDS = 10.0
 _NOTICE_SECONDS = 2.0
+_LAST_NOTICE_SECONDS = 1.0
+"""How long the session of a cancelled job goes on for the peer to hear of it; then it is broken."""
+
 _QUIET_SECONDS = 10
 """After so many seconds without a change those who watch a job see it once more."""
 
@@ -188,10 +191,10 @@ class JobManager:
         self.store.fail(job.job_id, Cancelled("The job was cancelled on this side."), State.CANCELLED)
         # The peer hears of it before the session breaks, but a silent peer holds nothing up.
         self._changed(self.store.summary(job.job_id), interrupt=False)
-        known = self._delivered(self.store.summary(job.job_id))
+        self._outbox.wait(job.job_id, _LAST_NOTICE_SECONDS)
         self._peers.cancel_session(job.job_id)
         self._decisions.of_person(CANCELLED, self.store.digest(job.job_id), job.peer, person)
-        return known
+        return self.store.summary(job.job_id)
 
     def result(self, job_id: str) -> str:
         """This party's result of a finished job, with what the run cost, as JSON.

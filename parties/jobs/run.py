@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import asdict, replace
 from functools import partial
@@ -34,6 +35,8 @@ from smc.pieces import ask
 from smc.protocols.session import Session
 
 _PROGRESS_SECONDS = 0.2
+
+_LOG = logging.getLogger("duetto.jobs")
 
 
 class Run:
@@ -154,6 +157,8 @@ class Run:
         self._store.set_progress(self._record.job_id, Progress(stage, done, of, self._estimated))
 
     def _ended(self, error: DuettoError | None) -> None:
+        how = "finished" if error is None else f"ended with code {error.stable_code}"
+        _LOG.info("job %s: its run has %s", self._record.job_id, how)
         state = self._store.summary(self._record.job_id).state
         if not self._begun or state.is_final:
             return

@@ -61,8 +61,8 @@ def duetto(*words: object) -> str:
     return done.stdout
 
 
-class SlowLine:
-    """Carries TCP connections to a port, each piece half a round trip later.
+class Line:
+    """Carries TCP connections to a port, each piece half a round trip later; it can be cut.
 
     Args:
         port: where it listens.
@@ -74,17 +74,37 @@ class SlowLine:
         self._target = target
         self._delay = rtt_ms / 2000
         self._loop = asyncio.new_event_loop()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._is_cut = False
         server = asyncio.start_server(self._connect, "127.0.0.1", port)
         self._loop.run_until_complete(server)
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
+    def cut(self, seconds: float) -> None:
+        """End all connections, and take none for so long; returns at once."""
+        self._loop.call_soon_threadsafe(self._cut, seconds)
+
+    def _cut(self, seconds: float) -> None:
+        self._is_cut = True
+        for writer in self._writers:
+            writer.transport.abort()
+        self._loop.call_later(seconds, self._open)
+
+    def _open(self) -> None:
+        self._is_cut = False
+
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_cut:
+            writer.transport.abort()
+            return
         try:
             there, back = await asyncio.open_connection("127.0.0.1", self._target)
         except OSError:
             writer.close()
             return
+        self._writers |= {writer, back}
         await asyncio.gather(self._carry(reader, back), self._carry(there, writer))
+        self._writers -= {writer, back}
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
@@ -115,21 +135,38 @@ class TwoParties:
         folder: empty or not there yet.
         rtt_ms: round trip of the line between them.
         approval: what the policies of north and south say: `auto` or `person`.
+        furnish: gives a home, by its number, data, catalog and policy; without it there is a column `age`.
+        lines: whether connections can be cut.
+
+    Attributes:
+        homes: by name.
+        lines: to each party, by name, if there are any.
+        processes: the daemons that run, by name.
     """
 
     def __init__(
-        self, folder: Path, rtt_ms: float = 0.0, approval: tuple[str, str] = ("auto", "auto")
+        self,
+        folder: Path,
+        rtt_ms: float = 0.0,
+        approval: tuple[str, str] = ("auto", "auto"),
+        furnish: Callable[[Path, int], None] | None = None,
+        *,
+        lines: bool = False,
     ) -> None:
         self.homes = {name: folder / name for name in NAMES}
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.lines: dict[str, Line] = {}
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
         made = {}
         for number, (name, home) in enumerate(self.homes.items()):
             port, line = free_port(), free_port()
-            where = f"127.0.0.1:{line if rtt_ms else port}"
-            if rtt_ms:
-                SlowLine(line, port, rtt_ms)
+            where = f"127.0.0.1:{line if rtt_ms or lines else port}"
+            if rtt_ms or lines:
+                self.lines[name] = Line(line, port, rtt_ms)
             words = ("--address", where, "--listen", f"127.0.0.1:{port}", "--home", home)
             made[name] = json.loads(duetto("init", name, *words, "--key", 2048, "--json"))
+            if furnish is not None:
+                furnish(home, number)
+                continue
             rows = "".join(f"{(number + 37 * row) % 101}\n" for row in range(30))
             (home / "people.csv").write_text(f"age\n{rows}")
             column = {"type": "integer", "lower": 0, "upper": 100}
@@ -147,13 +184,13 @@ class TwoParties:
         """Start a daemon and wait until it says that it is ready."""
         with (self.homes[name] / "log").open("ab") as log:
             try:
-                self._processes[name] = started(self.homes[name], log)
+                self.processes[name] = started(self.homes[name], log)
             except SystemExit as problem:
                 raise SystemExit(f"{problem}\n{self.log(name)[-2000:]}") from None
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> None:
         """End a daemon by a signal."""
-        process = self._processes.pop(name, None)
+        process = self.processes.pop(name, None)
         if process is not None:
             os.kill(process.pid, number)
             process.wait()

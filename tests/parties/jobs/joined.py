@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.ports.interfaces import SessionHeader
+from parties.session.pools import PoolStore
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
 from smc.analyses.studies.columns import Column, Schema
@@ -165,6 +166,8 @@ class Network:
         self._pool = ThreadPoolExecutor(2)
         self._transports: dict[str, Any] = {}
         self._given_up: set[str] = set()
+        self.stores: dict[str, PoolStore] = {}
+        self.asked: Callable[[str, Role], None] = lambda job_id, role: None
         self.said: list[tuple[str, bytes]] = []
         self.seconds = 10.0
 
@@ -208,16 +211,23 @@ class Network:
             end.close()
         return job_id in self._transports
 
-    def _wanted(self, job_id: str) -> None:
-        if job_id in self._given_up:
+    def _session(self, task: Any, channel: Channel) -> Session:
+        own, peer = (next(n for n, r in ROLES.items() if r is role) for role in (task.role, task.role.other))
+        keys = toy(task.role), toy(task.role.other).public
+        pools = self.stores[own].with_peer(peer) if self.stores else None
+        return Session(task.role, channel, self._pool, *keys, report=task.report, precomputed=pools)
+
+    def _wanted(self, task: Any) -> None:
+        self.asked(task.job_id, task.role)
+        if task.job_id in self._given_up:
             raise Cancelled("The session was ended.")
 
     def _side(self, task: Any, transport: Any) -> DuettoError | None:
         channel = Channel(transport)
         failure: DuettoError | None = None
         try:
-            with asked(lambda: self._wanted(task.job_id)):
-                task.run(Session(task.role, channel, self._pool, report=task.report))
+            with asked(lambda: self._wanted(task)):
+                task.run(self._session(task, channel))
                 channel.finish()
         except DuettoError as error:
             failure = error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,9 @@ from parties.session.runner import SessionRunner
 from smc.analyses.registry import ANALYSES
 from smc.channel.channel import Channel
 from smc.channel.memory import memory_pair
-from smc.errors import Cancelled, DuettoError, PeerError
 from smc.forms import Role
-from smc.protocols.session import Session
-from tests.parties.jobs.joined import ROLES, Network, Pair, wait_final
+from tests.parties.jobs.joined import ROLES, Pair, wait_final
 from tests.parties.rpc.harness import NORTH, QUICK, SOUTH, public
-from tests.support.keys import toy
 
 POLICY = """
 [[rules]]
@@ -73,39 +69,6 @@ seconds = 60
 """
 
 
-class PoolNetwork(Network):
-    """A network whose sessions have keys and shelves, as the daemons' have."""
-
-    def __init__(self, stores: dict[str, PoolStore]) -> None:
-        super().__init__()
-        self.stores = stores
-
-    def _side(self, task: Any, transport: Any) -> DuettoError | None:
-        channel = Channel(transport)
-        own, peer = (next(n for n, r in ROLES.items() if r is role) for role in (task.role, task.role.other))
-        session = Session(
-            task.role,
-            channel,
-            self._pool,
-            toy(task.role),
-            toy(task.role.other).public,
-            report=task.report,
-            precomputed=self.stores[own].with_peer(peer),
-        )
-        failure: DuettoError | None = None
-        try:
-            task.run(session)
-            channel.finish()
-        except DuettoError as error:
-            failure = error
-        if failure is not None and not isinstance(failure, PeerError | Cancelled):
-            with suppress(DuettoError):
-                channel.abort(failure.stable_code)
-        transport.close()
-        task.ended(failure)
-        return failure
-
-
 class PoolPair(Pair):
     """North and south with the real analyses; X is 10 and 20, Y is 11 and 15."""
 
@@ -116,9 +79,7 @@ class PoolPair(Pair):
             (folder / name / "keys").mkdir(mode=0o700)
         (folder / "south" / "numbers.csv").write_text("value\n11\n15\n")
         self.stores = {name: PoolStore(folder / name) for name in ROLES}
-        identities = self.network.identities
-        self.network = PoolNetwork(self.stores)
-        self.network.identities = identities
+        self.network.stores = self.stores
         for name in ROLES:
             self.permit(name)
             self.network.managers[name] = JobManager(

@@ -1,0 +1,196 @@
+"""Jobs of every kind are cancelled at random moments of their runs, by either side, and end at both at once.
+
+A moment is a question of `smc.pieces`: the test cancels within one and counts what is asked afterwards. How
+much is done between two questions is counted in calls of Python. So nothing depends on the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+
+from parties.contracts.state import State
+from parties.errors import JobError
+from parties.session.pools import PoolStore
+from scripts.soak.kinds import furnish, kinds
+from smc.forms import Role
+from smc.pieces import ROWS as PIECE
+from tests.parties.jobs.institutions import Institutions
+from tests.parties.jobs.joined import ANN, wait_state
+from tests.support.seeds import seeded
+
+NAMES = ("north", "south")
+KINDS = {name: job for name, job in kinds(NAMES).items() if not name.endswith(", then")}
+LONG = ("matching, tolerant", "matching, vectors")
+"""Kinds that compare pairs of rows, and take long for many."""
+
+ENDS = (State.FINISHED, State.CANCELLED)
+ROWS = 40
+RANDOM = seeded()
+
+
+def drawn(count: int) -> list[str]:
+    """Some kinds of jobs, others in each run of the tests."""
+    return [[*KINDS][number] for number in RANDOM.permutation(len(KINDS))[:count].tolist()]
+
+
+@dataclass
+class Questions:
+    """Counts the questions of each side, and cancels at one of them.
+
+    Attributes:
+        institutions: both parties.
+        at: the side and the number of its question at which to cancel; None for never.
+        by: who cancels.
+    """
+
+    institutions: Institutions
+    at: tuple[Role, int] | None = None
+    by: str = "north"
+    counted: Counter[Role] = field(default_factory=Counter)
+    after: Counter[Role] = field(default_factory=Counter)
+    over: threading.Event = field(default_factory=threading.Event)
+    refused: list[JobError] = field(default_factory=list)
+
+    def __call__(self, job_id: str, role: Role) -> None:
+        self.counted[role] += 1
+        if self.over.is_set():
+            self.after[role] += 1
+        if self.at == (role, self.counted[role]):
+            threading.Thread(target=self._cancel, args=(job_id,)).start()
+            self.over.wait(20)
+
+    def _cancel(self, job_id: str) -> None:
+        network = self.institutions.network
+        ended = network.cancel
+
+        def cancel(name: str) -> bool:
+            try:
+                return ended(name)
+            finally:
+                self.over.set()
+
+        network.cancel = cancel  # type: ignore[method-assign]
+        try:
+            network.managers[self.by].cancel(job_id, ANN)
+        except JobError as error:
+            self.refused.append(error)
+        finally:
+            network.cancel = ended  # type: ignore[method-assign]
+            self.over.set()
+
+
+def furnished_with(folder, rows: int) -> Institutions:
+    """Two parties with so many rows each, and with pools."""
+    made = Institutions(folder)
+    for number, name in enumerate(NAMES):
+        furnish(folder / name, number, rows)
+        (folder / name / "keys").mkdir(mode=0o700, exist_ok=True)
+        made.network.stores[name] = PoolStore(folder / name)
+    return made
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory):
+    made = furnished_with(tmp_path_factory.mktemp("cancelling"), ROWS)
+    yield made
+    made.close()
+
+
+def run(institutions: Institutions, kind: str, questions: Questions) -> dict[str, State]:
+    """Run a job with these questions; its last state at each party."""
+    institutions.network.asked = questions
+    try:
+        job_id = institutions.submit(KINDS[kind])
+        # The end of the session may come before the word that the job was cancelled, and gives way to it.
+        managers = institutions.network.managers.items()
+        return {name: wait_state(manager, job_id, *ENDS).state for name, manager in managers}
+    finally:
+        institutions.network.asked = lambda job_id, role: None
+
+
+def cancelled_at_random(institutions: Institutions, kind: str) -> None:
+    """Cancel a job of a kind at a random question of either side, by either side."""
+    whole = Questions(institutions)
+    assert run(institutions, kind, whole) == dict.fromkeys(NAMES, State.FINISHED)
+    for asked in Role:
+        for by in NAMES:
+            # An honest run asks about as often each time; some draws end it a little earlier.
+            moment = 1 + RANDOM.below(max(1, whole.counted[asked] * 9 // 10), 1)[0]
+            questions = Questions(institutions, (asked, moment), by)
+            states = run(institutions, kind, questions)
+            where = f"{kind}, cancelled by {by} at question {moment} of {asked.value}"
+            if questions.refused:  # the other side has kept its result: the job can only finish
+                assert states == dict.fromkeys(NAMES, State.FINISHED), where
+                continue
+            assert states == dict.fromkeys(NAMES, State.CANCELLED), where
+            # The question that is being asked and, at most, the one that the end of the channel asks.
+            assert max(questions.after.values(), default=0) <= 2, where
+
+
+@pytest.mark.parametrize("kind", drawn(3))
+def test_a_cancelled_job_ends_at_the_next_question_on_both_sides(furnished, kind):
+    cancelled_at_random(furnished, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_jobs_of_every_kind_end_at_the_next_question(furnished, kind):
+    cancelled_at_random(furnished, kind)
+
+
+class Stretches:
+    """Counts the calls between two questions in each side's thread, and keeps the most."""
+
+    def __init__(self) -> None:
+        self.most: Counter[Role] = Counter()
+        self._since: Counter[Role] = Counter()
+
+    def __call__(self, job_id: str, role: Role) -> None:
+        del job_id
+        self.most[role] = max(self.most[role], self._since[role])
+        self._since[role] = 0
+
+        def called(frame: object, event: str, argument: object) -> None:
+            del frame, argument
+            self._since[role] += event in ("call", "c_call")
+
+        sys.setprofile(called)
+
+
+def longest_stretch(folder, kind: str, rows: int) -> int:
+    """Calls between two questions at most, on either side, for so many rows."""
+    made = furnished_with(folder, rows)
+    try:
+        stretches = Stretches()
+        made.network.asked = stretches
+        job_id = made.submit(KINDS[kind])
+        for manager in made.network.managers.values():
+            assert manager.store.wait_for(lambda: manager.store.get(job_id).state is State.FINISHED, 300)  # noqa: B023
+        return max(stretches.most.values())
+    finally:
+        made.close()
+
+
+def grows_not(folder, kind: str) -> None:
+    """Twice as many rows must not make the longest stretch longer; a call for each row would."""
+    few, many = 2 * PIECE, 4 * PIECE
+    for rows in (few, many):
+        (folder / str(rows)).mkdir()
+    first, second = (longest_stretch(folder / str(rows), kind, rows) for rows in (few, many))
+    assert second < first + (many - few) // 2, f"{kind}: {first} calls for {few} rows, {second} for {many}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in drawn(4) if kind not in LONG][:1])
+def test_work_between_two_questions_does_not_grow_with_the_rows(tmp_path, kind):
+    grows_not(tmp_path, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_for_no_kind_work_between_two_questions_grows_with_the_rows(tmp_path, kind):
+    grows_not(tmp_path, kind)
