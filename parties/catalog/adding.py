@@ -44,8 +44,8 @@ class Asked:
         thousands: what stands between thousands.
         date_format: such as `%d.%m.%Y`.
         types: by column.
-        key: columns that are never empty or twice.
-        person: columns that tell whom a row is about.
+        key: columns that are never empty or twice; None to propose one.
+        person: columns that tell whom a row is about; None to propose one.
         without: columns to leave out.
     """
 
@@ -62,8 +62,8 @@ class Asked:
     thousands: str = ""
     date_format: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
-    key: Sequence[str] = ()
-    person: Sequence[str] = ()
+    key: Sequence[str] | None = None
+    person: Sequence[str] | None = None
     without: Sequence[str] = ()
 
 
@@ -261,8 +261,9 @@ def _population(place: _Source, known: Catalog, name: str) -> str:
 
 def _identify(found: Draft, asked: Asked) -> None:
     for what, columns in (("key", asked.key), ("person", asked.person)):
+        if columns is None:
+            continue
         for column in columns:
             if column not in found.columns and column not in found.left_out:
                 raise DataError(f"{found.dataset.place} has no column {column!r}.", "Correct the name.")
-        if columns:
-            setattr(found, what, tuple(columns))
+        setattr(found, what, tuple(columns))

@@ -30,6 +30,13 @@ _MINUTES: Final = 30
     help="Folder in which `duetto anonymize` has written releases and reports.",
 )
 @click.option(
+    "--data",
+    "folders",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    help="Folder whose files the page Data offers to declare; with --decide.",
+)
+@click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=_MINUTES,
@@ -44,6 +51,7 @@ def dashboard(
     port: int,
     socket_path: Path | None,
     releases: Path | None,
+    folders: tuple[Path, ...],
     idle_minutes: float,
     config_path: Path | None,
     as_json: bool,
@@ -60,7 +68,8 @@ def dashboard(
             f"The dashboard needs a package that is not installed: {problem.name}.",
             "Run pip install 'duetto[dashboard]'.",
         ) from None
-    opened = Dashboard(config_path, Options(decide, port, socket_path, releases, 60 * idle_minutes))
+    options = Options(decide, port, socket_path, releases, folders, 60 * idle_minutes)
+    opened = Dashboard(config_path, options)
     link = opened.link()
     emit(
         {"name": opened.name, "link": link, "decides": decide},

@@ -151,8 +151,8 @@ def _said(source: str | None, given: Mapping[str, Any]) -> Asked:
         thousands=given["thousands"],
         date_format=given["date_format"],
         types=_pairs("--type", given["types"]),
-        key=given["key"],
-        person=given["person"],
+        key=given["key"] or None,
+        person=given["person"] or None,
         without=given["without"],
     )
 

@@ -19,6 +19,7 @@ from parties.dashboard.drawing.desk import Desk, Page, moved, render
 from parties.dashboard.entrance.access import Access
 from parties.dashboard.entrance.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATIC, Guard, Rules, sign_in
 from parties.dashboard.pages import (
+    adding,
     budget,
     data,
     decide,
@@ -51,6 +52,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/learned", learned.page),
     ("/learned.csv", learned.export),
     ("/data", data.page),
+    ("/data/add", adding.page),
     ("/policy", policy.page),
     ("/peers", peers.page),
     ("/releases", releases.page),
@@ -72,6 +74,9 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/jobs/{job_id}/forget", job.forget),
     ("/new/submit", new.submit),
     ("/policy/allow", policy.allow),
+    ("/data/draft", adding.look),
+    ("/data/add", adding.add),
+    ("/data/confirm", data.confirm),
 )
 """Forms that do something."""
 

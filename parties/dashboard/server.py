@@ -36,6 +36,7 @@ class Options:
         port: on the loopback address; 0 takes a free one.
         socket: a Unix socket in place of the port, or None.
         releases: the folder of the anonymizer's releases, or None.
+        folders: where files lie that may be added as data sets.
         idle_seconds: how long a session goes on without use.
     """
 
@@ -43,6 +44,7 @@ class Options:
     port: int = 0
     socket: Path | None = None
     releases: Path | None = None
+    folders: tuple[Path, ...] = ()
     idle_seconds: float = IDLE_SECONDS
 
 
@@ -60,7 +62,7 @@ class Dashboard:
     def __init__(self, config_path: Path | None, options: Options) -> None:
         self._party = Party(config_path)
         self._access = Access(options.idle_seconds)
-        desk = Desk(self._party, self._party.config_path, options.decides, options.releases)
+        desk = Desk(self._party, self._party.config_path, options.decides, options.releases, options.folders)
         load_identity(desk.config)
         self._path = options.socket
         self._listener = _unix(options.socket) if options.socket else _loopback(options.port)

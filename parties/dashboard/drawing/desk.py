@@ -27,12 +27,14 @@ class Desk:
         config_path: the configuration; read anew for every page, since peers may be paired meanwhile.
         decides: whether people may act here, or only look.
         releases: the folder in which the reports of the anonymizer lie; None if none was named.
+        folders: where files lie that may be added as data sets.
     """
 
     party: Party
     config_path: Path
     decides: bool
     releases: Path | None = None
+    folders: tuple[Path, ...] = ()
 
     @property
     def config(self) -> Config:

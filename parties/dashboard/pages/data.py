@@ -1,4 +1,4 @@
-"""Data: the declared data sets and their columns, and whether the files are as declared."""
+"""Data: the declared data sets, whether their files are as declared, and who stands for bounds and labels."""
 
 from __future__ import annotations
 
@@ -7,42 +7,85 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from parties.catalog.adding import stand_for
+from parties.catalog.checking import checked, unconfirmed
+from parties.catalog.confirming import proposal
 from parties.catalog.declaration import load_catalog
-from parties.catalog.loading import load as load_data
-from parties.dashboard.drawing.desk import Desk, form, render
-from parties.errors import DataError
+from parties.dashboard.drawing.desk import Desk, form, moved, render
+from parties.dashboard.pages.bounds import chosen, questions
+from parties.errors import ConfigError
 
 
 def page(desk: Desk, request: Request) -> Response:
-    """The page."""
-    return _shown(desk, request)
+    """The page; a data set that was just added or confirmed is checked at once."""
+    name = request.query_params.get("added", "")
+    return _checked(desk, request, name) if name else _shown(desk, request)
 
 
 def check(desk: Desk, request: Request) -> Response:
-    """Read a data set whole, and count."""
-    name = form(request).get("dataset", "")
-    dataset = load_catalog(desk.config.catalog).dataset(name)
-    try:
-        loaded = load_data(dataset, dataset.columns)
-    except DataError as fault:
-        return _shown(desk, request, checked=name, fault=fault)
-    counts = {
-        "rows": loaded.rows,
-        "persons": loaded.people,
-        "rows left out": loaded.left_out,
-        "missing cells that leave rows out": sum(loaded.dropped.values()),
-        "missing cells filled in": sum(loaded.imputed.values()),
-    }
-    return _shown(desk, request, checked=name, counts=counts)
+    """Read a data set whole: its counts, or all of its faults with examples."""
+    return _checked(desk, request, form(request).get("dataset", ""))
+
+
+def confirm(desk: Desk, request: Request) -> Response:
+    """Stand for bounds and labels that were proposed from the data.
+
+    Raises:
+        ConfigError: nothing was ticked or changed, or what the page showed is not what the catalog has now.
+    """
+    sent, path = form(request), desk.config.catalog
+    dataset = load_catalog(path).dataset(sent.get("dataset", ""))
+    waiting = [column for column in dataset.columns.values() if not column.is_confirmed]
+    for column in waiting:
+        if sent.get(f"was:{column.type}:{column.name}", proposal(column)) != proposal(column):
+            raise ConfigError(
+                f"What is proposed of {column.name!r} has changed since it was shown.",
+                "Go back, reload the page, and decide again.",
+            )
+    given, stands = chosen(sent, waiting)
+    if not given and not stands:
+        raise ConfigError("Nothing was ticked or changed.", "Go back, and tick what you stand for.")
+    stand_for(path, dataset.name, given, stands)
+    return moved(f"/data?added={dataset.name}")
+
+
+def _checked(desk: Desk, request: Request, name: str) -> Response:
+    found = checked(load_catalog(desk.config.catalog).dataset(name))
+    counts = found.counts
+    said = (
+        {}
+        if counts is None
+        else {
+            "rows": counts["rows"],
+            "persons": counts["persons"],
+            "rows left out": counts["left_out"],
+            "missing cells that leave rows out": sum(counts["dropped"].values()),
+            "missing cells filled in": sum(counts["imputed"].values()),
+        }
+    )
+    return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=said)
 
 
 def _shown(desk: Desk, request: Request, **more: Any) -> Response:
     config = desk.config
+    datasets = load_catalog(config.catalog).datasets.values()
     return render(
         desk,
         request,
         "data.html",
         file=config.catalog,
-        datasets=list(load_catalog(config.catalog).datasets.values()),
-        **({"checked": "", "fault": None, "counts": {}} | more),
+        datasets=[
+            (one, unconfirmed(one), questions(one.columns.values(), {}), _ends(one)) for one in datasets
+        ],
+        **({"checked": "", "error": None, "faults": (), "counts": {}} | more),
     )
+
+
+def _ends(dataset: Any) -> dict[str, tuple[str, str]]:
+    """The bounds of columns of numbers and dates, as people write them."""
+    found = {}
+    for column in dataset.columns.values():
+        if column.type in ("integer", "decimal", "date"):
+            lower, _, upper = proposal(column).partition(":")
+            found[column.name] = (lower, upper)
+    return found

@@ -19,9 +19,9 @@ ORIGIN = f"http://{HOST}"
 class Browser:
     """Pages of one party's dashboard."""
 
-    def __init__(self, party, *, decides=True, releases=None, signed_in=True):
+    def __init__(self, party, *, decides=True, releases=None, folders=(), signed_in=True):
         self.access = Access()
-        self.app = make_app(Desk(party, party.config_path, decides, releases), self.access, COOKIE)
+        self.app = make_app(Desk(party, party.config_path, decides, releases, folders), self.access, COOKIE)
         self.client = TestClient(self.app, base_url=ORIGIN, follow_redirects=False)
         if signed_in:
             assert self.client.get(f"{ENTRY}?token={self.access.invite()}").status_code == 303
