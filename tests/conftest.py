@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -13,9 +14,12 @@ from tests.support.seeds import run_seed
 process.set_up()  # before a test imports gRPC
 
 # Deadlines and slowness say something about the machine, not about the code.
-settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "local", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+settings.register_profile("ci-slow", settings.get_profile("ci"), max_examples=300)
+settings.register_profile("local-slow", settings.get_profile("local"), max_examples=300)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,8 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed, before other processes of this run start."""
+    """Choose the seed, before other processes of this run start, and how long properties are searched."""
     run_seed(config.getoption("--seed"))
+    place = "ci" if os.environ.get("CI") else "local"
+    settings.load_profile(f"{place}-slow" if config.getoption("--slow") else place)
 
 
 def pytest_report_header() -> str:
@@ -41,10 +47,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip tests marked slow unless asked for."""
+    """Leave out tests marked slow unless asked for."""
     if config.getoption("--slow"):
         return
-    skip = pytest.mark.skip(reason="long grid: run with --slow")
-    for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(skip)
+    slow = [item for item in items if "slow" in item.keywords]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if "slow" not in item.keywords]
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector the modules and the thousands of collected tests, which live to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
