@@ -21,11 +21,13 @@ from typing import Any
 
 from measuring import guarded, machine, print_table, tell
 
+from parties.client import Job
+from parties.contracts.state import State
 from scripts.soak.kinds import furnish, kinds
 from scripts.soak.two_parties import NAMES, TwoParties
 from smc.errors import DuettoError
 
-_HEAD = ("job", "rows", "runs", "cancelled", "median s", "longest s")
+_HEAD = ("job", "rows", "would run s", "cancelled", "median s", "longest s")
 _ENDED = re.compile(r"^(\S+ [\d:,]+) INFO duetto\.jobs: job (\w+): its run has (\S+)", re.MULTILINE)
 _PATIENCE = 60.0
 
@@ -36,7 +38,12 @@ def parse(arguments: list[str], known: list[str]) -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000, help="of each side")
     parser.add_argument("--kind", action="append", choices=known, help="a kind of job; all without it")
     parser.add_argument("--times", type=int, default=5, help="jobs of each kind that are cancelled")
-    parser.add_argument("--seconds", type=float, default=20.0, help="latest moment of a cancellation")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=20.0,
+        help="latest moment of a cancellation, in a run that takes longer",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
 
@@ -49,26 +56,45 @@ def end(pair: TwoParties, name: str, job_id: str) -> float | None:
     return None
 
 
+def duration(pair: TwoParties, job: dict[str, Any], most: float) -> float:
+    """Seconds that a job runs if nobody cancels it, up to `most`."""
+    with pair.party(NAMES[0]) as north:
+        submitted = north.submit(job)
+        await_run(submitted)
+        began = time.monotonic()
+        while not submitted.refresh().state.is_final and time.monotonic() - began < most:
+            time.sleep(0.01)
+        with suppress(DuettoError):
+            submitted.cancel()
+        return time.monotonic() - began
+
+
+def await_run(job: Job) -> None:
+    """Wait until a job runs, or is over."""
+    until = time.monotonic() + _PATIENCE
+    while not (job.refresh().state.is_final or job.state in (State.RUNNING, State.KEPT)):
+        if time.monotonic() > until:
+            raise SystemExit(f"Job {job.id} is still {job.state.value}.")
+        time.sleep(0.005)
+
+
 def cancelled(pair: TwoParties, job: dict[str, Any], latest: float) -> float | None:
-    """Seconds from a cancellation to the end of both sessions; None if the job was over before."""
+    """Seconds from a cancellation to the end of both runs; None if the job was over before."""
     chance = secrets.SystemRandom()
     with pair.party(NAMES[0]) as north, pair.party(NAMES[1]) as south:
         submitted = north.submit(job)
-        until = time.monotonic() + _PATIENCE
-        while submitted.refresh().state.value not in ("running", "finished"):
-            if submitted.state.is_final or time.monotonic() > until:
-                raise SystemExit(f"A job is {submitted.state.value}: {submitted.describe()}")
-            time.sleep(0.01)
+        await_run(submitted)
         time.sleep(chance.uniform(0.0, latest))
+        side = chance.choice((north, south)).job(submitted.id)
         began = time.time()
         try:
-            chance.choice((north, south)).job(submitted.id).cancel()
+            side.cancel()
         except DuettoError:
             return None
         until = time.monotonic() + _PATIENCE
         while None in (found := [end(pair, name, submitted.id) for name in NAMES]):
             if time.monotonic() > until:
-                raise SystemExit("The sessions of a cancelled job do not end.")
+                raise SystemExit(f"The runs of the cancelled job {submitted.id} do not end.")
             time.sleep(0.05)
         return max(0.0, max(moment for moment in found if moment is not None) - began)
 
@@ -85,16 +111,15 @@ def main() -> int:
             for name in NAMES:
                 pair.start(name)
             for kind in options.kind or every:
-                latest, found = options.seconds, []
-                for _ in range(options.times):
-                    seconds = cancelled(pair, every[kind], latest)
-                    if seconds is None:
-                        latest /= 2
-                    else:
-                        found.append(seconds)
-                found.sort()
-                results.append({"kind": kind, "rows": options.rows, "runs": options.times, "seconds": found})
-                tell(f"{kind}: {found}")
+                try:
+                    latest = duration(pair, every[kind], options.seconds)
+                    times = [cancelled(pair, every[kind], latest) for _ in range(options.times)]
+                except DuettoError as problem:
+                    tell(f"{kind}: {problem}")
+                    continue
+                found = sorted(seconds for seconds in times if seconds is not None)
+                results.append({"kind": kind, "rows": options.rows, "ran": latest, "seconds": found})
+                tell(f"{kind}: ran {latest:.3g} s, cancelled in {found}")
         finally:
             with suppress(KeyboardInterrupt):
                 pair.close()
@@ -105,7 +130,7 @@ def main() -> int:
             "From the command to the end of both sessions",
             _HEAD,
             (
-                (r["kind"], r["rows"], r["runs"], len(s), *((s[len(s) // 2], s[-1]) if s else ("-", "-")))
+                (r["kind"], r["rows"], r["ran"], len(s), *((s[len(s) // 2], s[-1]) if s else ("-", "-")))
                 for r in results
                 for s in [r["seconds"]]
             ),
