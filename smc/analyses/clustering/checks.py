@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from fractions import Fraction
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, Scaling
 from smc.analyses.records.key_parameters import check_keys
+from smc.analyses.records.numbers import text
 from smc.analyses.studies.columns import PERSONS, Data, Schema
+from smc.analyses.studies.precision import expectation, half, with_precision
 from smc.analyses.studies.study import Preview
 from smc.errors import DomainError, UsageError
 from smc.forms import Role
@@ -36,6 +39,7 @@ def preview(
 ) -> Preview:
     """What `run` would remark of the local rows, or refuse; see `Study.preview`."""
     notes = []
+    found: list[dict[str, Any]] = []
 
     def look() -> None:
         local_persons(parameters, data)
@@ -63,9 +67,30 @@ def preview(
             )
         known = parameters.scaling is Scaling.RANGE or (peer is not None and parameters.match is None)
         if parameters.layout is not Layout.VERTICAL or known:
-            check_numbers(parameters, shape, limits)
+            noisy = check_numbers(parameters, shape, limits)
+            if noisy is not None:
+                found.extend(expected(noisy, shape.most, {name: s.unit for name, s in schemas.items()}))
 
-    return replace(Preview.of(look), notes=tuple(notes))
+    preview = replace(Preview.of(look), notes=tuple(notes))
+    return with_precision(preview, found) if found else preview
+
+
+def expected(noisy: privacy.NoisyMeans, rows: int, units: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What precision to expect of clusters that have equally many rows, their centres amid the bounds.
+
+    Args:
+        noisy: the noise of an iteration.
+        rows: of all clusters.
+        units: of columns, as far as they are known.
+    """
+    loss = {"epsilon": text(noisy.part * noisy.iterations)}
+    count = rows // noisy.clusters
+    found = [expectation("size", "size", float(noisy.count.half_width(privacy.MISS)), "rows", loss)]
+    for place, axis in enumerate(noisy.scaled.columns):
+        ends = noisy.coordinate(place, Fraction(axis.largest, 2), count)
+        width = half(axis.real(ends.lower), axis.real(ends.upper))
+        found.append(expectation(f"centre, {axis.name}", "centre", width, units.get(axis.name, ""), loss))
+    return found
 
 
 def likely_grid(parameters: ClusteringParameters, schemas: Mapping[str, Schema]) -> FixedPointColumns:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.analyses.clustering.privacy import MISS, NoisyMeans
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.analyses.studies.outcome import Table
 
@@ -30,6 +31,34 @@ def centres_table(
     for place, axis in enumerate(scaled.columns):
         columns[axis.name] = [None if row is None else row[place] for row in rows]
     return Table("centres", columns)
+
+
+def noisy_table(noisy: NoisyMeans, centres: NDArray[np.int64], counts: Sequence[int]) -> Table:
+    """Noisy sizes and centres, each with its 95 % interval.
+
+    That of a coordinate is about the mean of the rows that were assigned in the last iteration, and follows
+    from the 97.5 % intervals of sum and size; it is the whole range where the size may be 0.
+
+    Args:
+        noisy: their noise.
+        centres: opened, in units of 2**-fraction, shape (k, d).
+        counts: opened, k of them.
+    """
+    plain = centres_table(noisy.scaled, centres, counts).columns
+    width = noisy.count.half_width(MISS)
+    columns: dict[str, Sequence[Any]] = {"cluster": plain["cluster"], "size": plain["size"]}
+    columns |= _ends("size", [(count - width, count + width) for count in counts])
+    for place, axis in enumerate(noisy.scaled.columns):
+        ends = []
+        for centre, count in zip(centres[:, place].tolist(), counts, strict=True):
+            found = noisy.coordinate(place, Fraction(centre, 1 << noisy.scaled.fraction), count)
+            ends.append((float(axis.real(found.lower)), float(axis.real(found.upper))))
+        columns |= {axis.name: plain[axis.name], **_ends(axis.name, ends)}
+    return Table("centres", columns)
+
+
+def _ends(name: str, ends: Sequence[tuple[Any, Any]]) -> dict[str, Sequence[Any]]:
+    return {f"{name}_lower_95": [low for low, _ in ends], f"{name}_upper_95": [high for _, high in ends]}
 
 
 def labels_table(labels: NDArray[np.int64]) -> Table:

@@ -27,6 +27,7 @@ from smc.analyses.clustering.lloyd import cost_means, means
 from smc.analyses.clustering.parameters import ClusteringParameters
 from smc.analyses.clustering.table import Sums
 from smc.analyses.records.fixed_point import FixedPointColumn, FixedPointColumns
+from smc.analyses.records.intervals import Interval
 from smc.errors import DomainError, UsageError
 from smc.protocols.spec import Cost
 from smc.secret import msb, mux, noise
@@ -36,6 +37,9 @@ from smc.secret.laplace import DiscreteLaplace
 
 MAX_DELTA: Final = Fraction(1, 1 << 40)
 """A job whose delta would be larger is refused."""
+
+MISS: Final = Fraction(1, 20)
+"""With what probability an interval does not hold the exact value, at most."""
 
 _MAX_BITS: Final = 62
 
@@ -80,6 +84,26 @@ class NoisyMeans:
         """Of twice the noisy sums about the middle."""
         most = rows * int(self.scaled.largest.max()) + max(distribution.bound for distribution in self.sums)
         return Bounds(-most, most)
+
+    def coordinate(self, place: int, centre: Fraction, count: int) -> Interval:
+        """The 95 % interval of a coordinate of the mean of a cluster's rows.
+
+        Args:
+            place: of the column.
+            centre: the noisy coordinate, in whole numbers.
+            count: the noisy size.
+        """
+        largest = self.scaled.columns[place].largest
+        rows = Interval.around(count, self.count.half_width(MISS / 2))
+        if rows.lower <= 0:
+            return Interval(Fraction(0), Fraction(largest))
+        # The quotient was rounded down to a multiple of 2**-fraction.
+        width = self.sums[place].half_width(MISS / 2) + Fraction(2 * count, 1 << self.scaled.fraction)
+        doubled = (2 * centre - largest) * count
+        deviation = Interval(doubled - width, doubled + width) / rows
+        return Interval((deviation.lower + largest) / 2, (deviation.upper + largest) / 2).within(
+            Fraction(0), Fraction(largest)
+        )
 
     def check_room(self, rows: int) -> None:
         """Check that nothing can wrap for so many rows.

@@ -17,6 +17,7 @@ from smc.analyses.clustering.outcome import (
     fit_table,
     labels_of,
     labels_table,
+    noisy_table,
 )
 from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
@@ -95,9 +96,9 @@ class Program:
         scaled = self.table.shape.scaled
         opened_counts = self.release.open(counts, self.recipients, Noisy())
         opened = self.release.open(centres, self.recipients, Noisy())
-        if opened is None or opened_counts is None:
+        if opened is None or opened_counts is None or self.noisy is None:
             return Outcome()
-        tables = [centres_table(scaled, opened, opened_counts.tolist())]
+        tables = [noisy_table(self.noisy, opened, opened_counts.tolist())]
         if self.parameters.labels:
             own = plain.assigned(scaled, self.table.own.astype(np.int64), opened)
             tables.append(labels_table(own))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
@@ -20,6 +21,7 @@ from smc.analyses.matching.aggregates.parameters import (
     declared,
     distributions,
 )
+from smc.analyses.matching.aggregates.precision import expected
 from smc.analyses.matching.aggregates.reference import reference
 from smc.analyses.matching.aggregates.run import run
 from smc.analyses.records.joint_keys import check_key_rows
@@ -27,6 +29,7 @@ from smc.analyses.records.key_parameters import check_keys
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.errors import UsageError
 from smc.forms import Role
@@ -102,13 +105,19 @@ class AggregatesStudy:
         limits: Limits,
         peer: Mapping[str, Schema] | None = None,
     ) -> Preview:
-        """Whether keys are there and distinct, sets large enough, and rows persons where that counts."""
+        """Whether keys are there and distinct, sets large enough, and rows persons where that counts.
+
+        With epsilon it also says what precision to expect.
+        """
+        found: list[dict[str, Any]] = []
 
         def look() -> None:
             numbers = check_key_rows(self.parameters.keys, data, role, limits)
             check_rows(self.parameters, numbers, data, role, limits, peer)
+            found.extend(expected(self.parameters, numbers, data, role, peer))
 
-        return Preview.of(look)
+        preview = Preview.of(look)
+        return with_precision(preview, found) if found else preview
 
     def cost(
         self,

@@ -16,7 +16,9 @@ from smc.analyses.studies.outcome import NUMBER, Outcome, Table
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.laplace import DiscreteLaplace
 
-_MISS: Final = Fraction(1, 20)
+MISS: Final = Fraction(1, 20)
+"""With what probability an interval does not hold the exact value, at most."""
+
 _NOBODY: Final = (
     "The intersection is not distinguishable from nobody, as the interval of its size contains 0."
 )
@@ -53,7 +55,7 @@ def results(
         if parameters.output == SIZE:
             return Outcome((Table("intersection", {"size": [size]}),), (), details)
         return Outcome((_exact(parameters, every, figures),), (), details)
-    width = noises[0].half_width(_MISS)
+    width = noises[0].half_width(MISS)
     notes = (_NOBODY,) if size <= width else ()
     if parameters.output == SIZE:
         columns = {"size": [size], "lower_95": [size - width], "upper_95": [size + width]}
@@ -83,14 +85,12 @@ def _noisy(
     """
     heads = [f"{name}{end}" for name in ("count", "sum", "mean") for end in ("", "_lower_95", "_upper_95")]
     columns: dict[str, list[Any]] = {name: [] for name in ("side", "column", *heads)}
-    size, half = figures[0], noises[0].half_width(_MISS)
-    rows = Interval.around(size, noises[0].half_width(_MISS / 2))
+    size, half = figures[0], noises[0].half_width(MISS)
     for value, each, total, noise in zip(parameters.values, every, figures[1:], noises[1:], strict=True):
-        width = noise.half_width(_MISS)
+        width = noise.half_width(MISS)
         bounds = (Fraction(each.lower), Fraction(each.upper))
-        mean, ends = None, Interval(*bounds)
-        if rows.lower > 0:
-            ends = (Interval.around(total, noise.half_width(_MISS / 2)) / rows).within(*bounds)
+        mean, ends = None, mean_interval(each, size, total, noises[0], noise) or Interval(*bounds)
+        if size > noises[0].half_width(MISS / 2):
             mean = float(min(max(Fraction(total, size), bounds[0]), bounds[1]) / 10**each.scale)
         counts = (size, size - half, size + half)
         sums = (real(end, each.scale) for end in (total, total - width, total + width))
@@ -99,6 +99,28 @@ def _noisy(
         for cells, cell in zip(columns.values(), row, strict=True):
             cells.append(cell)
     return Table("intersection", columns, dict.fromkeys(("sum", "sum_lower_95", "sum_upper_95"), NUMBER))
+
+
+def mean_interval(
+    each: Declared, size: int, total: int, of_size: DiscreteLaplace, of_total: DiscreteLaplace
+) -> Interval | None:
+    """The 95 % interval of a mean in held units, from the 97.5 % intervals of sum and size.
+
+    Args:
+        each: the bounds of the values.
+        size: the noisy one.
+        total: the noisy sum.
+        of_size: the noise of the size.
+        of_total: the noise of the sum.
+
+    Returns:
+        None where the size may be 0.
+    """
+    rows = Interval.around(size, of_size.half_width(MISS / 2))
+    if rows.lower <= 0:
+        return None
+    sums = Interval.around(total, of_total.half_width(MISS / 2))
+    return (sums / rows).within(Fraction(each.lower), Fraction(each.upper))
 
 
 def share_outcome(

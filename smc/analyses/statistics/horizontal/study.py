@@ -26,12 +26,13 @@ from smc.analyses.statistics.horizontal.reference import reference
 from smc.analyses.statistics.horizontal.run import run_exact, run_noisy
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text, names_text
 from smc.analyses.statistics.plans.plan import check_alike, plan
-from smc.analyses.statistics.plans.precision import expected, with_precision
+from smc.analyses.statistics.plans.precision import expected
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.rows import LocalRows, rows_by_condition
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.forms import Role
 from smc.protocols.session import Session

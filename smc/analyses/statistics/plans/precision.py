@@ -8,9 +8,7 @@ rows, they are for the local people alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,18 +20,8 @@ from smc.analyses.statistics.plans.outcome import rounded
 from smc.analyses.statistics.plans.plan import Planned
 from smc.analyses.statistics.queries.query import Query
 from smc.analyses.statistics.queries.rows import LocalRows
-from smc.analyses.studies.study import Preview
+from smc.analyses.studies.precision import expectation, half
 from smc.numeric.random import Randomness
-
-PRECISION = "precision"
-"""The name in `Preview.details` of the rows of `expected`."""
-
-
-def with_precision(preview: Preview, found: Sequence[dict[str, Any]]) -> Preview:
-    """A preview that also says what precision to expect, unless it refuses."""
-    if preview.refusal is not None:
-        return preview
-    return replace(preview, details={**preview.details, PRECISION: list(found)})
 
 
 def expected(planned: Planned, rows: LocalRows, sides: int) -> list[dict[str, Any]]:
@@ -66,31 +54,17 @@ def unknown(query: Query) -> dict[str, Any]:
 
 
 def _row(query: Query, unit: str, group: str | None, term: str | None, width: float | None) -> dict[str, Any]:
-    loss = query.loss
-    return {
-        "query": query.name,
-        "kind": query.kind,
-        "group": group,
-        "term": term,
-        "half_width": width,
-        "unit": unit,
-        **({"rho": rounded(loss.rho)} if loss.rho else {"epsilon": text(loss.epsilon)}),
-    }
+    loss = {"rho": rounded(query.loss.rho)} if query.loss.rho else {"epsilon": text(query.loss.epsilon)}
+    return expectation(query.name, query.kind, width, unit, loss, group=group, term=term)
 
 
 def _widths(result: Result) -> Iterator[tuple[str | None, float | None]]:
     table = result.table or {}
     ends = [table.get("lower_95", ()), table.get("upper_95", ())]
-    widths = [_half(*pair) for pair in zip(*ends, strict=True)]
+    widths = [half(*pair) for pair in zip(*ends, strict=True)]
     if "term" in table:
         yield from zip(table["term"], widths, strict=True)
     elif widths:  # cells of a table, which have noise of one distribution
         yield None, max((width for width in widths if width is not None), default=None)
     else:
-        yield None, _half(result.lower, result.upper)
-
-
-def _half(lower: int | float | str | None, upper: int | float | str | None) -> float | None:
-    if lower is None or upper is None:
-        return None
-    return float(Fraction(upper) - Fraction(lower)) / 2
+        yield None, half(result.lower, result.upper)

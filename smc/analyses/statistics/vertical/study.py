@@ -10,7 +10,6 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.keys import DISTINCT
 from smc.analyses.statistics.plans.outcome import conditions_text, loss_text
-from smc.analyses.statistics.plans.precision import with_precision
 from smc.analyses.statistics.queries.parameters import StatisticsParameters, check_recipients
 from smc.analyses.statistics.queries.vertical import Vertical
 from smc.analyses.statistics.vertical.checks import check, check_side, precision_of
@@ -19,6 +18,7 @@ from smc.analyses.statistics.vertical.reference import reference
 from smc.analyses.statistics.vertical.run import Brought, run
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.outcome import Outcome
+from smc.analyses.studies.precision import with_precision
 from smc.analyses.studies.study import Estimate, Facts, Leakage, Preview
 from smc.forms import Role
 from smc.protocols.session import Session

@@ -159,3 +159,47 @@ def test_too_little_epsilon_is_refused():
 def test_limits_on_groups_do_not_touch_noisy_results():
     outcome, _ = joint(noisy(100), table(blobs(5)), table(blobs(5)), limits=Limits(minimum_group=9))
     assert None not in named(outcome)["centres"]["size"]
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("total", [0, 100_000, 4095 * 300])
+def test_the_interval_of_a_coordinate_holds_what_noise_within_its_quantiles_hides(total, sign):
+    """Sum and size are off by the widths of their 97.5 % intervals, in the worst way."""
+    found, count = planned(noisy(60)), 300
+    largest = found.scaled.columns[0].largest
+    off = found.sums[0].half_width(privacy.MISS / 2), found.count.half_width(privacy.MISS / 2)
+    assert 0 < off[1] < count
+    for both in (sign, -sign):
+        size = count + both * off[1]
+        deviation = 2 * total - largest * count + sign * off[0]
+        centre = (Fraction(min(max(deviation, -size * largest), size * largest), size) + largest) / 2
+        ends = found.coordinate(0, centre, size)
+        assert 0 <= ends.lower <= Fraction(total, count) <= ends.upper <= largest
+
+
+def test_the_interval_is_the_whole_range_where_nobody_may_be_in_the_cluster():
+    found = planned(noisy(6))
+    for count in (-3, 0, found.count.half_width(privacy.MISS / 2)):
+        ends = found.coordinate(1, Fraction(7), count)
+        assert (ends.lower, ends.upper) == (0, found.scaled.columns[1].largest)
+
+
+def test_results_have_the_intervals_that_were_expected_before():
+    """A column's coordinate amid its bounds has the least width; that of a size is the same for all."""
+    study = changed(noisy(20), iterations=1)
+    values = blobs(3000)
+    alice, bob = table(values[:1500]), table(values[1500:])
+    preview = study.preview(alice, Role.ALICE, Limits())
+    preview.require()
+    rows = preview.details["precision"]
+    widths = {row["query"]: row["half_width"] for row in rows}
+    assert {row["epsilon"] for row in rows} == {"5"}
+    centres = named(joint(study, alice, bob)[0])["centres"]
+    for lower, size, upper in zip(
+        centres["size_lower_95"], centres["size"], centres["size_upper_95"], strict=True
+    ):
+        assert (size - lower, upper - size) == (widths["size"], widths["size"])
+    for name in ("x", "y", "z"):
+        ends = zip(centres[f"{name}_lower_95"], centres[name], centres[f"{name}_upper_95"], strict=True)
+        assert all(lower <= centre <= upper for lower, centre, upper in ends)
+        assert 0 < widths[f"centre, {name}"] < 1

@@ -19,6 +19,7 @@ from smc.analyses.matching.aggregates.tables import results
 from smc.analyses.studies.columns import Column
 from smc.analyses.studies.loss import Loss
 from smc.errors import DisclosureRefused, DomainError
+from smc.forms import Role
 from smc.protocols.exchange.bounds import Declared
 from smc.secret.bounds import Bounds
 from tests.smc.analyses.matching.aggregates_runs import (
@@ -157,3 +158,33 @@ def test_an_intersection_that_noise_alone_could_make_is_called_so(size, is_someb
         assert found["mean"] == [None] * 3
         assert found["mean_lower_95"] == [each.lower / 10**each.scale for each in EVERY]
         assert found["mean_upper_95"] == [each.upper / 10**each.scale for each in EVERY]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_precision_to_expect_is_that_of_a_result_without_noise(known):
+    """All local rows match, and the figures that are shown are the exact ones."""
+    alice, bob = side(range(2000)), side(range(2000))
+    schemas = {name: column.schema for name, column in bob.items()} if known else None
+    preview = parsed(NOISY).preview(alice, Role.ALICE, Limits(), schemas)
+    preview.require()
+    found = {row["query"]: row["half_width"] for row in preview.details["precision"]}
+    assert {row["epsilon"] for row in preview.details["precision"]} == {"0.5"}
+
+    parameters = parsed(NOISY).parameters
+    every = [Declared(-100_000, 100_000, 2), Declared(0, 120, 0), Declared(0, 120, 0)]
+    noises = distributions(parameters, tuple(Bounds(each.lower, each.upper) for each in every))
+    exact = [int(data[name].array.sum()) for data, name in ((alice, "amount"), (bob, "age"), (alice, "age"))]
+    columns = results(parameters, every, [2000, *exact], noises).tables[0].columns
+    for place, name in enumerate(("alice_amount", "bob_age", "alice_age")):
+        for kind in ("sum", "mean"):
+            ends = (Fraction(columns[f"{kind}_{end}_95"][place]) for end in ("upper", "lower"))
+            width = float(next(ends) - next(ends)) / 2
+            if name == "bob_age" and (kind == "mean" or not known):
+                assert found[f"{kind} of {name}"] is None
+            else:
+                assert found[f"{kind} of {name}"] == pytest.approx(width, rel=1e-9)
+    assert found["size"] == columns["count_upper_95"][0] - 2000
+
+
+def test_without_noise_there_is_no_precision_to_expect():
+    assert "precision" not in parsed(STATISTICS).preview(side(range(9)), Role.ALICE, Limits()).details
