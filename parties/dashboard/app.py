@@ -21,6 +21,7 @@ from parties.dashboard.entrance.guard import ENTRY, LEAVE, LIVE, NEW_LINK, STATI
 from parties.dashboard.pages import (
     adding,
     budget,
+    certificate,
     data,
     decide,
     job,
@@ -44,6 +45,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/decide/{job_id}", decide.one),
     ("/jobs", jobs.page),
     ("/jobs/{job_id}", job.page),
+    ("/jobs/{job_id}/certificate", certificate.page),
     ("/jobs/{job_id}/certificate.json", job.certificate),
     ("/jobs/{job_id}/{table:int}.csv", job.table),
     (f"{LIVE}jobs/{{job_id}}", job.part),

@@ -257,7 +257,7 @@ def _losses(rule: Rule, view: JobView) -> Iterator[Condition]:
     )
     jobs = view.spent.jobs_left(rule.budget.delta, view.facts.loss)
     if jobs is not None:
-        what += f", which has room for {jobs} such jobs"
+        what += f"; its delta has room for {jobs} such jobs"
     fits = total is not None and total <= rule.budget.epsilon
     hint = "" if fits else "Ask for less; what is spent does not come back."
     yield Condition(rule.name, "epsilon_total", fits, "budget", what, hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from parties.client import Party
+from parties.client.pace import Pace
 from parties.config import Config, load
 from parties.dashboard.drawing import words
 from parties.texts import visible
@@ -28,6 +29,7 @@ class Desk:
         decides: whether people may act here, or only look.
         releases: the folder in which the reports of the anonymizer lie; None if none was named.
         folders: where files lie that may be added as data sets.
+        paces: how fast running jobs have been since they were first looked at.
     """
 
     party: Party
@@ -35,6 +37,7 @@ class Desk:
     decides: bool
     releases: Path | None = None
     folders: tuple[Path, ...] = ()
+    paces: dict[str, Pace] = field(default_factory=dict)
 
     @property
     def config(self) -> Config:

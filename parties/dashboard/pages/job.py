@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.client import Job, Result
+from parties.client.pace import Pace
 from parties.client.spreadsheet import harmless
 from parties.contracts.state import State
 from parties.dashboard.drawing.desk import Desk, moved, render
@@ -22,6 +23,9 @@ from parties.results.tables import shown
 
 ROWS_SHOWN: Final = 200
 """Rows of a result table on the page; its CSV has all."""
+
+_PACES: Final = 64
+"""Running jobs whose speed is remembered."""
 
 _ROLES: Final = ("alice", "bob")
 
@@ -34,11 +38,11 @@ def page(desk: Desk, request: Request) -> Response:
         desk,
         request,
         "job.html",
-        job=job.describe(),
         learners=learners(desk, job),
         papers=papers(desk, job),
         facts=job.facts,
         result=result,
+        **_progress(desk, job),
         **_figures(result),
     )
 
@@ -46,7 +50,9 @@ def page(desk: Desk, request: Request) -> Response:
 def part(desk: Desk, request: Request) -> Response:
     """State and progress alone, which refresh themselves; of a job that has ended the browser gets all."""
     job = _job(desk, request)
-    response = render(desk, request, "job_progress.html", job=job.describe())
+    shown = _progress(desk, job)
+    shown["news"] = request.query_params.get("seen") != shown["mark"]
+    response = render(desk, request, "job_progress.html", **shown)
     if job.state.is_final:
         response.headers["HX-Refresh"] = "true"
     return response
@@ -124,6 +130,27 @@ def papers(desk: Desk, job: Job) -> dict[str, Any]:
 
 def _job(desk: Desk, request: Request) -> Job:
     return desk.party.job(request.path_params["job_id"])
+
+
+def _progress(desk: Desk, job: Job) -> dict[str, Any]:
+    """How far a job is.
+
+    Returns:
+        `pace` in words, with elapsed and remaining time, while it runs; `mark`, which changes when there is
+        something to say to those who listen: another state, another stage, another quarter of it.
+    """
+    stage, done, of = job.progress
+    over, pace = job.state.is_final, ""
+    if over:
+        desk.paces.pop(job.id, None)
+    elif job.state is State.RUNNING:
+        if len(desk.paces) > _PACES:
+            desk.paces.clear()
+        watched = desk.paces.setdefault(job.id, Pace())
+        watched.see(job)
+        pace = watched.words()
+    mark = f"{job.state.value}-{stage}-{4 * done // of if of else 0}"
+    return {"job": job.describe(), "over": over, "pace": pace, "mark": mark, "news": False}
 
 
 def _figures(result: Result | None) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -18,26 +20,40 @@ LISTED: Final = 20
 """Jobs of a kind on this page."""
 
 _OPEN = (State.PROPOSED, State.WAITING_PEER, State.APPROVED, State.RUNNING, State.KEPT)
+_MARKED: Final = ("job_id", "state", "stage", "done", "of")
 _RECENT: Final = timedelta(days=1)
 
 
 def page(desk: Desk, request: Request) -> Response:
     """The page."""
-    config = desk.config
-    return render(
-        desk,
-        request,
-        "today.html",
-        daemon=desk.party.status(),
-        certificate_days=certificate.days_left(load_identity(config).certificate),
-        free=shutil.disk_usage(config.home).free,
-        **_jobs(desk),
-    )
+    return render(desk, request, "today.html", news=False, **_today(desk))
 
 
 def part(desk: Desk, request: Request) -> Response:
-    """The lists of jobs alone, which refresh themselves."""
-    return render(desk, request, "today_jobs.html", **_jobs(desk))
+    """What refreshes itself; nothing where the browser has it, so that focus and place stay as they are.
+
+    A screen reader hears of jobs that have changed, not of minutes that have passed.
+    """
+    today = _today(desk)
+    seen = request.query_params.get("seen", "")
+    if seen == today["mark"]:
+        return Response(status_code=204)
+    news = seen.partition("-")[0] != today["mark"].partition("-")[0]
+    return render(desk, request, "today_live.html", news=news, **today)
+
+
+def _today(desk: Desk) -> dict[str, Any]:
+    """What the page shows; `mark` is of the jobs and the minute, after which ages read otherwise."""
+    config, jobs = desk.config, _jobs(desk)
+    states = [[job[name] for name in _MARKED] for listed in jobs.values() for job in listed]
+    digest = hashlib.sha256(repr(states).encode()).hexdigest()
+    return {
+        "daemon": desk.party.status(),
+        "certificate_days": certificate.days_left(load_identity(config).certificate),
+        "free": shutil.disk_usage(config.home).free,
+        "mark": f"{digest}-{time.time() // 60:.0f}",
+        **jobs,
+    }
 
 
 def _jobs(desk: Desk) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
 
 import pytest
 
-from parties.client import Party
+from parties.client import Job, Party
 from parties.contracts.state import State
 from parties.ledger.entries import APPROVED, DENIED
 from tests.parties.dashboard.browsing import Browser
@@ -59,6 +60,57 @@ def test_submit_watch_and_result(browser, party):
     assert "The result was deleted" in browser.get(path).text
 
 
+def test_a_certificate_is_checked_with_the_keys_and_the_result_of_this_party(
+    browser, party, served, monkeypatch
+):
+    from parties.dashboard.pages import certificate
+
+    keys = served._identities
+    monkeypatch.setattr(certificate, "load_identity", lambda _: keys["north"])
+    path = browser.post("/new/submit", {"text": job_file("1/2")}).headers["location"]
+    job = party.job(path.rsplit("/", 1)[1]).wait(timeout=20)
+    page = browser.get(f"{path}/certificate").text
+    for words in ("The certificate holds", "is the one of this job", "compared with the one that is kept"):
+        assert words in page
+    assert "Whether south has signed is not confirmed" in page  # nobody is paired in this test
+
+    honest = job.certificate()
+    for place, wrong in (("digest", "0" * 64), ("party", "east")):
+        changed = json.loads(json.dumps(honest))
+        changed["certificate"][place] = wrong
+        with monkeypatch.context() as forged:
+            forged.setattr(Job, "certificate", lambda _, changed=changed: changed)
+            page = browser.get(f"{path}/certificate").text
+        assert "The certificate does not hold" in page
+        assert "The certificate holds" not in page
+    monkeypatch.setattr(certificate, "load_identity", lambda _: keys["south"])
+    assert "names another signing key" in browser.get(f"{path}/certificate").text
+    monkeypatch.setattr(certificate, "load_identity", lambda _: keys["north"])
+    assert browser.post(f"{path}/forget").status_code == 303
+    assert "deleted here since, so not compared" in browser.get(f"{path}/certificate").text
+
+
+def test_what_refreshes_itself_leaves_the_browser_alone_while_nothing_changes(served, south, monkeypatch):
+    from parties.dashboard.pages import today as today_page
+
+    monkeypatch.setattr(today_page, "load_identity", lambda _: served._identities["south"])
+    monkeypatch.setattr(today_page.certificate, "days_left", lambda _: 400)
+    job_id = waiting(served, job_file("1/2"))
+    browser = Browser(south)
+
+    def seen(page):
+        return html.unescape(re.search(r'hx-get="([^"]*)"', page)[1])
+
+    today = seen(browser.get("/").text)
+    assert {browser.get(today).status_code for _ in range(3)} <= {200, 204}  # 200 where a minute ends
+    assert browser.get(seen(browser.get("/live/today").text)).status_code == 204
+    path = seen(browser.get(f"/jobs/{job_id}").text)
+    assert "hx-swap-oob" not in browser.get(path).text
+    south.job(job_id).deny("no", "Dr. Meyer")
+    assert "hx-swap-oob" in browser.get(path).text
+    assert 'hx-swap-oob="innerHTML">0 waiting for you' in browser.get(today).text
+
+
 def test_check_proposes_nothing(browser, party):
     assert browser.post("/new/check", {"text": job_file("1/2")}).status_code == 200
     assert browser.post("/policy/try", {"text": job_file("1/2")}).status_code == 200
@@ -70,8 +122,6 @@ def test_the_text_that_was_checked_is_the_text_that_is_sent(browser):
     page = browser.post("/new/check", {"text": text}).text
     assert "</textarea><b>" not in page
     found = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.S)[1]
-    import html
-
     assert html.unescape(found).strip() == text.strip()
 
 
