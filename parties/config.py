@@ -61,6 +61,7 @@ class Limits:
         inbox_bytes: received and not yet used bytes of a session; the peer is held up beyond.
         wait_days: how long a job may wait in one state: for a person on either side, or for the peer to come.
         memory_mib: MiB that one job may take by the model of its analysis; 0 for all that the machine has.
+        reconnect_seconds: how long a session whose connection was cut waits for another; 0 for not at all.
     """
 
     sessions: int = 4
@@ -69,6 +70,7 @@ class Limits:
     inbox_bytes: int = 256 << 20
     wait_days: int = 14
     memory_mib: int = 0
+    reconnect_seconds: int = 120
 
     @property
     def job_memory(self) -> int:
@@ -259,6 +261,7 @@ def _limits(table: StrictTable) -> Limits:
         inbox_bytes=_between(table, "inbox_bytes", usual.inbox_bytes, 2 << 20, 4 << 30),
         wait_days=_between(table, "wait_days", usual.wait_days, 1, 3650),
         memory_mib=_between(table, "memory_mib", usual.memory_mib, 0, 1 << 24),
+        reconnect_seconds=_between(table, "reconnect_seconds", usual.reconnect_seconds, 0, 3600),
     )
     table.close()
     return limits

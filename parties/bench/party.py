@@ -276,9 +276,7 @@ class Equipment:
         try:
             client.hello()
             with self.runner.place(self.peer.name):
-                stream = self.runner.stream(self.peer.name)
-                client.open(stream)
-                self.runner.dial(stream, task)
+                self.runner.dial(self.peer.name, task, client.open)
             task.ended(None)
             return bench.result.result()
         finally:

@@ -176,7 +176,8 @@ class JobManager:
     def waits_for(self, job: Summary) -> str:
         """What an unfinished job waits for, for people; empty if for nothing."""
         courier = self._couriers.get(job.peer)
-        return waits_for(job, courier.trouble if courier is not None else "it is not paired any more")
+        trouble = courier.trouble if courier is not None else "it is not paired any more"
+        return waits_for(job, trouble, self._peers.outage(job.job_id))
 
     def cancel(self, job_id: str, person: Person) -> Summary:
         """Give a job up, whatever it is doing, and tell the peer.

@@ -29,6 +29,7 @@ from parties.contracts.records import Summary
 from parties.contracts.state import State
 from parties.errors import JobError, PolicyError
 from parties.jobs.messages import Word
+from parties.ports.interfaces import Outage
 from smc.errors import DuettoError
 
 _WORDS: Final = {
@@ -91,13 +92,19 @@ def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
 
 
-def waits_for(job: Summary, trouble: str) -> str:
+def waits_for(job: Summary, trouble: str, outage: Outage | None) -> str:
     """What an unfinished job waits for, for people; empty if for nothing.
 
     Args:
         job: the job.
         trouble: why the peer could not be reached lately; empty if it could.
+        outage: for how long its session has had no connection; None if it has one.
     """
+    if outage is not None and not job.state.is_final:
+        return (
+            f"the connection to {job.peer}, lost for {outage.seconds:.0f} s and tried again (limit "
+            f"{outage.limit:.0f} s)"
+        )
     away = f" ({trouble})" if trouble else ""
     other = {
         State.PROPOSED: f"an answer of {job.peer} to the proposal",

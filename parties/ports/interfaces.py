@@ -53,6 +53,19 @@ class SessionHeader:
 
 
 @dataclass(frozen=True, slots=True)
+class Outage:
+    """A connection of a session that was cut and has not come back.
+
+    Attributes:
+        seconds: for how long by now.
+        limit: after how many seconds the session ends.
+    """
+
+    seconds: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
 class SessionTask:
     """What one side does in a session.
 
@@ -142,4 +155,8 @@ class PeerPort(Protocol):
         Returns:
             Whether there was one.
         """
+        ...
+
+    def outage(self, job_id: str) -> Outage | None:
+        """For how long the running session of a job has had no connection; None if it has one."""
         ...

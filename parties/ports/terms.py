@@ -9,8 +9,8 @@ from typing import Final
 from parties.errors import VersionMismatch
 from parties.ports.wire import WIRE
 
-OLDEST: Final = 3
-NEWEST: Final = 3
+OLDEST: Final = 4
+NEWEST: Final = 4
 """The wire versions that this program speaks; a new one whenever the greeting or the handshake changes its
 meaning. What comes after them is in the digest `WIRE`."""
 

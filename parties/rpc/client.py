@@ -136,10 +136,11 @@ class PeerClient:
 
     def open(self, stream: PacketStream) -> None:
         """Start a stream to the peer; that there is no connection shows when it is used."""
-        call = self._stub.Run(stream.outgoing())
-        if not call.add_callback(stream.abandon):
-            stream.abandon()
-        stream.start(call, call.cancel)
+        call = stream.call
+        dialled = self._stub.Run(call.outgoing())
+        if not dialled.add_callback(call.abandon):
+            call.abandon()
+        call.start(dialled, dialled.cancel)
 
     def measure(self, pings: int = 11) -> Line:
         """Measure latency and bandwidth.

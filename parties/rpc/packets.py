@@ -9,11 +9,11 @@ from smc.errors import ProtocolViolation
 _COUNTER_LIMIT = 1 << 48
 _CODE_BYTES = 64
 _MAX_WORDS = 2
-"""Packets of the handshake that one side sends: Opening and Confirm, or Answer."""
+"""Packets of the handshake that one side sends: Opening and Confirm, Answer, Resume or Resumed."""
 
 
 class Arrivals:
-    """Looks at packets of one direction as they come, before anything is kept of them.
+    """Looks at packets of one direction as they come, on whatever call, before anything is kept of them.
 
     What is refused here never waits in memory for a session that computes: packets without content, words of
     the handshake out of their place, and frames that are not the next one.
@@ -45,6 +45,16 @@ class Arrivals:
         self._words += 1
         if content != "refusal" and (self._frames or self._words > _MAX_WORDS):
             raise ProtocolViolation(f"A frame was expected, but the peer sent {content}.")
+
+
+def is_end(packet: pb.Packet) -> bool:
+    """Whether the sender has come to the end of the session."""
+    return packet.frame.kind == END
+
+
+def is_failure(packet: pb.Packet) -> bool:
+    """Whether the sender ends the session before its end."""
+    return packet.HasField("refusal") or packet.frame.kind == ABORT
 
 
 def to_packet(frame: Frame) -> pb.Packet:

@@ -1,7 +1,11 @@
-"""A bidirectional gRPC stream as two bounded queues that block, time out and can be closed from any thread.
+"""A conversation in packets as two bounded queues that block, time out and can be closed from any thread.
 
-gRPC takes packets out of `outgoing`; `pump`, in a thread of its own, reads packets in and stops reading
-while the inbox is full, so that HTTP/2's flow control holds the peer up. Either side may have dialled.
+gRPC takes packets out and puts them in by a `parties.rpc.call.Call`; reading stops while the inbox is full,
+so that HTTP/2's flow control holds the peer up. Either side may have dialled.
+
+A stream that endures outlives its call. It keeps each packet until the peer has acknowledged it, and counts
+what comes. When the call is cut, sending and receiving wait for the next one (`carry_on`), on which exactly
+the packets are sent again that the peer lacks, as they were. What an earlier call delivers late is not taken.
 """
 
 from __future__ import annotations
@@ -9,20 +13,33 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
-import grpc
-
-from parties.rpc.packets import Arrivals
+from parties.ports.interfaces import Outage
+from parties.rpc.call import Call
+from parties.rpc.packets import Arrivals, is_end, is_failure
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.refusal import translate
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 
 PACKET_BYTES = 512
 """What a waiting packet counts on top of its content, so that small ones are bounded in number, too."""
 
-OUTBOX_BYTES = 8 << 20
-"""Bytes that may wait to be sent before `send` blocks."""
+WINDOW_BYTES = 16 << 20
+"""Bytes that may wait to be sent or acknowledged before `send` blocks."""
+
+RECEIPT_BYTES = 1 << 20
+"""The peer gets a receipt after so many bytes; far below the window, so that no sender waits for one."""
+
+_TURNS = ("resume", "resumed")
+"""After these packets a call is taken over by another stream: nothing more is read before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    packet: pb.Packet
+    size: int
+    counts: bool = True
 
 
 class PacketStream:
@@ -30,32 +47,62 @@ class PacketStream:
 
     Args:
         peer: the peer's name, for errors.
-        timeout: seconds that one send or receive may wait.
+        timeout: seconds that one send or receive may wait; time without a connection does not count.
         inbox_bytes: received bytes that may wait to be read; each packet counts `PACKET_BYTES` more.
+        reconnect_seconds: how long an enduring stream may be without a call; 0 if it ends with its first.
     """
 
-    def __init__(self, peer: str, timeout: float, inbox_bytes: int) -> None:
+    def __init__(self, peer: str, timeout: float, inbox_bytes: int, reconnect_seconds: float = 0.0) -> None:
         self.peer = peer
         self.timeout = timeout
         self._inbox_bytes = inbox_bytes
+        self._reconnect_seconds = reconnect_seconds
         self._changed = threading.Condition()
-        self._outbox: deque[tuple[pb.Packet, int]] = deque()
-        self._inbox: deque[tuple[pb.Packet, int]] = deque()
+        self._call: Call | None = Call(self)
+        self._arrivals = Arrivals()
+        self._outbox: deque[_Item] = deque()
+        self._unsettled: deque[_Item] = deque()  # taken by gRPC on this call, and without receipt
+        self._inbox: deque[_Item] = deque()
         self._waiting_out = self._waiting_in = 0
-        self._closed = self._abandoned = self._flushed = False
+        self._settled = self._received = self._unreported = 0
+        self._endures = self._receipt_due = self._closed = self._finished = False
+        self._heard_end = self._heard_failure = False
+        self._redial: Callable[[], object] | None = None
+        self._cut_at: float | None = None
+        self._limit: threading.Timer | None = None
         self._ended: DuettoError | None = None
         self._interruption: DuettoError | None = None
-        self._cancel: Callable[[], object] = lambda: None
 
-    def start(self, incoming: Iterable[pb.Packet], cancel: Callable[[], object]) -> None:
-        """Begin to read.
+    @property
+    def call(self) -> Call:
+        """The call that this stream was made with, to be started with what gRPC gives.
 
-        Args:
-            incoming: gRPC's iterator of what the peer sends.
-            cancel: ends the call at once.
+        Raises:
+            PeerLost: it is cut, or serves another stream.
         """
-        self._cancel = cancel
-        threading.Thread(target=self._pump, args=(incoming,), name=f"read-{self.peer}", daemon=True).start()
+        if self._call is None:
+            raise PeerLost(f"The stream to {self.peer} has no connection.")
+        return self._call
+
+    @property
+    def outage(self) -> Outage | None:
+        """For how long there has been no connection; None if there is one, or nobody waits for one."""
+        with self._changed:
+            if self._cut_at is None or self._is_over():
+                return None
+            return Outage(time.monotonic() - self._cut_at, self._reconnect_seconds)
+
+    @property
+    def received(self) -> int:
+        """Packets that have come since the stream endures."""
+        return self._received
+
+    @property
+    def progress(self) -> int:
+        """Grows with each packet that came or was acknowledged."""
+        return self._received + self._settled
+
+    # Between the two ends
 
     def send(self, packet: pb.Packet, *, last: bool = False) -> None:
         """Queue a packet.
@@ -65,12 +112,11 @@ class PacketStream:
             last: queue it without waiting for room and in spite of an interruption.
 
         Raises:
-            PeerLost: the stream is over, or the peer did not read for `timeout` seconds.
+            PeerLost: the stream is over, or the peer took nothing for `timeout` seconds.
             DuettoError: what `interrupt` was called with.
         """
-        size = packet.ByteSize() + PACKET_BYTES
         with self._changed:
-            free = self._changed.wait_for(lambda: last or self._may_send(), self.timeout)
+            free = self._wait(lambda: last or self._may_send(), self.timeout)
             if self._interruption is not None and not last:
                 raise self._interruption
             if self._ended is not None:
@@ -81,9 +127,7 @@ class PacketStream:
                 raise PeerLost(
                     f"{self.peer} read nothing for {self.timeout:g} seconds.", "See `duetto doctor --peer`."
                 )
-            self._outbox.append((packet, size))
-            self._waiting_out += size
-            self._changed.notify_all()
+            self._queue(packet)
 
     def receive(self, timeout: float | None = None) -> pb.Packet:
         """The next packet.
@@ -97,14 +141,14 @@ class PacketStream:
         """
         limit = self.timeout if timeout is None else timeout
         with self._changed:
-            self._changed.wait_for(self._may_receive, limit)
+            self._wait(lambda: bool(self._inbox) or self._is_over(), limit)
             if self._interruption is not None:
                 raise self._interruption
             if self._inbox:
-                packet, size = self._inbox.popleft()
-                self._waiting_in -= size
+                item = self._inbox.popleft()
+                self._waiting_in -= item.size
                 self._changed.notify_all()
-                return packet
+                return item.packet
             if self._closed:
                 raise PeerLost(f"The stream to {self.peer} is closed on this side.")
             raise self._ended or PeerLost(
@@ -114,7 +158,7 @@ class PacketStream:
     def last_words(self) -> pb.Packet | None:
         """The last packet that came, if the peer has ended the stream and nobody has read it yet."""
         with self._changed:
-            return self._inbox[-1][0] if self._inbox and self._ended is not None else None
+            return self._inbox[-1].packet if self._inbox and self._ended is not None else None
 
     def interrupt(self, error: DuettoError) -> None:
         """Let every present and later `send` and `receive` raise `error`; from any thread."""
@@ -136,90 +180,263 @@ class PacketStream:
         """Send what is queued, then end; wake whoever waits. From any thread, also twice."""
         with self._changed:
             self._closed = True
+            self._no_limit()
             self._changed.notify_all()
 
     def finish(self, seconds: float) -> None:
-        """Close, wait until the call is over, and cut it off after `seconds`."""
+        """Close, wait `seconds` at most until the peer has all that was sent and the call is over, and end it."""
         self.close()
-        until = time.monotonic() + seconds
         with self._changed:
-            over = self._changed.wait_for(
-                lambda: self._abandoned or (self._flushed and self._ended is not None),
-                max(0.0, until - time.monotonic()),
-            )
-        if not over:
-            self._cancel()
-            self.abandon()
+            over = self._changed.wait_for(self._has_left, seconds)
+            self._finished = True
+            call = self._call
+            self._changed.notify_all()
+        if call is not None and not over:
+            call.cut()
 
-    def abandon(self) -> None:
-        """Take note that the call is over: nothing more can be sent; gRPC calls this.
+    # From one call to the next
 
-        What came before is still delivered; why the stream ended is for the reading thread to find out.
+    def endure(self, after: pb.Packet | None = None, redial: Callable[[], object] | None = None) -> None:
+        """Outlive the call from here on: packets are counted in both directions, and kept for the next call.
+
+        Args:
+            after: a packet that is sent before and does not count.
+            redial: called in a thread without other work when the call was cut, on the side that dials.
         """
         with self._changed:
-            self._abandoned = True
+            if after is not None:
+                self._queue(after)
+            self._endures, self._redial = True, redial
+
+    def rest(self, seconds: float) -> bool:
+        """Wait, while no call is there and one is wanted; returns whether that is so afterwards."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._wants_call(), seconds)
+            return self._wants_call()
+
+    def carry_on(self, fresh: PacketStream, received: int, *, answer: bool = False) -> None:
+        """Go on over the call of another stream, in place of the present one, if there is one.
+
+        Args:
+            fresh: a stream whose last packet was `Resume` or `Resumed`.
+            received: packets that have come to the peer, by its own word.
+            answer: whether the peer waits for `Resumed`.
+
+        Raises:
+            ProtocolViolation: the peer lacks packets that it has acknowledged, or has some that it was never
+                sent.
+            PeerLost: one of both streams is over.
+        """
+        with self._changed, fresh._changed:
+            before, call = self._call, fresh._call
+            if not self._endures or self._is_dead() or call is None or call.is_read:
+                raise PeerLost(f"The stream to {self.peer} is over.")
+            if not 0 <= received - self._settled <= len(self._unsettled):
+                raise ProtocolViolation("The peer counts other packets than it was sent.")
+            self._settle(received)
+            self._outbox.extendleft(reversed(self._unsettled))
+            self._unsettled.clear()
+            if answer:
+                self._outbox.appendleft(
+                    _Item(pb.Packet(resumed=pb.Resumed(received=self._received)), 0, False)
+                )
+            self._unreported, self._receipt_due = 0, False
+            fresh._call, call.stream, self._call = None, self, call
+            self._cut_at = None
+            self._no_limit()
+            self._changed.notify_all()
+            fresh._changed.notify_all()
+        if before is not None:
+            before.cut()
+
+    def give_up(self, error: DuettoError) -> None:
+        """Wait for no other call."""
+        with self._changed:
+            self._ended = self._ended or error
             self._changed.notify_all()
 
-    def outgoing(self) -> Iterator[pb.Packet]:
-        """What is to be sent, for gRPC; ends after `close`, when the queue is empty."""
-        try:
-            while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._outbox or self._closed or self._abandoned)
-                    if self._abandoned or not self._outbox:
-                        return
-                    packet, size = self._outbox.popleft()
-                    self._waiting_out -= size
-                    self._changed.notify_all()
-                yield packet
-        finally:
-            with self._changed:
-                self._flushed = True
+    # For the call
+
+    def next_packet(self, call: Call) -> pb.Packet | None:
+        """The next packet that the call has to send, when there is one; None if there will be none."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    not self._has(call)
+                    or call.is_over
+                    or self._receipt_due
+                    or bool(self._outbox)
+                    or self._has_said_all()
+                )
+            )
+            if not self._has(call) or call.is_over:
+                return None
+            if self._receipt_due and not (self._outbox and not self._outbox[0].counts):
+                self._receipt_due, self._unreported = False, 0
+                return pb.Packet(receipt=pb.Receipt(received=self._received))
+            if not self._outbox:
+                return None
+            item = self._outbox.popleft()
+            if item.counts:
+                self._unsettled.append(item)
+            else:
+                self._waiting_out -= item.size
                 self._changed.notify_all()
+            return item.packet
+
+    def take(self, call: Call, packet: pb.Packet) -> bool:
+        """Take a packet that has come; waits while the inbox is full.
+
+        Returns:
+            Whether it was for this stream, and not for another that has taken the call over.
+
+        Raises:
+            ProtocolViolation: its place is not here.
+        """
+        with self._changed:
+            if call.stream is not self:
+                return False
+            if self._call is not call:
+                return True
+            content = packet.WhichOneof("content")
+            if content == "receipt":
+                self._acknowledge(packet.receipt.received)
+            if content == "receipt" or self._closed:
+                return True
+            self._arrivals.check(packet)
+            size = packet.ByteSize() + PACKET_BYTES
+            self._inbox.append(_Item(packet, size))
+            self._waiting_in += size
+            self._heard_end = self._heard_end or is_end(packet)
+            self._heard_failure = self._heard_failure or is_failure(packet)
+            if self._endures:
+                self._received += 1
+                self._unreported += size
+                self._receipt_due = self._heard_end or self._unreported >= RECEIPT_BYTES
+            self._changed.notify_all()
+            turn = content in _TURNS
+            self._changed.wait_for(
+                lambda: (
+                    not self._has(call)
+                    or call.is_over
+                    or self._closed
+                    or (not turn and self._waiting_in < self._inbox_bytes)
+                )
+            )
+            return True
+
+    def wait_until_sent(self, call: Call) -> None:
+        """Wait until gRPC has taken all that the call has to send, or the call is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: call.is_flushed or call.is_over)
+
+    def end_of(self, call: Call, error: DuettoError) -> bool:
+        """Take note that nothing more comes by a call, in the thread that has read it.
+
+        Returns:
+            Whether it was for this stream, as in `take`.
+        """
+        with self._changed:
+            if call.stream is not self:
+                return False
+            call.is_read = True
+            if self._call is not call:
+                return True
+            over = self._is_dead() or self._heard_failure or self._is_complete()
+            cut = self._endures and self._reconnect_seconds > 0 and isinstance(error, PeerLost) and not over
+            if cut:
+                self._call, self._cut_at = None, time.monotonic()
+                self._limit = threading.Timer(self._reconnect_seconds, self._lapse, [self._cut_at])
+                self._limit.daemon = True
+                self._limit.start()
+            else:
+                self._ended = self._ended or error
+            self._changed.notify_all()
+        if cut:
+            call.cut()
+            if self._redial is not None:
+                self._redial()
+        return True
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        with self._changed:
+            self._changed.notify_all()
+
+    # How it is done; all below holds the lock, but for the timer
+
+    def _has(self, call: Call) -> bool:
+        return self._call is call and call.stream is self
+
+    def _is_over(self) -> bool:
+        return self._interruption is not None or self._ended is not None or self._closed
+
+    def _is_dead(self) -> bool:
+        """Whether no other call would help; a stream that is closed at its end waits for one in `finish`."""
+        closed = self._closed and (self._finished or not self._heard_end)
+        return self._interruption is not None or self._ended is not None or closed
+
+    def _has_said_all(self) -> bool:
+        """Whether the call may end: gRPC delivers no receipts to a listener whose half of it has ended."""
+        return self._closed and (self._finished or not self._heard_end or not self._unsettled)
+
+    def _is_complete(self) -> bool:
+        """Whether each side has all that the other had to send."""
+        return self._heard_end and not self._unsettled and not self._outbox
+
+    def _has_left(self) -> bool:
+        if self._call is None:
+            return not self._wants_call()
+        return self._call.is_read and (self._call.is_flushed or self._call.is_over)
+
+    def _wants_call(self) -> bool:
+        return self._cut_at is not None and not self._is_dead()
 
     def _may_send(self) -> bool:
-        over = self._interruption is not None or self._ended is not None or self._closed
-        return over or self._waiting_out < OUTBOX_BYTES
+        return self._is_over() or self._waiting_out < WINDOW_BYTES
 
-    def _may_receive(self) -> bool:
-        over = self._interruption is not None or self._ended is not None or self._closed
-        return over or bool(self._inbox)
+    def _wait(self, ready: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something is so, `seconds` at most in which there is a connection; whether it is so."""
+        until = time.monotonic() + seconds
+        while not ready():
+            before = time.monotonic()
+            if self._cut_at is None and before >= until:
+                return False
+            without = self._cut_at is not None
+            self._changed.wait(None if without else until - before)
+            if without:
+                until += time.monotonic() - before
+        return True
 
-    def _may_read(self) -> bool:
-        return self._waiting_in < self._inbox_bytes or self._closed or self._abandoned
+    def _queue(self, packet: pb.Packet) -> None:
+        item = _Item(packet, packet.ByteSize() + PACKET_BYTES, self._endures)
+        self._outbox.append(item)
+        self._waiting_out += item.size
+        self._changed.notify_all()
 
-    def _pump(self, incoming: Iterable[pb.Packet]) -> None:
-        ended: DuettoError
-        arrivals = Arrivals()
-        try:
-            for packet in incoming:
-                arrivals.check(packet)
-                self._take(packet)
-            ended = PeerLost(
-                f"The stream from {self.peer} stopped before the session was over.",
-                "The log of the peer has the reason; submit the job again when it is back.",
-            )
-        except ProtocolViolation as violation:
-            # Nothing more is read, so that flow control stops the peer until it has heard and the
-            # session has ended.
-            self.interrupt(violation)
-            with self._changed:
-                self._changed.wait_for(lambda: self._flushed or self._abandoned)
-            ended = violation
-        except grpc.RpcError as error:
-            ended = translate(error, self.peer, "Session")
-        except Exception:  # gRPC's iterator of a broken call raises plain exceptions
-            ended = PeerLost(f"The stream from {self.peer} broke.", "Submit the job again when it is back.")
+    def _acknowledge(self, received: int) -> None:
+        if not 0 < received - self._settled <= len(self._unsettled):
+            raise ProtocolViolation("The peer acknowledged packets twice, or some that it was never sent.")
+        self._settle(received)
+        self._changed.notify_all()
+
+    def _settle(self, received: int) -> None:
+        for _ in range(received - self._settled):
+            self._waiting_out -= self._unsettled.popleft().size
+        self._settled = received
+
+    def _no_limit(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
+    def _lapse(self, cut_at: float) -> None:
         with self._changed:
-            self._ended = self._ended or ended
-            self._changed.notify_all()
-
-    def _take(self, packet: pb.Packet) -> None:
-        size = packet.ByteSize() + PACKET_BYTES
-        with self._changed:
-            if self._closed:
+            if self._cut_at != cut_at or self._is_over():
                 return
-            self._inbox.append((packet, size))
-            self._waiting_in += size
+            self._ended = PeerLost(
+                f"The connection to {self.peer} was cut and did not come back within "
+                f"{self._reconnect_seconds:g} seconds.",
+                "Submit the job again when the peer can be reached; see `reconnect_seconds` in [limits].",
+            )
             self._changed.notify_all()
-            self._changed.wait_for(self._may_read)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from parties.config import Config, Peer
 from parties.pki import Identity, PeerIdentity
 from parties.pki.home import load_peer
-from parties.ports.interfaces import SessionTask
+from parties.ports.interfaces import Outage, SessionTask
 from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
@@ -109,9 +109,7 @@ class PeerDirectory:
             client = self.client(peer)
             with self._runner.place(peer):
                 client.hello()
-                stream = self._runner.stream(peer)
-                client.open(stream)
-                self._runner.dial(stream, task)
+                self._runner.dial(peer, task, client.open)
         except DuettoError as error:
             failure = error
             raise
@@ -121,6 +119,10 @@ class PeerDirectory:
     def cancel_session(self, job_id: str) -> bool:
         """End the running session of a job; says whether there was one."""
         return self._runner.cancel(job_id)
+
+    def outage(self, job_id: str) -> Outage | None:
+        """For how long the running session of a job has had no connection; None if it has one."""
+        return self._runner.outage(job_id)
 
     def close(self) -> None:
         """Close all connections."""

@@ -7,9 +7,11 @@
       checks the session id and the ledgers         -------->   session id again, ledgers as of now
       (frames)                                     <------->    checks the ledgers; (frames)
 
-The session id is a digest over everything said before it and over both names, so both sides know that
-they mean the same session. A side that says no sends a code and ends the stream. Of the ledgers each says
-which head its own has and which it has seen of the other's: see `parties.ledger.heads`.
+The session id is a digest over everything said before it and over both names, so both sides know that they
+mean the same session. Until the answer has come a cut connection ends the attempt, and from there on the
+session goes on over another (`parties.session.resuming`). A side that says no sends a code and ends the
+stream. Of the ledgers each says which head its own has and which it has seen of the other's: see
+`parties.ledger.heads`.
 """
 
 from __future__ import annotations
@@ -44,6 +46,9 @@ _AGAIN = "Pair the two parties again, both ways."
 
 Accept = Callable[[SessionHeader], SessionTask]
 
+Endure = Callable[[bytes, bytes, pb.Packet | None], None]
+"""Lets the stream outlive its call: called with session id, resume token and a packet to be sent before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sides:
@@ -68,11 +73,15 @@ class Sides:
     heads: Heads | None = field(default=None, repr=False)
 
 
-def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomness) -> bytes:
+def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomness, endure: Endure) -> None:
     """Agree on a session as the side that dialled.
 
-    Returns:
-        The session id, 32 bytes.
+    Args:
+        stream: the stream, on which nothing was said yet.
+        sides: who the two ends are.
+        task: the local part.
+        random: the source of randomness.
+        endure: lets the stream outlive its call.
 
     Raises:
         PeerRefused: the listener does not take part; `VersionMismatch` if the versions differ.
@@ -93,6 +102,18 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     )
     said = _speak(sides, opening.ledgers)
     stream.send(pb.Packet(opening=opening))
+    try:
+        confirm = _answered(stream, sides, opening, said, endure)
+    except DuettoError as error:
+        _refuse(stream, error.stable_code)
+        raise
+    stream.send(pb.Packet(confirm=confirm))
+
+
+def _answered(
+    stream: PacketStream, sides: Sides, opening: pb.Opening, said: Statement | None, endure: Endure
+) -> pb.Confirm:
+    """Wait for the answer and check it; returns what confirms it."""
     packet = stream.receive(HANDSHAKE_SECONDS)
     content = packet.WhichOneof("content")
     if content == "refusal":
@@ -107,32 +128,51 @@ def dial(stream: PacketStream, sides: Sides, task: SessionTask, random: Randomne
     session_id = _session_id(opening, answer, sides.own, sides.peer)
     if answer.session_id != session_id:
         raise ProtocolViolation("The two sides disagree on the session.", "Submit the job again.")
+    _check_own_ledger(sides, answer.ledgers)
+    _check_peer_ledger(sides, answer.ledgers, said)
     confirm = pb.Confirm(session_id=session_id)
+    _speak(sides, confirm.ledgers)
+    endure(session_id, _token(opening, answer), None)
+    return confirm
+
+
+def first(stream: PacketStream) -> pb.Packet:
+    """The first packet of a peer that has dialled.
+
+    Raises:
+        DuettoError: none came in time, or an empty one; the peer has got the code.
+    """
     try:
-        _check_own_ledger(sides, answer.ledgers)
-        _check_peer_ledger(sides, answer.ledgers, said)
-        _speak(sides, confirm.ledgers)
+        return stream.receive(OPENING_SECONDS)
     except DuettoError as error:
         _refuse(stream, error.stable_code)
         raise
-    stream.send(pb.Packet(confirm=confirm))
-    return session_id
 
 
-def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomness) -> SessionTask:
+def listen(
+    stream: PacketStream,
+    sides: Sides,
+    accept: Accept,
+    random: Randomness,
+    *,
+    opened: pb.Packet,
+    endure: Endure,
+) -> SessionTask:
     """Agree on a session as the side that was dialled.
 
     Args:
-        stream: the stream, of which nothing was read yet.
+        stream: the stream, of which the first packet was read.
         sides: who the two ends are.
         accept: finds the local part in the session.
         random: the source of randomness.
+        opened: the first packet.
+        endure: lets the stream outlive its call.
 
     Raises:
         DuettoError: the session does not come about; the dialler has got the code.
     """
     try:
-        opening = _opening(stream)
+        opening = _opening(opened)
         version = sides.terms.agree(Terms(opening.oldest_version, opening.newest_version, opening.parameters))
         answer = pb.Answer(version=version, nonce=random.bytes(_NONCE_BYTES))
         said = _speak(sides, answer.ledgers)
@@ -156,7 +196,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
             code=code,
         ) from None
     try:
-        stream.send(pb.Packet(answer=answer))
+        endure(answer.session_id, _token(opening, answer), pb.Packet(answer=answer))
         packet = stream.receive(HANDSHAKE_SECONDS)
         if packet.WhichOneof("content") == "refusal":
             raise _refused(sides, packet.refusal.code)
@@ -172,8 +212,7 @@ def listen(stream: PacketStream, sides: Sides, accept: Accept, random: Randomnes
     return task
 
 
-def _opening(stream: PacketStream) -> pb.Opening:
-    packet = stream.receive(OPENING_SECONDS)
+def _opening(packet: pb.Packet) -> pb.Opening:
     if packet.WhichOneof("content") != "opening":
         raise ProtocolViolation("A session has to begin with an opening.")
     return packet.opening
@@ -261,3 +300,8 @@ def _session_id(opening: pb.Opening, answer: pb.Answer, dialler: str, listener: 
         dialler.encode(),
         listener.encode(),
     )
+
+
+def _token(opening: pb.Opening, answer: pb.Answer) -> bytes:
+    """What only the two ends of the session can know: both nonces went over their connection alone."""
+    return digest(b"duetto resume", opening.nonce, answer.nonce, answer.session_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,14 +13,16 @@ from parties.config import Limits
 from parties.errors import JobError
 from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity
-from parties.ports.interfaces import SessionHeader, SessionTask
+from parties.ports.interfaces import Outage, SessionHeader, SessionTask
 from parties.ports.terms import Terms
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import code_of
 from parties.rpc.stream import PacketStream
 from parties.rpc.transport import GrpcTransport
 from parties.session import handshake
 from parties.session.handshake import Accept, Sides
 from parties.session.pools import PoolStore
+from parties.session.resuming import Redialler, Resumable
 from parties.session.shares import Shares
 from smc.channel.channel import Channel, Transport
 from smc.ciphers.masks import MaskTables
@@ -32,6 +35,7 @@ LINGER_SECONDS = 5.0
 """How long the last packets may take to leave before a stream is cut off."""
 
 Wrap = Callable[[Transport], Transport]
+Open = Callable[[PacketStream], None]
 
 
 def _as_it_is(transport: Transport) -> Transport:
@@ -73,6 +77,7 @@ class SessionRunner:
         self._shares = Shares(limits.sessions, peers)
         self._lock = threading.Lock()
         self._streams: dict[str, PacketStream] = {}
+        self._resumable = Resumable()
 
     def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
         """Run sessions with these peers from now on; sessions under way go on as they are."""
@@ -85,39 +90,67 @@ class SessionRunner:
 
     def stream(self, peer: str) -> PacketStream:
         """A new stream with this party's bounds, not yet started."""
-        return PacketStream(peer, self._limits.message_seconds, self._limits.inbox_bytes)
+        limits = self._limits
+        return PacketStream(peer, limits.message_seconds, limits.inbox_bytes, limits.reconnect_seconds)
 
-    def dial(self, stream: PacketStream, task: SessionTask) -> None:
-        """Run a session as the side that dialled, in this thread.
+    def dial(self, peer: str, task: SessionTask, open: Open) -> None:  # noqa: A002
+        """Run a session as the side that dials, in this thread.
 
         The caller holds a `place` and tells the task's `ended`.
+
+        Args:
+            peer: the peer's name.
+            task: the local part.
+            open: dials and gives a stream its call; again whenever the connection is cut.
 
         Raises:
             DuettoError: what the task raised, or what went wrong with the peer.
         """
+        stream = self.stream(peer)
+
+        def endure(session_id: bytes, token: bytes, after: pb.Packet | None) -> None:
+            redial = Redialler(stream, functools.partial(self.stream, peer), open, session_id, token)
+            stream.endure(after, redial)
+
         try:
-            handshake.dial(stream, self._sides(stream.peer), task, Randomness())
+            open(stream)
+            handshake.dial(stream, self._sides(peer), task, Randomness(), endure)
             self._run(stream, task)
         finally:
             stream.finish(LINGER_SECONDS)
 
     def serve(self, stream: PacketStream, accept: Accept) -> None:
-        """Run a session as the side that was dialled, in this thread.
+        """Run a session as the side that was dialled, in this thread; or give the call to one that goes on.
 
         A place is taken only when the peer has named a job that may run. Errors end here: the peer got the
         code, the task's `ended` the error, the log the text.
         """
         failure: DuettoError | None = None
         task: SessionTask | None = None
+        job_id = ""
         with ExitStack() as room:
 
             def admit(header: SessionHeader) -> SessionTask:
+                nonlocal job_id
                 found = accept(header)
+                job_id = found.job_id
+                if job_id not in self._streams:
+                    self._resumable.replace(stream.peer, job_id)
                 room.enter_context(self.place(stream.peer))
                 return found
 
+            def endure(session_id: bytes, token: bytes, after: pb.Packet | None) -> None:
+                room.enter_context(self._resumable.hold(session_id, token, job_id, stream))
+                stream.endure(after)
+
             try:
-                task = handshake.listen(stream, self._sides(stream.peer), admit, Randomness())
+                opened = handshake.first(stream)
+                if opened.WhichOneof("content") == "resume":
+                    self._resumable.resume(stream, opened.resume)
+                    return
+                task = handshake.listen(
+                    stream, self._sides(stream.peer), admit, Randomness(), opened=opened, endure=endure
+                )
                 self._run(stream, task)
             except DuettoError as error:
                 failure = error
@@ -134,6 +167,12 @@ class SessionRunner:
         if stream is not None:
             stream.interrupt(Cancelled("The session was ended from this side.", "Submit the job again."))
         return stream is not None
+
+    def outage(self, job_id: str) -> Outage | None:
+        """For how long the session of a job has had no connection; None if it has one, or does not run."""
+        with self._lock:
+            stream = self._streams.get(job_id)
+        return stream.outage if stream is not None else None
 
     def stop(self) -> None:
         """Take no more sessions and end those that run; their peers get the code `shutdown`."""

@@ -163,11 +163,12 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         def serve() -> None:
             self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
 
-        if not context.add_callback(stream.abandon):
-            stream.abandon()
-        stream.start(request_iterator, context.cancel)
+        call = stream.call
+        if not context.add_callback(call.abandon):
+            call.abandon()
+        call.start(request_iterator, context.cancel)
         threading.Thread(target=serve, name=f"session-{peer}", daemon=True).start()
-        return stream.outgoing()
+        return call.outgoing()
 
     def Probe(  # noqa: N802
         self, request_iterator: Iterator[pb.Blob], context: grpc.ServicerContext

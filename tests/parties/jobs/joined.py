@@ -268,6 +268,9 @@ class Port:
     def cancel_session(self, job_id: str) -> bool:
         return self.network.cancel(job_id)
 
+    def outage(self, job_id: str) -> None:
+        return None
+
 
 CATALOG = """
 [datasets.numbers]

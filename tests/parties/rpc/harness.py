@@ -31,7 +31,7 @@ from tests.support import keys
 REPOSITORY = Path(__file__).parents[3]
 JOB = "0123456789abcdef"
 DIGEST = bytes(range(32))
-QUICK = Limits(sessions=2, message_seconds=5, job_seconds=30)
+QUICK = Limits(sessions=2, message_seconds=5, job_seconds=30, reconnect_seconds=0)
 
 
 @cache

@@ -130,7 +130,7 @@ def flood(packets) -> tuple[PacketStream, int]:
             taken += 1
             still.set()
 
-    stream.start(incoming(), lambda: None)
+    stream.call.start(incoming(), lambda: None)
     while still.wait(0.3):
         still.clear()
     return stream, taken
@@ -140,7 +140,7 @@ def test_small_packets_are_bounded_in_number():
     stream, taken = flood(to_packet(Frame(number, "k", 1, 0, b"")) for number in range(1 << 20))
     assert taken <= (1 << 20) // PACKET_BYTES + 1
     assert stream.receive().frame.sequence == 0
-    stream.abandon()
+    stream.call.abandon()
 
 
 def test_of_empty_packets_not_even_the_second_is_taken():
@@ -150,4 +150,4 @@ def test_of_empty_packets_not_even_the_second_is_taken():
         stream.receive()
     with pytest.raises(ProtocolViolation, match="empty"):
         stream.send(frame(0))
-    stream.abandon()
+    stream.call.abandon()

@@ -123,7 +123,7 @@ def test_a_killed_peer_is_noticed_at_once():
 
 def test_a_frozen_peer_is_noticed_by_keepalive():
     keepalive = Keepalive(seconds=2, timeout_seconds=1)
-    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60)
+    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60, reconnect_seconds=0)
     with child("stall") as (_, address), pytest.raises(PeerLost, match="fallen silent"):
         run(address, keepalive=keepalive, limits=long)
 
@@ -204,19 +204,18 @@ def test_a_connection_that_breaks_is_unreachable_and_not_untrusted(monkeypatch):
 
 
 def test_another_version():
-    with child("echo", versions=(4, 5)) as (_, address):
-        with pytest.raises(VersionMismatch, match="3 to 3, the peer 4 to 5") as caught:
+    with child("echo", versions=(5, 6)) as (_, address):
+        with pytest.raises(VersionMismatch, match="4 to 4, the peer 5 to 6") as caught:
             run(address)
         assert "same release" in caught.value.hint
 
 
 def test_a_listener_refuses_another_version_itself():
-    terms = harness.Terms(oldest=4, newest=5)
+    terms = harness.Terms(oldest=5, newest=6)
     with child("echo") as (_, address), dialling(NORTH, public(SOUTH), address, terms=terms) as directory:
-        stream = directory._runner.stream("south")
-        directory.client("south").open(stream)
+        connect = directory.client("south").open
         with pytest.raises(VersionMismatch):
-            directory._runner.dial(stream, harness.task(Role.ALICE, exchange))
+            directory._runner.dial("south", harness.task(Role.ALICE, exchange), connect)
 
 
 def test_refusals_carry_codes(south):
@@ -262,7 +261,7 @@ def test_busy_is_told_as_such(caplog):
 @pytest.mark.parametrize("behaviour", ["dial-die", "dial-stall"])
 def test_the_listener_notices_the_loss_of_the_dialler(behaviour):
     keepalive = Keepalive(seconds=2, timeout_seconds=1)
-    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60)
+    long = harness.Limits(sessions=1, message_seconds=60, job_seconds=60, reconnect_seconds=0)
 
     def answer(session):
         got = session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))

@@ -170,15 +170,15 @@ def test_a_peer_that_says_nothing_of_ledgers_is_refused(homes):
 
 def test_what_was_said_of_ledgers_is_part_of_the_session_id(homes, monkeypatch):
     with both(homes) as (south, directory):
-        send = type(directory._runner.stream("south")).send
+        queue = PacketStream._queue
 
-        def spoil(stream, packet, **more):
+        def spoil(stream, packet):
             if packet.WhichOneof("content") == "answer":
                 packet = pb.Packet.FromString(packet.SerializeToString())
                 packet.answer.ledgers.seen = bytes(39) + b"\1"
-            return send(stream, packet, **more)
+            return queue(stream, packet)
 
-        monkeypatch.setattr("parties.rpc.stream.PacketStream.send", spoil)
+        monkeypatch.setattr(PacketStream, "_queue", spoil)
         error, _, ran = session(south, directory)
         assert isinstance(error, ProtocolViolation)
         assert "disagree on the session" in error.what
@@ -191,19 +191,27 @@ def test_an_entry_shown_by_another_session_while_a_packet_is_on_its_way_is_no_al
     homes, monkeypatch, caplog, late, spender
 ):
     """The race of simultaneous noisy jobs: a statement made before an entry is read after it."""
-    send = PacketStream.send
+    send, endure = PacketStream.send, PacketStream.endure
     errors: list[object] = []
     with both(homes) as (south, directory):
         spend(homes / spender, 1)
 
-        def overtaken(stream, packet, **more):
-            if packet.WhichOneof("content") == late and not errors:
+        def overtake(packet):
+            if packet is not None and packet.WhichOneof("content") == late and not errors:
                 errors.append(None)
                 spend(homes / spender, 2)
                 errors[:] = [session(south, directory, "other-job")[0]]
+
+        def overtaken(stream, packet, **more):
+            overtake(packet)
             return send(stream, packet, **more)
 
+        def overtaken_answer(stream, after=None, redial=None):
+            overtake(after)
+            return endure(stream, after, redial)
+
         monkeypatch.setattr(PacketStream, "send", overtaken)
+        monkeypatch.setattr(PacketStream, "endure", overtaken_answer)
         error, ending, ran = session(south, directory)
     assert (error, ending.error, errors) == (None, None, [None])
     assert sorted(ran) == ["north", "south"]

@@ -332,10 +332,8 @@ def test_keys_that_were_not_paired(south):
     with dialling(NORTH, other, south.server.address) as directory:
         with pytest.raises(PairingError, match="another Paillier key"):
             directory.run_session("south", task(Role.ALICE, swap))
-        stream = directory._runner.stream("south")
-        directory.client("south").open(stream)
         with pytest.raises(PeerRefused, match="'keys'"):
-            directory._runner.dial(stream, task(Role.ALICE, swap))
+            directory._runner.dial("south", task(Role.ALICE, swap), directory.client("south").open)
 
 
 def test_a_defect_in_accepting_is_refused(south, directory, caplog):

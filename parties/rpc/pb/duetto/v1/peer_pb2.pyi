@@ -30,18 +30,48 @@ class JobMessage(_message.Message):
     def __init__(self, body: _Optional[bytes] = ...) -> None: ...
 
 class Packet(_message.Message):
-    __slots__ = ("opening", "answer", "confirm", "frame", "refusal")
+    __slots__ = ("opening", "answer", "confirm", "frame", "refusal", "resume", "resumed", "receipt")
     OPENING_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     CONFIRM_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
     REFUSAL_FIELD_NUMBER: _ClassVar[int]
+    RESUME_FIELD_NUMBER: _ClassVar[int]
+    RESUMED_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_FIELD_NUMBER: _ClassVar[int]
     opening: Opening
     answer: Answer
     confirm: Confirm
     frame: Frame
     refusal: Refusal
-    def __init__(self, opening: _Optional[_Union[Opening, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., confirm: _Optional[_Union[Confirm, _Mapping]] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ...) -> None: ...
+    resume: Resume
+    resumed: Resumed
+    receipt: Receipt
+    def __init__(self, opening: _Optional[_Union[Opening, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., confirm: _Optional[_Union[Confirm, _Mapping]] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., resumed: _Optional[_Union[Resumed, _Mapping]] = ..., receipt: _Optional[_Union[Receipt, _Mapping]] = ...) -> None: ...
+
+class Resume(_message.Message):
+    __slots__ = ("session_id", "token", "epoch", "received")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    session_id: bytes
+    token: bytes
+    epoch: int
+    received: int
+    def __init__(self, session_id: _Optional[bytes] = ..., token: _Optional[bytes] = ..., epoch: _Optional[int] = ..., received: _Optional[int] = ...) -> None: ...
+
+class Resumed(_message.Message):
+    __slots__ = ("received",)
+    RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    received: int
+    def __init__(self, received: _Optional[int] = ...) -> None: ...
+
+class Receipt(_message.Message):
+    __slots__ = ("received",)
+    RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    received: int
+    def __init__(self, received: _Optional[int] = ...) -> None: ...
 
 class Opening(_message.Message):
     __slots__ = ("oldest_version", "newest_version", "parameters", "nonce", "job_id", "job_digest", "role", "dialler_key", "listener_key", "ledgers")

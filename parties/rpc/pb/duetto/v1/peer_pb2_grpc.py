@@ -86,7 +86,8 @@ class PeerServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Run(self, request_iterator, context):
-        """One session. First Opening there, Answer back and Confirm there; from then on frames both ways.
+        """One session, or what is left of one. First Opening there, Answer back and Confirm there; from then on frames
+        both ways. Where a connection was cut: Resume there, Resumed back, and frames go on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,0 +1,110 @@
+"""One gRPC call: reads packets into the stream that it serves, and takes out of it what is to be sent.
+
+A call serves the stream that it was made for until another takes it over, which is how a session goes on
+over a new connection: see `parties.session.resuming`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import grpc
+
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.refusal import translate
+from smc.errors import DuettoError, PeerLost, ProtocolViolation
+
+if TYPE_CHECKING:
+    from parties.rpc.stream import PacketStream
+
+
+class Call:
+    """One end of a gRPC call.
+
+    Attributes:
+        stream: the stream that it serves; changes under the locks of both streams.
+        is_over: gRPC can send nothing more.
+        is_flushed: gRPC has taken the last packet.
+        is_read: nothing more comes.
+
+    Args:
+        stream: the stream that it is made for.
+    """
+
+    def __init__(self, stream: PacketStream) -> None:
+        self.stream = stream
+        self.is_over = self.is_flushed = self.is_read = False
+        self._cancel: Callable[[], object] = lambda: None
+
+    def start(self, incoming: Iterable[pb.Packet], cancel: Callable[[], object]) -> None:
+        """Begin to read.
+
+        Args:
+            incoming: gRPC's iterator of what the peer sends.
+            cancel: ends the call at once.
+        """
+        self._cancel = cancel
+        name = f"read-{self.stream.peer}"
+        threading.Thread(target=self._pump, args=(incoming,), name=name, daemon=True).start()
+
+    def outgoing(self) -> Iterator[pb.Packet]:
+        """What is to be sent, for gRPC; ends when all is sent after `close`, or the stream has another."""
+        try:
+            while True:
+                stream = self.stream
+                packet = stream.next_packet(self)
+                if packet is not None:
+                    yield packet
+                elif self.stream is stream:
+                    return
+        finally:
+            self.is_flushed = True
+            self._wake()
+
+    def abandon(self) -> None:
+        """Take note that the call is over: nothing more can be sent; gRPC calls this.
+
+        What came before is still delivered; why the call ended is for the reading thread to find out.
+        """
+        self.is_over = True
+        self._wake()
+
+    def cut(self) -> None:
+        """End the call at once."""
+        self._cancel()
+        self.abandon()
+
+    def _wake(self) -> None:
+        """Wake whoever waits for this call, also where another stream takes it over at this moment."""
+        while True:
+            stream = self.stream
+            stream.wake()
+            if self.stream is stream:
+                return
+
+    def _pump(self, incoming: Iterable[pb.Packet]) -> None:
+        ended: DuettoError
+        try:
+            for packet in incoming:
+                while not self.stream.take(self, packet):
+                    pass
+            ended = PeerLost(
+                f"The stream from {self.stream.peer} stopped before the session was over.",
+                "The log of the peer has the reason; submit the job again when it is back.",
+            )
+        except ProtocolViolation as violation:
+            # Nothing more is read, so that flow control stops the peer until it has heard and the
+            # session has ended.
+            self.stream.interrupt(violation)
+            self.stream.wait_until_sent(self)
+            ended = violation
+        except grpc.RpcError as error:
+            ended = translate(error, self.stream.peer, "Session")
+        except Exception:  # gRPC's iterator of a broken call raises plain exceptions
+            ended = PeerLost(
+                f"The stream from {self.stream.peer} broke.", "Submit the job again when it is back."
+            )
+        while not self.stream.end_of(self, ended):
+            pass
