@@ -184,7 +184,7 @@ class PacketStream:
             self._changed.notify_all()
 
     def finish(self, seconds: float) -> None:
-        """Close, wait `seconds` at most until the peer has all that was sent and the call is over, and end it."""
+        """Close, wait until the peer has everything and the call is over, and end it after `seconds`."""
         self.close()
         with self._changed:
             over = self._changed.wait_for(self._has_left, seconds)
