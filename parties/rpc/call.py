@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import grpc
 
@@ -16,8 +16,35 @@ from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.rpc.refusal import translate
 from smc.errors import DuettoError, PeerLost, ProtocolViolation
 
-if TYPE_CHECKING:
-    from parties.rpc.stream import PacketStream
+
+class Served(Protocol):
+    """A stream, as a call knows it."""
+
+    peer: str
+
+    def next_packet(self, call: Call) -> pb.Packet | None:
+        """What the call has to send, when there is something; None if there will be nothing."""
+        ...
+
+    def take(self, call: Call, packet: pb.Packet) -> bool:
+        """Take a packet that has come; whether the call serves this stream."""
+        ...
+
+    def end_of(self, call: Call, error: DuettoError) -> bool:
+        """Take note that nothing more comes, and why; whether the call serves this stream."""
+        ...
+
+    def wait_until_sent(self, call: Call) -> None:
+        """Wait until gRPC has taken all that the call has to send, or the call is over."""
+        ...
+
+    def interrupt(self, error: DuettoError) -> None:
+        """End the conversation with an error."""
+        ...
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        ...
 
 
 class Call:
@@ -33,7 +60,7 @@ class Call:
         stream: the stream that it is made for.
     """
 
-    def __init__(self, stream: PacketStream) -> None:
+    def __init__(self, stream: Served) -> None:
         self.stream = stream
         self.is_over = self.is_flushed = self.is_read = False
         self._cancel: Callable[[], object] = lambda: None

@@ -14,16 +14,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from parties.ports.interfaces import Outage
 from parties.rpc.call import Call
 from parties.rpc.packets import Arrivals, is_end, is_failure
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from smc.errors import DuettoError, PeerLost, ProtocolViolation
-
-PACKET_BYTES = 512
-"""What a waiting packet counts on top of its content, so that small ones are bounded in number, too."""
+from parties.rpc.replay import Item, Replay, item
+from smc.errors import DuettoError, PeerLost
 
 WINDOW_BYTES = 16 << 20
 """Bytes that may wait to be sent or acknowledged before `send` blocks."""
@@ -35,20 +32,17 @@ _TURNS = ("resume", "resumed")
 """After these packets a call is taken over by another stream: nothing more is read before."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    packet: pb.Packet
-    size: int
-    counts: bool = True
-
-
 class PacketStream:
     """One end of a stream of packets.
+
+    Attributes:
+        peer: the peer's name.
+        received: packets that have come since the stream endures.
 
     Args:
         peer: the peer's name, for errors.
         timeout: seconds that one send or receive may wait; time without a connection does not count.
-        inbox_bytes: received bytes that may wait to be read; each packet counts `PACKET_BYTES` more.
+        inbox_bytes: received bytes that may wait to be read; each packet counts some more than its size.
         reconnect_seconds: how long an enduring stream may be without a call; 0 if it ends with its first.
     """
 
@@ -60,16 +54,14 @@ class PacketStream:
         self._changed = threading.Condition()
         self._call: Call | None = Call(self)
         self._arrivals = Arrivals()
-        self._outbox: deque[_Item] = deque()
-        self._unsettled: deque[_Item] = deque()  # taken by gRPC on this call, and without receipt
-        self._inbox: deque[_Item] = deque()
-        self._waiting_out = self._waiting_in = 0
-        self._settled = self._received = self._unreported = 0
+        self._replay = Replay()
+        self._inbox: deque[Item] = deque()
+        self._waiting_in = self.received = self._unreported = 0
         self._endures = self._receipt_due = self._closed = self._finished = False
         self._heard_end = self._heard_failure = False
         self._redial: Callable[[], object] | None = None
         self._cut_at: float | None = None
-        self._limit: threading.Timer | None = None
+        self._limit = threading.Timer(0, self._lapse)  # started when the call is cut
         self._ended: DuettoError | None = None
         self._interruption: DuettoError | None = None
 
@@ -86,21 +78,16 @@ class PacketStream:
 
     @property
     def outage(self) -> Outage | None:
-        """For how long there has been no connection; None if there is one, or nobody waits for one."""
+        """For how long there has been no connection; None if none is waited for."""
         with self._changed:
             if self._cut_at is None or self._is_over():
                 return None
             return Outage(time.monotonic() - self._cut_at, self._reconnect_seconds)
 
     @property
-    def received(self) -> int:
-        """Packets that have come since the stream endures."""
-        return self._received
-
-    @property
     def progress(self) -> int:
         """Grows with each packet that came or was acknowledged."""
-        return self._received + self._settled
+        return self.received + self._replay.settled
 
     # Between the two ends
 
@@ -116,7 +103,9 @@ class PacketStream:
             DuettoError: what `interrupt` was called with.
         """
         with self._changed:
-            free = self._wait(lambda: last or self._may_send(), self.timeout)
+            free = self._wait(
+                lambda: last or self._is_over() or self._replay.waiting < WINDOW_BYTES, self.timeout
+            )
             if self._interruption is not None and not last:
                 raise self._interruption
             if self._ended is not None:
@@ -145,10 +134,10 @@ class PacketStream:
             if self._interruption is not None:
                 raise self._interruption
             if self._inbox:
-                item = self._inbox.popleft()
-                self._waiting_in -= item.size
+                found = self._inbox.popleft()
+                self._waiting_in -= found.size
                 self._changed.notify_all()
-                return item.packet
+                return found.packet
             if self._closed:
                 raise PeerLost(f"The stream to {self.peer} is closed on this side.")
             raise self._ended or PeerLost(
@@ -180,7 +169,7 @@ class PacketStream:
         """Send what is queued, then end; wake whoever waits. From any thread, also twice."""
         with self._changed:
             self._closed = True
-            self._no_limit()
+            self._limit.cancel()
             self._changed.notify_all()
 
     def finish(self, seconds: float) -> None:
@@ -231,19 +220,12 @@ class PacketStream:
             before, call = self._call, fresh._call
             if not self._endures or self._is_dead() or call is None or call.is_read:
                 raise PeerLost(f"The stream to {self.peer} is over.")
-            if not 0 <= received - self._settled <= len(self._unsettled):
-                raise ProtocolViolation("The peer counts other packets than it was sent.")
-            self._settle(received)
-            self._outbox.extendleft(reversed(self._unsettled))
-            self._unsettled.clear()
-            if answer:
-                self._outbox.appendleft(
-                    _Item(pb.Packet(resumed=pb.Resumed(received=self._received)), 0, False)
-                )
+            resumed = pb.Packet(resumed=pb.Resumed(received=self.received)) if answer else None
+            self._replay.rewind(received, resumed)
             self._unreported, self._receipt_due = 0, False
             fresh._call, call.stream, self._call = None, self, call
             self._cut_at = None
-            self._no_limit()
+            self._limit.cancel()
             self._changed.notify_all()
             fresh._changed.notify_all()
         if before is not None:
@@ -265,24 +247,17 @@ class PacketStream:
                     not self._has(call)
                     or call.is_over
                     or self._receipt_due
-                    or bool(self._outbox)
+                    or not self._replay.is_empty
                     or self._has_said_all()
                 )
             )
             if not self._has(call) or call.is_over:
                 return None
-            if self._receipt_due and not (self._outbox and not self._outbox[0].counts):
+            if self._receipt_due and not self._replay.begins_apart:
                 self._receipt_due, self._unreported = False, 0
-                return pb.Packet(receipt=pb.Receipt(received=self._received))
-            if not self._outbox:
-                return None
-            item = self._outbox.popleft()
-            if item.counts:
-                self._unsettled.append(item)
-            else:
-                self._waiting_out -= item.size
-                self._changed.notify_all()
-            return item.packet
+                return pb.Packet(receipt=pb.Receipt(received=self.received))
+            self._changed.notify_all()
+            return self._replay.next()
 
     def take(self, call: Call, packet: pb.Packet) -> bool:
         """Take a packet that has come; waits while the inbox is full.
@@ -300,18 +275,19 @@ class PacketStream:
                 return True
             content = packet.WhichOneof("content")
             if content == "receipt":
-                self._acknowledge(packet.receipt.received)
+                self._replay.settle(packet.receipt.received)
+                self._changed.notify_all()
             if content == "receipt" or self._closed:
                 return True
             self._arrivals.check(packet)
-            size = packet.ByteSize() + PACKET_BYTES
-            self._inbox.append(_Item(packet, size))
-            self._waiting_in += size
+            came = item(packet)
+            self._inbox.append(came)
+            self._waiting_in += came.size
             self._heard_end = self._heard_end or is_end(packet)
             self._heard_failure = self._heard_failure or is_failure(packet)
             if self._endures:
-                self._received += 1
-                self._unreported += size
+                self.received += 1
+                self._unreported += came.size
                 self._receipt_due = self._heard_end or self._unreported >= RECEIPT_BYTES
             self._changed.notify_all()
             turn = content in _TURNS
@@ -343,7 +319,8 @@ class PacketStream:
             if self._call is not call:
                 return True
             over = self._is_dead() or self._heard_failure or self._is_complete()
-            cut = self._endures and self._reconnect_seconds > 0 and isinstance(error, PeerLost) and not over
+            endures = self._endures and self._reconnect_seconds > 0
+            cut = endures and isinstance(error, PeerLost) and not over
             if cut:
                 self._call, self._cut_at = None, time.monotonic()
                 self._limit = threading.Timer(self._reconnect_seconds, self._lapse, [self._cut_at])
@@ -378,11 +355,11 @@ class PacketStream:
 
     def _has_said_all(self) -> bool:
         """Whether the call may end: gRPC delivers no receipts to a listener whose half of it has ended."""
-        return self._closed and (self._finished or not self._heard_end or not self._unsettled)
+        return self._closed and (self._finished or not self._heard_end or self._replay.is_settled)
 
     def _is_complete(self) -> bool:
         """Whether each side has all that the other had to send."""
-        return self._heard_end and not self._unsettled and not self._outbox
+        return self._heard_end and self._replay.is_settled and self._replay.is_empty
 
     def _has_left(self) -> bool:
         if self._call is None:
@@ -391,9 +368,6 @@ class PacketStream:
 
     def _wants_call(self) -> bool:
         return self._cut_at is not None and not self._is_dead()
-
-    def _may_send(self) -> bool:
-        return self._is_over() or self._waiting_out < WINDOW_BYTES
 
     def _wait(self, ready: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is so, `seconds` at most in which there is a connection; whether it is so."""
@@ -409,26 +383,8 @@ class PacketStream:
         return True
 
     def _queue(self, packet: pb.Packet) -> None:
-        item = _Item(packet, packet.ByteSize() + PACKET_BYTES, self._endures)
-        self._outbox.append(item)
-        self._waiting_out += item.size
+        self._replay.put(packet, counts=self._endures)
         self._changed.notify_all()
-
-    def _acknowledge(self, received: int) -> None:
-        if not 0 < received - self._settled <= len(self._unsettled):
-            raise ProtocolViolation("The peer acknowledged packets twice, or some that it was never sent.")
-        self._settle(received)
-        self._changed.notify_all()
-
-    def _settle(self, received: int) -> None:
-        for _ in range(received - self._settled):
-            self._waiting_out -= self._unsettled.popleft().size
-        self._settled = received
-
-    def _no_limit(self) -> None:
-        if self._limit is not None:
-            self._limit.cancel()
-            self._limit = None
 
     def _lapse(self, cut_at: float) -> None:
         with self._changed:

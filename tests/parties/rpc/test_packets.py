@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from parties.rpc.packets import Arrivals, to_frame, to_packet
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
-from parties.rpc.stream import PACKET_BYTES, PacketStream
+from parties.rpc.replay import PACKET_BYTES
+from parties.rpc.stream import PacketStream
 from smc.channel.message import ABORT, END, FRAME_BYTES, MESSAGE_BYTES, Frame
 from smc.errors import ProtocolViolation
 
