@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR
 from fractions import Fraction
+from typing import Final
 
 from parties.catalog.declaration import Catalog, load_catalog
 from parties.config import Config
 from parties.errors import BudgetError
-from parties.ledger.accounting import Account, shown
+from parties.ledger.accounting import Account, Spent, shown
 from parties.ledger.book import Ledger
+from parties.ledger.entries import SPENT, Entry
 from parties.policy.rules import Rule, load_policy
+from smc.analyses.studies.loss import Loss
+
+MAX_STEPS: Final = 100
+"""Jobs of one gauge whose sums are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +74,58 @@ def gauges(config: Config, book: Ledger, peers: Collection[str]) -> Iterator[Gau
                         yield _gauge(book, rule, account, peer)
 
 
-def _gauge(book: Ledger, rule: Rule, account: Account, peer: str) -> Gauge:
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One job that has spent something.
+
+    Attributes:
+        time: when, RFC 3339 in UTC.
+        job: digest of its contract.
+        dataset: the local data set.
+        loss: what it has spent.
+        total: epsilon of this and all earlier ones together, rounded up; None where they have used up delta.
+    """
+
+    time: str
+    job: str
+    dataset: str
+    loss: Loss
+    total: Fraction | None
+
+    @property
+    def words(self) -> str:
+        """`total` for people."""
+        return "all of delta" if self.total is None else shown(self.total)
+
+
+def steps(gauge: Gauge, entries: Iterable[Entry]) -> list[Step]:
+    """What was spent when, of what a gauge is about, the oldest first; `MAX_STEPS` at most, the newest.
+
+    Args:
+        gauge: of a rule, population and peer.
+        entries: of the ledger.
+    """
+    account = Account(gauge.account, frozenset(gauge.datasets))
+    together, found = Spent(), []
+    for entry in entries:
+        if entry.event == SPENT and entry.peer == gauge.peer and account.covers(entry.account, entry.dataset):
+            together += entry.loss
+            found.append((entry, together))
+    return [
+        Step(entry.time, entry.job, entry.dataset, entry.loss, _total(sofar, gauge.delta))
+        for entry, sofar in found[-MAX_STEPS:]
+    ]
+
+
+def _total(spent: Spent, delta: Fraction) -> Fraction | None:
     try:
-        spent = book.spent(account, peer).epsilon_at(rule.budget.delta)
+        return spent.epsilon_at(delta)
     except BudgetError:
-        spent = None
+        return None
+
+
+def _gauge(book: Ledger, rule: Rule, account: Account, peer: str) -> Gauge:
+    spent = _total(book.spent(account, peer), rule.budget.delta)
     datasets = tuple(sorted(account.datasets))
     return Gauge(rule.name, account.name, datasets, peer, rule.budget.delta, spent, rule.budget.epsilon)
 

@@ -76,6 +76,11 @@ def _scale(plot: Plot) -> tuple[float, float, list[float]]:
     if plot.is_count:
         points.append(0.0)
     low, high = min(points), max(points)
+    return scale(low, high)
+
+
+def scale(low: float, high: float) -> tuple[float, float, list[float]]:
+    """The ends of an axis that holds two figures, and round places of its ticks."""
     if high - low <= _NEAR * max(1.0, abs(low), abs(high)):
         low, high = low - max(1.0, abs(low) * 0.1), high + max(1.0, abs(high) * 0.1)
     rough = (high - low) / _TICKS

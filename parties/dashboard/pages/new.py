@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Final
 
 import tomli_w
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from parties.catalog.columns import ColumnDeclaration
 from parties.catalog.declaration import load_catalog
 from parties.dashboard.drawing.desk import Desk, fields, form, moved, render
+from parties.ledger.accounting import shown
 from smc.errors import UsageError
 
 _BINS: Final = 8
@@ -24,7 +26,9 @@ def page(desk: Desk, request: Request) -> Response:
 def check(desk: Desk, request: Request) -> Response:
     """What would come of a job; nothing is proposed."""
     text = _text(desk, request)
-    return _shown(desk, request, text=text, report=desk.party.check(text), estimate=desk.party.estimate(text))
+    report = desk.party.check(text)
+    loss = [shown(Fraction(report[part])) for part in ("epsilon", "delta")]
+    return _shown(desk, request, text=text, report=report, loss=loss, estimate=desk.party.estimate(text))
 
 
 def submit(desk: Desk, request: Request) -> Response:
@@ -46,7 +50,7 @@ def _shown(desk: Desk, request: Request, **more: Any) -> Response:
         chosen=chosen,
         columns=[(column, _offers(column)) for column in columns if _offers(column)],
         peers=[peer.name for peer in config.peers],
-        **({"text": "", "report": None, "estimate": None} | more),
+        **({"text": "", "report": None, "loss": (), "estimate": None} | more),
     )
 
 
