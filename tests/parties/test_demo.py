@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import subprocess
 import sys
 import time
@@ -61,6 +62,7 @@ def demo(environment: dict[str, str], *words: str) -> subprocess.CompletedProces
         capture_output=True,
         text=True,
         timeout=600,
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -127,11 +129,25 @@ def verdicts(written: Path, job: str) -> dict[str, Verdict]:
     return found
 
 
-@pytest.mark.parametrize("words", [("--keep",), ("--help",), ("north",)])
+@pytest.mark.parametrize("words", [("--keep",), ("--keep", "--short"), ("--pause",), ("north",)])
 def test_bad_words_are_refused(environment: dict[str, str], words: tuple[str, ...]) -> None:
     done = demo(environment, *words)
     assert done.returncode == 1
     assert "scripts/demo:" in done.stderr
+
+
+def test_the_help_names_every_option(environment: dict[str, str]) -> None:
+    done = demo(environment, "--help")
+    assert done.returncode == 0
+    script = (ROOT / "scripts" / "demo").read_text(encoding="utf-8")
+    options = set(re.findall(r"^        (--\w+)", script, re.MULTILINE))
+    assert (
+        options
+        == set(re.findall(r"^  (--\w+)", done.stdout, re.MULTILINE))
+        == {
+            *("--short", "--pause", "--keep", "--help"),
+        }
+    )
 
 
 def test_a_folder_with_something_in_it_is_not_used(environment: dict[str, str], tmp_path: Path) -> None:
@@ -187,6 +203,7 @@ def test_the_demo_runs(environment: dict[str, str], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     for text in ("alice learned", "rounds", "Put together:", "kind by radius", "Without noise", "left of 3"):
         assert text in done.stdout
+    assert "nobody learned" in done.stdout.split("In short")[1]
     assert "Of 20 persons in both lists 20 were found, and 0 pairs are wrong" in done.stdout
     assert "The certificate of job" in done.stdout
     assert done.stdout.count("stopped") == 2

@@ -58,9 +58,22 @@ def test_the_drawing_is_that_of_the_recording(pictures: ModuleType) -> None:
 def test_the_recording_is_of_this_demo() -> None:
     """A demo whose steps changed is to be recorded again: scripts/pictures demo."""
     script = (ROOT / "scripts" / "demo").read_text(encoding="utf-8").replace("\\\n", "")
-    said = [re.sub(r'"\s+"', " ", words) for words in re.findall(r'^say "(\d+\. .*)"$', script, re.MULTILINE)]
+    words = re.findall(r'^    announce "(.*)"$', script, re.MULTILINE)
+    said = [f"{number}. " + re.sub(r'"\s+"', " ", step) for number, step in enumerate(words, 1)]
     assert [line for line in TRANSCRIPT if re.match(r"\d+\. ", line)] == said
     assert len(said) >= 15
+
+
+def test_the_recording_ends_with_a_summary() -> None:
+    """In about ten lines: who learned what, what nobody learned, what was spent, and what to do next."""
+    summary = TRANSCRIPT[TRANSCRIPT.index("In short") + 1 :]
+    labels = [line[:22].strip() for line in summary if line[:1].strip()]
+    assert labels[:7] == [
+        *("both learned", "only north learned", "only south learned", "nobody learned"),
+        *("spent at north", "spent at south", "it took"),
+    ]
+    assert summary[-3].startswith("Look around")
+    assert len(summary) <= 20
 
 
 @pytest.mark.parametrize("path", sorted(PICTURES.iterdir()), ids=lambda path: path.name)
