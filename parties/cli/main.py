@@ -43,6 +43,7 @@ ENTRIES: Final = {
     "policy": Subcommand("parties.cli.policy", "What this party allows."),
     "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),
     "ledger": Subcommand("parties.cli.ledger", "What was spent, released, run and decided."),
+    "log": Subcommand("parties.cli.audit", "What happened to jobs and daemon: the audit log."),
     "dashboard": Subcommand(
         "parties.cli.dashboard", "Serve the dashboard of this party until it is interrupted."
     ),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 import resource
 import threading
 from collections.abc import Mapping
@@ -12,6 +14,7 @@ from typing import Final
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from parties.audit.lines import RELOADED, STARTED, STOPPED, AuditError
 from parties.catalog.declaration import load_catalog
 from parties.config import Address, Config, load
 from parties.errors import ConfigError
@@ -24,6 +27,7 @@ from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
 from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
+from parties.release import release
 from parties.session.directory import PeerDirectory, load_peers
 from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
@@ -98,6 +102,7 @@ class Daemon:
                     f"The control socket {self._socket} does not answer.",
                     "Check the rights of its folder, and that the home lies on a local disk.",
                 ) from None
+        self._manager.store.audit.write(STARTED, release=release(), pid=os.getpid(), **_digests(self._config))
         self._peer_server.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
@@ -135,6 +140,8 @@ class Daemon:
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
             self._config, self._peers = config, peers
+            changes = {name: " ".join(value) for name, value in asdict(done).items()}
+            self._manager.store.audit.write(RELOADED, **changes, **_digests(config))
         log.info(
             "reloaded: %s",
             ", ".join(f"{k} {' '.join(v)}" for k, v in asdict(done).items() if v) or "as before",
@@ -149,6 +156,7 @@ class Daemon:
         if not self._runner.drain(GRACE_SECONDS):
             log.warning("a session did not end within %g seconds", GRACE_SECONDS)
         self._manager.stop()
+        self._note_end()
         self._peer_server.stop(1)
         self._control.stop(1).wait()
         self._directory.close()
@@ -173,6 +181,30 @@ class Daemon:
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)
         self._control.add_insecure_port(f"unix:{self._socket}")
+
+    def _note_end(self) -> None:
+        """The last line of the audit log, and its head for the log of the service manager."""
+        audit = self._manager.store.audit
+        try:
+            audit.write(STOPPED, pid=os.getpid())
+        except AuditError as problem:
+            log.error("%s", problem)
+        log.info("the audit log ends with line %d, hash %s", *audit.head)
+
+
+def _digests(config: Config) -> dict[str, str]:
+    """SHA-256 of the files that say what is allowed, so that the log tells which were in force."""
+    found = {}
+    for name, path in (
+        ("configuration", config.path),
+        ("policy", config.policy),
+        ("catalog", config.catalog),
+    ):
+        try:
+            found[f"{name}_digest"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            found[f"{name}_digest"] = "unreadable"
+    return found
 
 
 def _later(before: Config, after: Config) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from parties.audit.lines import DECIDED
+from parties.audit.writer import Audit
 from parties.contracts.contract import Contract
 from parties.contracts.records import Record
 from parties.errors import JobError
@@ -62,10 +64,12 @@ class Decisions:
 
     Args:
         ledger: the local ledger.
+        audit: the audit log of the home.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, audit: Audit) -> None:
         self._ledger = ledger
+        self._audit = audit
 
     def of_person(self, event: str, digest: bytes, peer: str, person: Person) -> Entry:
         """Write what a person decided.
@@ -79,7 +83,7 @@ class Decisions:
         Raises:
             LedgerError: it cannot be written.
         """
-        return self._ledger.decide(event, digest.hex(), peer, actor=person.name, uid=person.uid)
+        return self._decide(event, digest.hex(), peer, actor=person.name, uid=person.uid)
 
     def of_rule(self, contract: Contract, peer: str, rule: str) -> Entry:
         """Write that a rule approves a contract, so that nobody is asked.
@@ -87,7 +91,7 @@ class Decisions:
         Raises:
             LedgerError: it cannot be written.
         """
-        return self._ledger.decide(APPROVED, contract.digest.hex(), peer, rule=rule)
+        return self._decide(APPROVED, contract.digest.hex(), peer, rule=rule)
 
     def require(self, record: Record) -> None:
         """Do nothing if the contract of a job is approved here; an approval of its draft is carried over.
@@ -104,7 +108,7 @@ class Decisions:
             raise JobError(
                 f"Job {record.job_id} has no approval in the ledger.", "Submit it again.", code="approval"
             )
-        self._ledger.decide(
+        self._decide(
             APPROVED,
             job,
             record.peer,
@@ -137,6 +141,23 @@ class Decisions:
                 "Submit the job again, or raise approval_days in the rule that allows it.",
                 code="approval-expired",
             )
+
+    def _decide(
+        self,
+        event: str,
+        job: str,
+        peer: str,
+        *,
+        actor: str = "",
+        uid: int = -1,
+        rule: str = "",
+        subject: str = "",
+    ) -> Entry:
+        about: dict[str, str | int] = {"decision": event, "digest": job, "peer": peer, "rule": rule}
+        if actor:
+            about |= {"actor": actor, "uid": uid}
+        self._audit.write(DECIDED, **about)
+        return self._ledger.decide(event, job, peer, actor=actor, uid=uid, rule=rule, subject=subject)
 
     def _approval(self, job: str) -> Entry | None:
         found = self._ledger.decision(job)

@@ -81,7 +81,7 @@ class JobManager:
         self._admission = open_admission(
             config, self.ledger, with_plugins(self._plugins) if analyses is None else analyses
         )
-        self._decisions = Decisions(self.ledger)
+        self._decisions = Decisions(self.ledger, self.store.audit)
         self._negotiation = Negotiation(
             self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed
         )
@@ -261,7 +261,14 @@ class JobManager:
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Answer a proposal; see `Negotiation.consider`."""
         self._heard_of(peer)
-        return self._negotiation.consider(peer, parse_contract(contract)).encode()
+        job = ""
+        try:
+            draft = parse_contract(contract)
+            job = draft.job_id
+            return self._negotiation.consider(peer, draft).encode()
+        except DuettoError as error:
+            self.store.audit.refused(peer, job, error.stable_code)
+            raise
 
     def tell(self, peer: str, standing: bytes) -> bytes:
         """Take the word of the peer about a job; see `Negotiation.hear`."""

@@ -11,6 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from parties.audit.lines import FORGOTTEN, PROPOSED, STATE
+from parties.audit.writer import Audit, Event
 from parties.contracts.contract import FORMAT, Contract
 from parties.contracts.records import Progress, Record, Summary
 from parties.contracts.state import State, check_way
@@ -26,6 +28,9 @@ _LOG = logging.getLogger("duetto.jobs")
 class JobStore(JobReader):
     """All jobs of a party. Thread-safe; one process writes.
 
+    Each change is a line of the audit log before it is one of the database. A change that is then not made
+    after all, since the disk is full or the power fails, is made later and stands there twice, or not at all.
+
     Args:
         home: the folder of the party; the store is `jobs.sqlite` and `results` in it.
         clock: the time.
@@ -36,6 +41,8 @@ class JobStore(JobReader):
 
     def __init__(self, home: Path, clock: Clock = utc_clock) -> None:
         super().__init__(home, clock)
+        self.audit = Audit(home, self._now)
+        self._events: list[Event] = []
         self._version = 0
         self._progress: dict[str, Progress] = {}
         self._owed: dict[str, tuple[State, DuettoError | None]] = {}
@@ -77,6 +84,10 @@ class JobStore(JobReader):
             self._database.execute(
                 "insert into papers (job_id, contract) values (?, ?)", (contract.job_id, contract.encode())
             )
+            kept = ("peer", "analysis", "dataset", "state", "digest")
+            about = {name: values[name] for name in kept}
+            direction = "outgoing" if outgoing else "incoming"
+            self._events.append((PROPOSED, {**about, "job": contract.job_id, "direction": direction}))
         return self.get(contract.job_id)
 
     def move(
@@ -96,8 +107,8 @@ class JobStore(JobReader):
         """
         papers = {"contract": contract, "own_signature": own_signature, "peer_signature": peer_signature}
         with self._transaction():
-            self._move(job_id, state)
             self._write_papers(job_id, {name: value for name, value in papers.items() if value is not None})
+            self._move(job_id, state)
         return self.get(job_id)
 
     def countersign(self, job_id: str, signature: bytes) -> Record:
@@ -250,6 +261,7 @@ class JobStore(JobReader):
             self._database.execute(
                 "update jobs set kept = 0, deleted = ? where job_id = ?", (self._now(), job_id)
             )
+            self._events.append((FORGOTTEN, {"job": job_id, "peer": found.peer, "digest": found.digest}))
             if certificate := self.papers(job_id).certificate:
                 without = json.dumps({**json.loads(certificate), "salt": ""})
                 self._write_papers(job_id, {"certificate": without})
@@ -302,7 +314,7 @@ class JobStore(JobReader):
 
     def _write_end(self, job_id: str, state: State, error: DuettoError | None) -> None:
         with self._transaction():
-            self._move(job_id, state)
+            self._move(job_id, state, error.stable_code if error is not None else "")
             if error is not None:
                 self._database.execute(
                     "update jobs set kept = 0, error_code = ?, error_what = ?, error_hint = ? "
@@ -315,9 +327,11 @@ class JobStore(JobReader):
         if error is not None:
             self._results.delete(job_id)
 
-    def _move(self, job_id: str, state: State) -> None:
+    def _move(self, job_id: str, state: State, code: str = "") -> None:
         found = self.summary(job_id)
         check_way(job_id, found.state, state)
+        about = {"job": job_id, "peer": found.peer, "digest": found.digest, "code": code}
+        self._events.append((STATE, {**about, "state": state.value}))
         now = self._now()
         self._database.execute(
             "update jobs set state = ?, updated = ?, started = ? where job_id = ?",
@@ -341,8 +355,10 @@ class JobStore(JobReader):
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._changed:
+            self._events.clear()
             with self._database.transaction():
                 yield
+                self.audit.extend(self._events)
             self._version += 1
             self._changed.notify_all()
 

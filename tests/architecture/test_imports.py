@@ -86,6 +86,7 @@ FLOORS = (
     ("parties.pki",),
     ("parties.catalog",),
     ("parties.ledger",),
+    ("parties.audit",),
     ("parties.policy", "parties.disclosure"),
     ("parties.ports", "parties.contracts"),
     ("parties.rpc",),

@@ -1,0 +1,146 @@
+"""Lines of the audit log, each of which carries the hash of the one before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from parties.errors import StorageError
+from parties.texts import visible
+
+GENESIS: Final = "0" * 64
+"""What stands as the previous hash in the first line."""
+
+STARTED: Final = "daemon-started"
+STOPPED: Final = "daemon-stopped"
+RELOADED: Final = "reloaded"
+PROPOSED: Final = "proposed"
+STATE: Final = "state"
+DECIDED: Final = "decided"
+REFUSED: Final = "refused"
+FORGOTTEN: Final = "forgotten"
+TORN: Final = "torn"
+
+EVENTS: Final = (STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN)
+
+MAX_TEXT: Final = 300
+"""The longest text of a line, in characters; longer ones are cut off."""
+
+MAX_LINE: Final = 16384
+"""The longest line, in bytes: what a line of the most and longest fields needs, and some more."""
+
+_DOMAIN: Final = b"duetto audit line v1\0"
+_HEAD: Final = frozenset({"number", "previous", "time", "event", "hash"})
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+
+
+class AuditError(StorageError):
+    """The audit log is broken or cannot be written; what it should have named is not done."""
+
+    code = "audit"
+    advice = "Look at it with `duetto audit verify`, which says what is wrong."
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line.
+
+    Attributes:
+        number: from 0 without gaps, over all files.
+        previous: hash of the line before, hexadecimal.
+        time: when it was written, RFC 3339 in UTC.
+        event: one of `EVENTS`.
+        about: what the event is about: texts and whole numbers by name.
+        hash: SHA-256 of all of the above, hexadecimal.
+    """
+
+    number: int
+    previous: str
+    time: str
+    event: str
+    about: Mapping[str, str | int] = field(default_factory=dict)
+    hash: str = ""
+
+    def sealed(self) -> Line:
+        """The same with its hash."""
+        return Line(self.number, self.previous, self.time, self.event, self.about, self._digest())
+
+    def written(self) -> bytes:
+        """As it stands in the file: one line of ASCII, its fields in the order of their names."""
+        return _canonical({**self._content(), "hash": self.hash}) + b"\n"
+
+    def follows(self, before: Line | None) -> bool:
+        """Whether it is whole and the successor of the line before; of any if that is not known."""
+        joined = before is None or (self.number, self.previous) == (before.number + 1, before.hash)
+        return joined and self.hash == self._digest()
+
+    def document(self) -> dict[str, str | int]:
+        """As plain JSON values."""
+        return {**self._content(), "hash": self.hash}
+
+    def _digest(self) -> str:
+        return hashlib.sha256(_DOMAIN + _canonical(self._content())).hexdigest()
+
+    def _content(self) -> dict[str, str | int]:
+        return {
+            "number": self.number,
+            "previous": self.previous,
+            "time": self.time,
+            "event": self.event,
+            **self.about,
+        }
+
+
+def parse_line(data: bytes) -> Line:
+    """Read a line, without its newline.
+
+    Raises:
+        ValueError: it is not a line of an audit log, or not as `Line.written` writes it.
+    """
+    if len(data) > MAX_LINE:
+        raise ValueError("too long")
+    document: Any = json.loads(data)
+    if not isinstance(document, dict) or not document.keys() >= _HEAD:
+        raise ValueError("not the fields of a line")
+    about = {name: value for name, value in document.items() if name not in _HEAD}
+    number, previous, time, event, own = (
+        document[k] for k in ("number", "previous", "time", "event", "hash")
+    )
+    if (
+        type(number) is not int
+        or number < 0
+        or not all(type(value) in (str, int) for value in about.values())
+    ):
+        raise ValueError("a field of another type")
+    if not all(isinstance(text, str) for text in (previous, time, event, own)):
+        raise ValueError("a field of another type")
+    if not (_HASH.fullmatch(previous) and _HASH.fullmatch(own) and _TIME.fullmatch(time) and event in EVENTS):
+        raise ValueError("a field of another form")
+    line = Line(number, previous, time, event, about, own)
+    if line.written() != data + b"\n":
+        raise ValueError("not in canonical form")
+    return line
+
+
+def bounded(about: Mapping[str, str | int]) -> dict[str, str | int]:
+    """What may be written of an event: texts of others made visible and cut off, and nothing empty.
+
+    Raises:
+        ValueError: a name is one of those that every line has.
+    """
+    if _HEAD & about.keys():
+        raise ValueError("a name that every line has")
+    return {
+        name: visible(value)[:MAX_TEXT] if isinstance(value, str) else value
+        for name, value in about.items()
+        if value != ""
+    }
+
+
+def _canonical(document: Mapping[str, str | int]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")

@@ -1,0 +1,165 @@
+"""Commands about the audit log: what happened here, and whether the log is whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import click
+
+from parties.audit.files import AuditLog, read_log
+from parties.audit.lines import DECIDED, EVENTS, AuditError, Line
+from parties.cli.options import Listing, config_option
+from parties.cli.output import Screen, emit, json_option, table
+from parties.config import load
+from parties.errors import REFUSED
+from parties.ledger.book import open_ledger
+from parties.ledger.entries import DECISIONS, Entry
+from smc.errors import UsageError
+
+_USUAL_LINES: Final = 40
+_SHORT: Final = 16
+_IN_COLUMNS: Final = ("job", "peer", "actor", "rule")
+
+
+@click.group("log", cls=Listing)
+def log() -> None:
+    """What happened to jobs and daemon: the audit log."""
+
+
+@log.command()
+@click.option("--job", default="", help="Only lines about jobs whose name, or contract's digest, begins so.")
+@click.option("--event", type=click.Choice(EVENTS), help="Only lines of this kind.")
+@click.option("--lines", default=_USUAL_LINES, show_default=True, help="So many of the last; 0 for all.")
+@config_option
+@json_option
+def show(job: str, event: str | None, lines: int, config_path: Path | None, as_json: bool) -> None:
+    """List the last lines in their order: who decided what, and what began, ended and was refused."""
+    if lines < 0:
+        raise UsageError(f"--lines {lines} is below 0.", "Write 0 for all lines.")
+    found = [line for line in read_log(load(config_path).home).lines if _fits(line, job, event)]
+    found = found[len(found) - lines if lines else 0 :] if lines < len(found) else found
+
+    def human(out: Screen) -> None:
+        rows = [
+            (n.number, n.time, n.event, *(_short(n, name) for name in ("job", "peer")), _rest(n))
+            for n in found
+        ]
+        out.print(table("", ("line", "time", "event", "job", "peer", "what"), rows))
+
+    emit({"lines": [line.document() for line in found]}, human, as_json=as_json)
+
+
+@log.command()
+@click.option("--head", help="NUMBER:HASH of a line as it was noted elsewhere; the log has to have it.")
+@config_option
+@json_option
+def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
+    """Check the chain of the log, and that it has every decision of the ledger.
+
+    A line that was changed, dropped or moved is found. Lines missing at the end are found by a decision that
+    the ledger has, or with --head. Ends with status 77 if anything is wrong.
+    """
+    config = load(config_path)
+    try:
+        found = read_log(config.home)
+        problems = [*_missing(found, open_ledger(config.home).entries()), *_checked(found, head)]
+    except AuditError as error:
+        found, problems = AuditLog((), ()), [str(error)]
+    last = found.lines[-1] if found.lines else None
+
+    def human(out: Screen) -> None:
+        if last is not None:
+            out.print(f"{config.name}: {len(found.lines)} lines, each the successor of the one before.")
+            out.print(f"Head to note elsewhere: {last.number}:{last.hash}")
+        if found.begins_later:
+            out.print(f"The log begins with line {found.lines[0].number}: files before it were moved away.")
+        if found.torn:
+            out.print(f"Pieces that a crash cut off lie in {', '.join(found.torn)}.")
+        for problem in problems:
+            out.print(f"WRONG: {problem}")
+
+    document = {
+        "party": config.name,
+        "lines": len(found.lines),
+        "first": found.lines[0].number if found.lines else None,
+        "head": f"{last.number}:{last.hash}" if last is not None else "",
+        "torn": list(found.torn),
+        "problems": problems,
+    }
+    emit(document, human, as_json=as_json)
+    if problems:
+        raise SystemExit(REFUSED)
+
+
+COMMANDS: Final[tuple[click.Command, ...]] = (log,)
+
+
+def _fits(line: Line, job: str, event: str | None) -> bool:
+    named = [str(line.about.get(name, "")) for name in ("job", "digest")]
+    return event in (None, line.event) and (not job or any(name.startswith(job) for name in named))
+
+
+def _short(line: Line, name: str) -> str:
+    value = line.about.get(name, line.about.get("digest", "") if name == "job" else "")
+    return str(value)[:_SHORT]
+
+
+def _rest(line: Line) -> str:
+    """What a line says beside its job and peer, for people."""
+    about = dict(line.about)
+    if "job" not in about:
+        about.pop("digest", None)
+    if line.event == DECIDED:
+        by = (
+            f"{about['actor']} (account {about['uid']})"
+            if "actor" in about
+            else f"rule {about.get('rule')!r}"
+        )
+        return f"{about['decision']} by {by}"
+    words = [
+        f"{name} {str(value)[:_SHORT] if 'digest' in name else value}"
+        for name, value in about.items()
+        if name not in ("job", "peer", "digest")
+    ]
+    return ", ".join(words)
+
+
+def _missing(found: AuditLog, entries: tuple[Entry, ...]) -> list[str]:
+    """Decisions of the ledger, made since the log begins, that the log lacks."""
+    if not found.lines:
+        return []
+    names = ("decision", "digest", "actor", "rule")
+    said = Counter(
+        tuple(str(line.about.get(name, "")) for name in names)
+        for line in found.lines
+        if line.event == DECIDED
+    )
+    wrong = []
+    for entry in entries:
+        if entry.event in DECISIONS and entry.time > found.lines[0].time:
+            key = (entry.event, entry.job, entry.actor, entry.rule)
+            if not said[key]:
+                wrong.append(
+                    f"Entry {entry.sequence} of the ledger, {entry.event} at {entry.time}, is not in the log."
+                )
+            said[key] -= 1
+    return wrong
+
+
+def _checked(found: AuditLog, head: str | None) -> list[str]:
+    """Whether a line that was noted elsewhere is there as it was."""
+    if head is None:
+        return []
+    number, colon, noted = head.partition(":")
+    if not colon or not number.isdecimal() or not number.isascii() or len(noted) != 64:
+        raise UsageError(f"--head {head[:100]!r} is not a number and a hash.", "Write NUMBER:HASH.")
+    place = int(number) - (found.lines[0].number if found.lines else 0)
+    if place < 0:
+        raise AuditError(
+            f"Line {number} is in a file that was moved away.", "Bring the file back into the folder `audit`."
+        )
+    if place >= len(found.lines):
+        return [f"Line {number} is missing: the log ends before it."]
+    return [] if found.lines[place].hash == noted else [f"Line {number} has another hash."]
