@@ -7,13 +7,12 @@ may be moved away: what is left is a chain that begins later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from parties.audit.lines import GENESIS, AuditError, Line, parse_line
+from parties.audit.lines import GENESIS, AuditError, AuditLine, parse_line
 
 FOLDER: Final = "audit"
 FILE_BYTES: Final = 4 << 20
@@ -33,7 +32,7 @@ class AuditLog:
         torn: names of files with pieces of lines that a crash cut off.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[AuditLine, ...]
     torn: tuple[str, ...]
 
     @property
@@ -54,7 +53,7 @@ def read_log(home: Path) -> AuditLog:
         AuditError: a line is changed, missing or in another place; says which.
     """
     folder = home / FOLDER
-    lines: list[Line] = []
+    lines: list[AuditLine] = []
     paths = files(folder)
     for number, path in enumerate(paths):
         found, tail = read_file(path, lines[-1] if lines else None)
@@ -74,7 +73,7 @@ def name_of(number: int) -> str:
     return f"{number:012d}.jsonl"
 
 
-def read_file(path: Path, before: Line | None) -> tuple[list[Line], bytes]:
+def read_file(path: Path, before: AuditLine | None) -> tuple[list[AuditLine], bytes]:
     """The lines of a file, checked.
 
     Args:
@@ -94,14 +93,14 @@ def read_file(path: Path, before: Line | None) -> tuple[list[Line], bytes]:
             f"{path} cannot be read: {problem.strerror or type(problem).__name__}.",
             "Give this user the right to read it.",
         ) from None
-    lines: list[Line] = []
+    lines: list[AuditLine] = []
     for place, piece in enumerate(pieces):
         try:
             lines.append(parse_line(piece))
         except (ValueError, RecursionError):
             raise broken(path, place, "cannot be read") from None
-    for place, (first, second) in enumerate(_joined(before, lines)):
-        if not second.follows(first):
+    for place, (first, second) in enumerate(pairwise([before, *lines])):
+        if second is not None and not second.follows(first):
             raise broken(path, place, "is not the successor of the one before")
     if lines and path.name != name_of(lines[0].number):
         raise broken(path, 0, "is not the one that the file is named after")
@@ -113,10 +112,3 @@ def read_file(path: Path, before: Line | None) -> tuple[list[Line], bytes]:
 def broken(path: Path, place: int, how: str) -> AuditError:
     """The error that the line at a place in a file, counted from 0, is not as it was written."""
     return AuditError(f"The audit log is broken: line {place + 1} of {path} {how}.", _KEEP)
-
-
-def _joined(before: Line | None, lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line]]:
-    """Each line with the one before it."""
-    if lines:
-        yield before, lines[0]
-    yield from pairwise(lines)

@@ -43,11 +43,11 @@ class AuditError(StorageError):
     """The audit log is broken or cannot be written; what it should have named is not done."""
 
     code = "audit"
-    advice = "Look at it with `duetto audit verify`, which says what is wrong."
+    advice = "Look at it with `duetto log verify`, which says what is wrong."
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AuditLine:
     """One line.
 
     Attributes:
@@ -66,15 +66,15 @@ class Line:
     about: Mapping[str, str | int] = field(default_factory=dict)
     hash: str = ""
 
-    def sealed(self) -> Line:
+    def sealed(self) -> AuditLine:
         """The same with its hash."""
-        return Line(self.number, self.previous, self.time, self.event, self.about, self._digest())
+        return AuditLine(self.number, self.previous, self.time, self.event, self.about, self._digest())
 
     def written(self) -> bytes:
         """As it stands in the file: one line of ASCII, its fields in the order of their names."""
         return _canonical({**self._content(), "hash": self.hash}) + b"\n"
 
-    def follows(self, before: Line | None) -> bool:
+    def follows(self, before: AuditLine | None) -> bool:
         """Whether it is whole and the successor of the line before; of any if that is not known."""
         joined = before is None or (self.number, self.previous) == (before.number + 1, before.hash)
         return joined and self.hash == self._digest()
@@ -96,11 +96,11 @@ class Line:
         }
 
 
-def parse_line(data: bytes) -> Line:
+def parse_line(data: bytes) -> AuditLine:
     """Read a line, without its newline.
 
     Raises:
-        ValueError: it is not a line of an audit log, or not as `Line.written` writes it.
+        ValueError: it is not a line of an audit log, or not as `AuditLine.written` writes it.
     """
     if len(data) > MAX_LINE:
         raise ValueError("too long")
@@ -121,7 +121,7 @@ def parse_line(data: bytes) -> Line:
         raise ValueError("a field of another type")
     if not (_HASH.fullmatch(previous) and _HASH.fullmatch(own) and _TIME.fullmatch(time) and event in EVENTS):
         raise ValueError("a field of another form")
-    line = Line(number, previous, time, event, about, own)
+    line = AuditLine(number, previous, time, event, about, own)
     if line.written() != data + b"\n":
         raise ValueError("not in canonical form")
     return line

@@ -10,14 +10,14 @@ from time import monotonic as _now_seconds
 from typing import Final
 
 from parties.audit.files import FILE_BYTES, FOLDER, files, name_of, read_file
-from parties.audit.lines import GENESIS, REFUSED, TORN, AuditError, Line, bounded, parse_line
+from parties.audit.lines import GENESIS, REFUSED, TORN, AuditError, AuditLine, bounded, parse_line
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 REFUSALS_AN_HOUR: Final = 60
 """Lines about refused proposals of one peer in an hour; further ones are counted in the next line."""
 
 Event = tuple[str, dict[str, str | int]]
-"""What happened, and what about it, see `Line`."""
+"""What happened, and what about it, see `AuditLine`."""
 
 
 class Audit:
@@ -37,7 +37,7 @@ class Audit:
         self._folder: Final = home / FOLDER
         self._now = now
         self._lock = threading.Lock()
-        self._last: Line | None = None
+        self._last: AuditLine | None = None
         self._path = self._folder / name_of(0)
         self._size = 0
         self._left_over = False
@@ -67,11 +67,11 @@ class Audit:
     def extend(self, events: Iterable[Event]) -> None:
         """The same for several lines, in one piece."""
         with self._lock:
-            lines: list[Line] = []
+            lines: list[AuditLine] = []
             last = self._last
             for event, about in events:
                 number, previous = (last.number + 1, last.hash) if last else (0, GENESIS)
-                last = Line(number, previous, self._now(), event, bounded(about)).sealed()
+                last = AuditLine(number, previous, self._now(), event, bounded(about)).sealed()
                 lines.append(last)
             if not lines:
                 return
@@ -143,7 +143,7 @@ class Audit:
             elif found != self._size:
                 raise AuditError(
                     f"Another program has written to {self._path}.",
-                    "Stop the daemon, and look at the file with `duetto audit verify`.",
+                    "Stop the daemon, and look at the file with `duetto log verify`.",
                 )
             self._left_over = True
             view = memoryview(data)

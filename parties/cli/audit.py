@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from parties.audit.files import AuditLog, read_log
-from parties.audit.lines import DECIDED, EVENTS, AuditError, Line
+from parties.audit.lines import DECIDED, EVENTS, AuditError, AuditLine
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
@@ -96,17 +96,17 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
 COMMANDS: Final[tuple[click.Command, ...]] = (log,)
 
 
-def _fits(line: Line, job: str, event: str | None) -> bool:
+def _fits(line: AuditLine, job: str, event: str | None) -> bool:
     named = [str(line.about.get(name, "")) for name in ("job", "digest")]
     return event in (None, line.event) and (not job or any(name.startswith(job) for name in named))
 
 
-def _short(line: Line, name: str) -> str:
+def _short(line: AuditLine, name: str) -> str:
     value = line.about.get(name, line.about.get("digest", "") if name == "job" else "")
     return str(value)[:_SHORT]
 
 
-def _rest(line: Line) -> str:
+def _rest(line: AuditLine) -> str:
     """What a line says beside its job and peer, for people."""
     about = dict(line.about)
     if "job" not in about:
@@ -138,7 +138,7 @@ def _missing(found: AuditLog, entries: tuple[Entry, ...]) -> list[str]:
     )
     wrong = []
     for entry in entries:
-        if entry.event in DECISIONS and entry.time > found.lines[0].time:
+        if entry.event in DECISIONS and entry.time >= found.lines[0].time:
             key = (entry.event, entry.job, entry.actor, entry.rule)
             if not said[key]:
                 wrong.append(
@@ -158,7 +158,8 @@ def _checked(found: AuditLog, head: str | None) -> list[str]:
     place = int(number) - (found.lines[0].number if found.lines else 0)
     if place < 0:
         raise AuditError(
-            f"Line {number} is in a file that was moved away.", "Bring the file back into the folder `audit`."
+            f"Line {number} is in a file that was moved away.",
+            "Bring the file back into the folder `audit`.",
         )
     if place >= len(found.lines):
         return [f"Line {number} is missing: the log ends before it."]

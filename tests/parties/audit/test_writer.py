@@ -10,7 +10,7 @@ import pytest
 
 from parties.audit import files, writer
 from parties.audit.files import FOLDER, read_log
-from parties.audit.lines import DECIDED, GENESIS, REFUSED, STATE, TORN, AuditError, Line, parse_line
+from parties.audit.lines import DECIDED, GENESIS, REFUSED, STATE, TORN, AuditError, AuditLine, parse_line
 from parties.audit.writer import REFUSALS_AN_HOUR, Audit
 
 NOW = "2026-03-01T12:00:00Z"
@@ -100,7 +100,9 @@ def changed(lines):
 def sealed_anew(lines):
     """Changed, and with the hash that its new content has."""
     found = parse_line(lines[2].rstrip(b"\n"))
-    forged = Line(found.number, found.previous, found.time, found.event, {"job": "j7", "state": "running"})
+    forged = AuditLine(
+        found.number, found.previous, found.time, found.event, {"job": "j7", "state": "running"}
+    )
     return [*lines[:2], forged.sealed().written(), *lines[3:]]
 
 

@@ -209,8 +209,10 @@ def test_killed_between_the_loss_and_the_result(tmp_path, store):
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     assert store.get(job_id).state is State.RUNNING
-    store.recover()
-    assert (store.get(job_id).state, store.get(job_id).kept) == (State.FAILED, False)
+    started_again = JobStore(tmp_path)
+    started_again.recover()
+    assert (started_again.get(job_id).state, started_again.get(job_id).kept) == (State.FAILED, False)
+    started_again.close()
     ledger = Ledger(tmp_path / "ledger.jsonl")
     assert ledger.spent(Account.of("numbers"), "south").loss == Loss(Fraction(1, 2))
     assert os.path.exists(tmp_path / "jobs.sqlite")

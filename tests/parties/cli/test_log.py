@@ -1,0 +1,51 @@
+"""`duetto log`: what happened, and whether the log is whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.parties.served import parsed
+
+
+@pytest.fixture
+def job(served, command, file):
+    return parsed(command("job", "submit", file, "--wait", "--json"))["job_id"]
+
+
+def test_what_happened_to_a_job(job, command):
+    lines = parsed(command("log", "show", "--json"))["lines"]
+    assert [line["number"] for line in lines] == list(range(len(lines)))
+    of_job = parsed(command("log", "show", "--job", job[:8], "--event", "state", "--json"))["lines"]
+    assert [line["state"] for line in of_job] == ["approved", "running", "kept", "finished"]
+    assert parsed(command("log", "show", "--lines", "2", "--json"))["lines"] == lines[-2:]
+    assert parsed(command("log", "show", "--lines", "0", "--json"))["lines"] == lines
+    shown = command("log", "show").stdout
+    assert "finished" in shown
+    assert "approved by rule 'additions'" in shown
+    assert "below 0" in command("log", "show", "--lines", "-1", code=2).stderr
+
+
+def test_verify_says_what_is_wrong(served, job, command):
+    whole = parsed(command("log", "verify", "--json"))
+    assert whole["problems"] == []
+    assert whole["head"].startswith(f"{whole['lines'] - 1}:")
+    assert command("log", "verify", "--head", whole["head"]).stdout.count("WRONG") == 0
+    number, head = whole["head"].split(":")
+    for noted, words in (
+        (f"{number}:{'0' * 64}", "another hash"),
+        (f"{int(number) + 1}:{head}", "is missing"),
+    ):
+        assert words in command("log", "verify", "--head", noted, code=77).stdout
+    for wrong in ("", "x:y", f"-1:{head}", f"1{head}"):
+        assert "NUMBER:HASH" in command("log", "verify", "--head", wrong, code=2).stderr
+    (path,) = (served.config("north").home / "audit").glob("*.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    decisions = [place for place, line in enumerate(lines) if b'"decided"' in line]
+    # Cut off at the end, with a decision of the ledger in what is missing.
+    path.write_bytes(b"".join(lines[: decisions[-1]]))
+    done = command("log", "verify", "--json", code=77)
+    assert "of the ledger, approved at" in json.loads(done.stdout)["problems"][0]
+    path.write_bytes(b"".join(lines).replace(b'"finished"', b'"failed"'))
+    assert "is not the successor" in command("log", "verify", code=77).stdout
