@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from parties.config import Keepalive, Limits
+from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.session import handshake
 from smc.channel.message import FRAME_BYTES, Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.errors import DuettoError
+from smc.errors import Cancelled, DuettoError, PeerLost
 from smc.forms import Role
-from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, dialling, listening, public, task
+from tests.parties.rpc.harness import JOB, NORTH, SOUTH, Ending, child, dialling, listening, public, task
+from tests.parties.rpc.parcel import SIZE, Parcel, parcel
 from tests.parties.rpc.proxy import Proxy, proxied
 
 PATIENT = Limits(sessions=2, message_seconds=10, job_seconds=60, reconnect_seconds=20)
@@ -193,3 +198,217 @@ def test_many_cuts_of_one_session(usual):
         assert run.ended["south"].wait() is None
         assert proxy.connections >= 5
     assert run.traffic == usual
+
+
+# Longer cuts
+
+
+def cutting(seconds: float):
+    return lambda proxy: proxy.cut(seconds)
+
+
+MIDDLE = ("send", 4)
+
+
+def test_a_cut_longer_than_a_message_may_take(usual):
+    limits = replace(PATIENT, message_seconds=1)
+    run, _ = run_with({"north": (MIDDLE, cutting(1.5))}, limits)
+    assert run.traffic == usual
+
+
+def test_past_the_limit_both_sides_end_with_a_typed_error_and_the_next_session_runs():
+    limits = replace(PATIENT, reconnect_seconds=1)
+    run = Run(limits)
+    once = iter([1.6])
+    acts = {"north": (MIDDLE, lambda proxy: [proxy.cut(seconds) for seconds in once])}
+    with run.between(acts) as (_, south, directory):
+        error = run.go(south, directory)
+        errors = [error, run.ended["north"].wait(), run.ended["south"].wait()]
+        for each in errors:
+            assert isinstance(each, PeerLost)
+            assert each.stable_code == "peer-lost"
+            assert "did not come back within 1 seconds" in each.what
+            assert "reconnect_seconds" in each.hint
+        time.sleep(1)
+        run.ended = {name: Ending() for name in run.ended}
+        assert run.go(south, directory) is None
+        assert run.ended["south"].wait() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", ["north", "south"])
+def test_a_cut_of_a_minute(usual, side):
+    run, _ = run_with({side: (MIDDLE, cutting(60))}, replace(PATIENT, reconnect_seconds=120, job_seconds=600))
+    assert run.traffic == usual
+
+
+@pytest.mark.slow
+def test_a_minute_in_which_nothing_comes_through(usual):
+    run, connections = run_with(
+        {"north": (MIDDLE, lambda proxy: proxy.stall(60))},
+        replace(PATIENT, reconnect_seconds=120, job_seconds=600),
+    )
+    assert connections >= 2
+    assert run.traffic == usual
+
+
+QUICK_PINGS = Keepalive(seconds=2, timeout_seconds=1)
+
+
+@pytest.mark.slow
+def test_a_line_that_stalls_is_given_up_and_dialled_again(usual):
+    run, connections = run_with({"north": (MIDDLE, lambda proxy: proxy.stall(5))}, keepalive=QUICK_PINGS)
+    assert connections >= 2
+    assert run.traffic == usual
+
+
+def test_delays_change_nothing(usual):
+    def slow(proxy):
+        proxy.delay = 0.01
+
+    run, _ = run_with({"north": (("send", 1), slow)})
+    assert run.traffic == usual
+
+
+# Bytes that are changed on their way: TLS refuses them, which is a cut
+
+
+def flipped(data: bytes) -> bytes:
+    return data[: len(data) // 2] + bytes([data[len(data) // 2] ^ 1]) + data[len(data) // 2 + 1 :]
+
+
+DAMAGE = {
+    "flipped": flipped,
+    "twice": lambda data: data + data,
+    "lost": lambda data: b"",
+    "reversed": lambda data: data[len(data) // 2 :] + data[: len(data) // 2],
+    "inserted": lambda data: bytes(7) + data,
+    "shortened": lambda data: data[:-1],
+}
+
+
+@pytest.mark.parametrize(
+    ("damage", "forward"),
+    [
+        pytest.param(damage, forward, marks=() if forward is (number % 2 == 0) else pytest.mark.slow)
+        for number, damage in enumerate(DAMAGE)
+        for forward in (True, False)
+    ],
+)
+def test_damaged_bytes_are_a_cut_and_never_a_result(usual, damage, forward):
+    def spoil(proxy):
+        done = []
+
+        def once(data: bytes, direction: bool) -> bytes:
+            if direction is not forward or done:
+                return data
+            done.append(data)
+            return DAMAGE[damage](data)
+
+        proxy.spoil = once
+
+    run, connections = run_with({"north": (MIDDLE, spoil)}, keepalive=QUICK_PINGS)
+    assert connections >= 2
+    assert run.traffic == usual
+
+
+# Ends while there is no connection
+
+
+def in_outage(run: Run, directory, south, act):
+    """Call `act` when both sides have noticed the cut; returns how long that has been for either."""
+    shown = []
+
+    def watch():
+        until = time.monotonic() + 10
+        while time.monotonic() < until and len(shown) < 2:
+            shown[:] = [o for o in (directory.outage(JOB), south.runner.outage(JOB)) if o is not None]
+            time.sleep(0.01)
+        act()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    return shown
+
+
+def test_both_sides_say_how_long_the_connection_is_lost(usual):
+    run = Run(PATIENT)
+    with run.between({"north": (MIDDLE, cutting(1))}) as (_, south, directory):
+        shown = in_outage(run, directory, south, lambda: None)
+        assert directory.outage(JOB) is None
+        assert run.go(south, directory) is None
+        assert run.ended["south"].wait() is None
+        assert directory.outage(JOB) is None
+    assert run.traffic == usual
+    assert [outage.limit for outage in shown] == [20, 20]
+    assert all(0 <= outage.seconds < 10 for outage in shown)
+
+
+@pytest.mark.parametrize("side", ["north", "south"])
+def test_a_session_is_cancelled_at_once_also_without_a_connection(side):
+    limits = replace(PATIENT, reconnect_seconds=2)
+    run = Run(limits)
+    with run.between({"north": (MIDDLE, cutting(30))}) as (_, south, directory):
+        cancel = directory.cancel_session if side == "north" else south.runner.cancel
+        in_outage(run, directory, south, lambda: cancel(JOB))
+        started = time.monotonic()
+        error = run.go(south, directory)
+        errors = {"north": error, "south": run.ended["south"].wait()}
+        other = "south" if side == "north" else "north"
+        assert isinstance(errors[side], Cancelled)
+        assert isinstance(errors[other], PeerLost)
+        assert time.monotonic() - started < 15
+
+
+def test_a_daemon_that_was_killed_holds_no_session():
+    def until_it_dies(session) -> None:
+        session.channel.send(parcel(bytes(SIZE)))
+        session.channel.recv(Parcel, ExpectedByteRows(1, SIZE))
+
+    with child("die") as (process, address), dialling(NORTH, public(SOUTH), address, PATIENT) as directory:
+        caught = []
+
+        def go():
+            try:
+                directory.run_session("south", task(Role.ALICE, until_it_dies))
+            except DuettoError as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=go, daemon=True)
+        thread.start()
+        process.wait(10)
+        with child("echo", at=address.port):
+            thread.join(15)
+    (error,) = caught
+    assert isinstance(error, PeerLost)
+    assert "does not hold the session any more" in error.what
+
+
+# Strangers to the session
+
+
+@pytest.mark.parametrize("changes", [{}, {"session_id": bytes(32)}, {"token": bytes(32), "epoch": 1}])
+def test_whoever_names_no_session_gets_a_code_and_nothing_else(changes):
+    with (
+        listening(SOUTH, public(NORTH)) as south,
+        dialling(NORTH, public(SOUTH), south.server.address) as directory,
+    ):
+        stream = directory._runner.stream("south")
+        directory.client("south").open(stream)
+        stream.send(pb.Packet(resume=pb.Resume(**changes)))
+        answer = stream.receive()
+        assert answer.refusal.code == "no-session"
+        stream.finish(5)
+        assert not south.jobs.headers
+
+
+def test_a_token_says_nothing_of_the_session_id():
+    seen = []
+    endure = handshake._token
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(handshake, "_token", lambda *said: seen.append(endure(*said)) or seen[-1])
+        for _ in range(2):
+            run_with(None)
+    assert seen[0] == seen[1]
+    assert seen[2] == seen[3] != seen[0]
+    assert {len(token) for token in seen} == {32}
