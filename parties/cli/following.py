@@ -119,6 +119,7 @@ class Following(AbstractContextManager["Following"]):
         self._task = self._moving.add_task("", total=None)
         self._state: State | None = None
         self._stage = ""
+        self._cut = False
         self._said = 0.0
 
     def __enter__(self) -> Self:
@@ -137,8 +138,9 @@ class Following(AbstractContextManager["Following"]):
         """Say what is new of a job."""
         stage, done, of = job.progress
         self._pace.see(job)
-        changed = job.state is not self._state
-        self._state = job.state
+        cut = job.state is State.RUNNING and bool(job.waits_for)
+        changed = job.state is not self._state or cut is not self._cut
+        self._state, self._cut = job.state, cut
         if changed and not job.state.is_final:
             waits = f"It waits for {job.waits_for}." if job.waits_for else ""
             self._say(f"job {job.id}: {job.state.value}. {who_decides(job, self._words) or waits}".strip())

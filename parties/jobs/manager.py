@@ -246,12 +246,14 @@ class JobManager:
         """
         record = self.store.find(job_id)
         while True:
-            version, waited = self.store.version, 0
+            version, waited, cut = self.store.version, 0, self._is_cut(record.job_id)
             record = self.store.summary(record.job_id)
             yield record
             if record.state.is_final:
                 return
             while self.store.wait(version, 1.0) == version and waited < _QUIET_SECONDS:
+                if self._is_cut(record.job_id) is not cut:
+                    break
                 waited += 1
                 if self._stopping.is_set() or not is_active():
                     return
@@ -351,6 +353,9 @@ class JobManager:
         """A peer that calls can be reached."""
         if peer in self._couriers:
             self._couriers[peer].here()
+
+    def _is_cut(self, job_id: str) -> bool:
+        return self._peers.outage(job_id) is not None
 
     def _delivered(self, job: Summary) -> Summary:
         """The job when the peer has heard of a decision, or after a moment if it is away."""

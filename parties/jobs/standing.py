@@ -102,8 +102,8 @@ def waits_for(job: Summary, trouble: str, outage: Outage | None) -> str:
     """
     if outage is not None and not job.state.is_final:
         return (
-            f"the connection to {job.peer}, lost for {outage.seconds:.0f} s and tried again (limit "
-            f"{outage.limit:.0f} s)"
+            f"a new connection to {job.peer}: lost for {outage.seconds:.0f} s, trying again "
+            f"(limit {outage.limit:.0f} s)"
         )
     away = f" ({trouble})" if trouble else ""
     other = {

@@ -142,6 +142,10 @@ def test_lines_come_with_changes_and_every_so_often(capsys):
         assert lines(5, State.RUNNING, "clustering", 2, 10) == []
         (line,) = lines(5, State.RUNNING, "clustering", 3, 10)
         assert line.endswith("clustering 30 %, 12 s, about 35 s left")
+        (line,) = lines(1, State.RUNNING, "clustering", 3, 10, "a new connection to south: lost for 3 s")
+        assert line.endswith("running. It waits for a new connection to south: lost for 3 s.")
+        assert lines(1, State.RUNNING, "clustering", 3, 10, "a new connection to south: lost for 4 s") == []
+        assert lines(1, State.RUNNING, "clustering", 3, 10) == [f"job {'ab' * 8}: running."]
         assert lines(20, State.FINISHED) == []
 
 

@@ -21,7 +21,7 @@ from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
-from parties.ports.interfaces import SessionHeader
+from parties.ports.interfaces import Outage, SessionHeader
 from parties.session.pools import PoolStore
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
@@ -170,6 +170,7 @@ class Network:
         self.asked: Callable[[str, Role], None] = lambda job_id, role: None
         self.said: list[tuple[str, bytes]] = []
         self.seconds = 10.0
+        self.outages: dict[str, Outage] = {}
 
     def port(self, name: str) -> Port:
         return Port(self, name)
@@ -268,8 +269,8 @@ class Port:
     def cancel_session(self, job_id: str) -> bool:
         return self.network.cancel(job_id)
 
-    def outage(self, job_id: str) -> None:
-        return None
+    def outage(self, job_id: str) -> Outage | None:
+        return self.network.outages.get(job_id)
 
 
 CATALOG = """

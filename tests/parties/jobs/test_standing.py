@@ -13,6 +13,7 @@ from parties.contracts.state import WAYS, State
 from parties.errors import JobError
 from parties.jobs.messages import Standing, Word, parse_standing
 from parties.jobs.standing import settled, word_of
+from parties.ports.interfaces import Outage
 from smc.errors import PeerLost
 from smc.forms import Role
 from tests.parties.jobs.joined import ANN, approve, job_file, wait_final, wait_state
@@ -270,3 +271,22 @@ def test_a_job_that_a_rule_allows_is_signed_when_it_is_proposed_again(pair, monk
     monkeypatch.setattr(pair.network, "call", killed)
     job_id = pair.north.submit(job_file()).job_id
     agreed(pair, job_id, State.FINISHED)
+
+
+def test_a_running_job_says_on_both_sides_that_its_connection_is_lost(pair):
+    stop = pair.analysis["south"].stops[Role.BOB] = threading.Event()
+    job_id = pair.north.submit(job_file()).job_id
+    assert pair.analysis["south"].reached[Role.BOB].wait(10)
+    watching = pair.north.watch(job_id)
+    while (seen := next(watching)).state is not State.RUNNING:
+        pass
+    assert pair.north.waits_for(seen) == ""
+    pair.network.outages[job_id] = Outage(12.4, 120)
+    shown = next(job for job in watching if pair.north.waits_for(job))
+    for manager, peer in ((pair.north, "south"), (pair.south, "north")):
+        text = f"a new connection to {peer}: lost for 12 s, trying again (limit 120 s)"
+        assert manager.waits_for(shown if peer == "south" else manager.store.summary(job_id)) == text
+    del pair.network.outages[job_id]
+    stop.set()
+    agreed(pair, job_id, State.FINISHED)
+    assert pair.north.waits_for(pair.north.store.summary(job_id)) == ""

@@ -246,7 +246,7 @@ def test_a_cut_of_a_minute(usual, side):
 def test_a_minute_in_which_nothing_comes_through(usual):
     run, connections = run_with(
         {"north": (MIDDLE, lambda proxy: proxy.stall(60))},
-        replace(PATIENT, reconnect_seconds=120, job_seconds=600),
+        replace(PATIENT, reconnect_seconds=120, job_seconds=600, message_seconds=60),
     )
     assert connections >= 2
     assert run.traffic == usual
