@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,10 +48,15 @@ JOB = {
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """A port that nobody listens on now, below those that systems take for connections that they begin.
+
+    So no connection has it while the daemon that listens on it is down.
+    """
+    chance = secrets.SystemRandom()
+    while True:
+        port = chance.randrange(15_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def duetto(*words: object) -> str:
@@ -137,6 +143,7 @@ class TwoParties:
         approval: what the policies of north and south say: `auto` or `person`.
         furnish: gives a home, by its number, data, catalog and policy; without it there is a column `age`.
         lines: whether connections can be cut.
+        command: what runs the daemons.
 
     Attributes:
         homes: by name.
@@ -152,7 +159,9 @@ class TwoParties:
         furnish: Callable[[Path, int], None] | None = None,
         *,
         lines: bool = False,
+        command: Sequence[str] = COMMAND,
     ) -> None:
+        self._command = command
         self.homes = {name: folder / name for name in NAMES}
         self.lines: dict[str, Line] = {}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -184,7 +193,7 @@ class TwoParties:
         """Start a daemon and wait until it says that it is ready."""
         with (self.homes[name] / "log").open("ab") as log:
             try:
-                self.processes[name] = started(self.homes[name], log)
+                self.processes[name] = started(self.homes[name], log, self._command)
             except SystemExit as problem:
                 raise SystemExit(f"{problem}\n{self.log(name)[-2000:]}") from None
 

@@ -19,6 +19,7 @@ import platform
 import resource
 import secrets
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -39,6 +40,7 @@ from smc.errors import DuettoError
 NORTH, SOUTH = NAMES
 FAULTS = ("kill", "cut", "full disk")
 ROWS = 200
+HURRIED = (sys.executable, str(Path(__file__).with_name("hurried.py")))
 SLOWER = 1.2
 """How much longer jobs may take at the end than at the start."""
 
@@ -87,20 +89,24 @@ class Soak:
         pair: both parties.
         jobs: to be run with faults.
         open_jobs: at once.
+        seconds: after which no more are begun.
         refused: what became of jobs that were never taken, by code.
         faults: how often each came.
         samples: what north held whenever no job was open.
         done: jobs submitted so far.
+        problems: why a daemon did not start.
     """
 
     pair: TwoParties
     jobs: int
     open_jobs: int
+    seconds: float
     chance: secrets.SystemRandom = field(default_factory=secrets.SystemRandom)
     refused: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     samples: list[Holding] = field(default_factory=list)
     done: int = 0
+    problems: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -128,7 +134,8 @@ class Soak:
     def run(self) -> None:
         """All jobs, in stretches after each of which no job is open and north is measured."""
         stretch = max(1, self.jobs // 20)
-        while self.done < self.jobs:
+        until = time.monotonic() + self.seconds
+        while self.done < self.jobs and time.monotonic() < until:
             target = min(self.jobs, self.done + stretch)
             over = threading.Event()
             troubles = threading.Thread(target=self._trouble, args=(over,), daemon=True)
@@ -142,6 +149,7 @@ class Soak:
             troubles.join()
             settle(self.pair, _SETTLE_SECONDS)
             self.sample()
+            print(self.done, dict(self.faults), self.samples[-1], file=sys.stderr, flush=True)
 
     def sample(self) -> None:
         """Measure what north holds."""
@@ -185,13 +193,21 @@ class Soak:
             if fault == "kill":
                 self.pair.kill(SOUTH)
                 time.sleep(self.chance.uniform(0.0, 0.5))
-                self.pair.start(SOUTH)
+                self._start_again()
             elif fault == "cut":
                 for line in self.pair.lines.values():
                     line.cut(self.chance.uniform(0.0, 2.0))
             else:
                 with full_disk(self.pair.processes[self.chance.choice(NAMES)].pid):
                     time.sleep(self.chance.uniform(0.1, 1.0))
+
+    def _start_again(self) -> None:
+        """Start south, which has to succeed at the first try."""
+        try:
+            self.pair.start(SOUTH)
+        except SystemExit as problem:
+            self.problems.append(str(problem))
+            self.pair.start(SOUTH)
 
     def _processor(self) -> float:
         used = 0
@@ -269,6 +285,7 @@ def judged(report: dict[str, Any]) -> dict[str, bool]:
         "memory": late["mebibytes"] <= 1.1 * early["mebibytes"],
         "descriptors": late["descriptors"] <= early["descriptors"] + 2,
         "threads": late["threads"] <= early["threads"] + 2,
+        "starts": not report["problems"],
         "jobs": not report["differing"],
         "ledgers": not any(report["ledgers"]["problems"].values())
         and not report["ledgers"]["on_one_side_and_finished"],
@@ -293,10 +310,11 @@ def report_of(soak: Soak, probes: int) -> dict[str, Any]:
     for name in NAMES:
         pair.start(name)
     return {
-        "jobs": soak.jobs,
+        "jobs": soak.done,
         "seconds": round(seconds, 1),
         "open": soak.open_jobs,
         "faults": soak.faults,
+        "problems": soak.problems,
         "ended_otherwise": soak.refused,
         "states": states,
         "differing": differing,
@@ -317,13 +335,14 @@ def main() -> None:
     )
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--open", type=int, default=4, help="Jobs at once; a party takes 200 of a peer.")
+    parser.add_argument("--seconds", type=float, default=3600.0, help="Begin no job after so long.")
     parser.add_argument("--probes", type=int, default=3, help="Jobs of each kind before and after.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        make: Callable[..., TwoParties] = partial(TwoParties, furnish=homes, lines=True)
+        make: Callable[..., TwoParties] = partial(TwoParties, furnish=homes, lines=True, command=HURRIED)
         pair = make(Path(folder))
         try:
-            report = report_of(Soak(pair, given.jobs, given.open), given.probes)
+            report = report_of(Soak(pair, given.jobs, given.open, given.seconds), given.probes)
         finally:
             pair.close()
     report["reached"] = judged(report)
