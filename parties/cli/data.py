@@ -28,7 +28,7 @@ _SHOWN: Final = 40
 
 def local_admission(config: Config) -> Admission:
     """The checks of this party without a running daemon: same catalog, policy and ledger."""
-    from parties.jobs.manager import open_admission  # with all analyses: few commands need them
+    from parties.jobs.opening import open_admission  # with all analyses: few commands need them
     from parties.ledger.book import open_ledger
 
     return open_admission(config, open_ledger(config.home))

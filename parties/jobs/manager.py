@@ -15,14 +15,13 @@ from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
-from parties.disclosure.history import History
 from parties.errors import JobError, PeerBusy
-from parties.jobs.admission import Admission
 from parties.jobs.courier import AWAY, Courier, Errands, Patience
 from parties.jobs.decisions import Decisions, Person
 from parties.jobs.housekeeping import Housekeeper
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
+from parties.jobs.opening import open_admission
 from parties.jobs.outbox import Outbox
 from parties.jobs.reading import utc_clock
 from parties.jobs.reports import check_report, estimate_report
@@ -378,28 +377,3 @@ class JobManager:
             peer=self._peers.public(record.peer),
             own_modulus=int(self._identity.paillier.public.n),
         )
-
-
-def open_admission(
-    config: Config, ledger: Ledger, analyses: Mapping[str, Analysis] | None = None
-) -> Admission:
-    """The local checks of a party.
-
-    Args:
-        config: the configuration.
-        ledger: the local ledger.
-        analyses: as of `JobManager`.
-
-    Raises:
-        ConfigError: a plug-in cannot be loaded.
-    """
-    return Admission(
-        name=config.name,
-        catalog=config.catalog,
-        policy=config.policy,
-        ledger=ledger,
-        history=History(config.home),
-        analyses=with_plugins(load_plugins(config.plugins)) if analyses is None else analyses,
-        maximum_seconds=config.limits.job_seconds,
-        maximum_memory=config.limits.job_memory,
-    )

@@ -17,7 +17,7 @@ from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
 from parties.doctor import Status, examine_peer, examine_self
-from parties.jobs.manager import open_admission
+from parties.jobs.opening import open_admission
 from parties.jobs.reports import policy_document
 from parties.jobs.spending import ledger_document, log_document
 from parties.ledger.book import open_ledger
