@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import shutil
-import subprocess
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from parties.cli.main import main
 from parties.dashboard.drawing.desk import PAGES
-from scripts.processes import COMMAND, started
+from scripts.processes import started
+from tests.parties.dashboard.browsers import (
+    BROWSER,
+    DRIVER,
+    at,
+    button,
+    dashboard,
+    opened,
+    shows,
+    sized,
+    text,
+    typed,
+    until,
+    webdriver,
+)
 from tests.parties.test_party_cli import free_port
-
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-
-from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-DRIVER = shutil.which("chromedriver")
-SECONDS = 30
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
@@ -59,19 +61,6 @@ def duetto(*words):
     with pytest.raises(SystemExit) as left:
         main([str(word) for word in words])
     assert not left.value.code, words
-
-
-@contextmanager
-def dashboard(home, *options):
-    """The link into a dashboard that runs as a process of its own."""
-    words = [*COMMAND, "dashboard", "--config", str(home), "--json", *map(str, options)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    try:
-        yield json.loads(process.stdout.readline())["link"]
-    finally:
-        process.terminate()
-        process.wait(20)
-        process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -145,66 +134,6 @@ def declared_and_allowed(browser):
     typed(browser, "columns", "Alter Raucher")
     button(browser, "Add the rule")
     shows(browser, "epsilon up to 1 a job, and 3 in total")
-
-
-def typed(browser, name, value):
-    field = browser.find_element(By.NAME, name)
-    field.clear()
-    field.send_keys(str(value))
-
-
-def _of(name, words):
-    """The words of a command of north's, as `name` writes them."""
-    other = {"north": "south", "south": "north"}
-    return words if name == "north" else [other.get(word, word) for word in words]
-
-
-@contextmanager
-def opened(link):
-    """A browser that has come in by a link."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
-        sized(browser, 1280)
-        browser.get(link)
-        yield browser
-    finally:
-        browser.quit()
-
-
-def sized(browser, width, *, dark=False, media="screen"):
-    """Make the page as wide as that, on a dark or light screen or on paper."""
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    colours = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [colours]})
-
-
-def text(browser):
-    return browser.find_element(By.TAG_NAME, "main").text
-
-
-def button(browser, label):
-    browser.find_element(By.XPATH, f"//main//button[normalize-space()='{label}']").click()
-
-
-def until(browser, holds):
-    wait = WebDriverWait(browser, SECONDS, ignored_exceptions=(StaleElementReferenceException,))
-    wait.until(lambda _: holds())
-
-
-def shows(browser, *words):
-    """Wait until the page says these words; forms are answered when the daemon has answered."""
-    until(browser, lambda: all(word in text(browser) for word in words))
-
-
-def at(browser, path):
-    """Go to a path of the same dashboard."""
-    browser.get(f"http://{browser.current_url.split('/')[2]}{path}")
 
 
 def test_from_a_question_to_a_result(homes, north):

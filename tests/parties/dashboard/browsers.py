@@ -1,0 +1,96 @@
+"""A real browser in a dashboard that runs as a process of its own: what tests of pages do in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+from scripts.processes import COMMAND
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+DRIVER = shutil.which("chromedriver")
+SECONDS = 30
+
+
+@contextmanager
+def dashboard(home, *options):
+    """The link into a dashboard that runs as a process of its own."""
+    words = [*COMMAND, "dashboard", "--config", str(home), "--json", *map(str, options)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        yield json.loads(process.stdout.readline())["link"]
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+@contextmanager
+def opened(link):
+    """A browser that has come in by a link."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        sized(browser, 1280)
+        browser.get(link)
+        yield browser
+    finally:
+        browser.quit()
+
+
+def sized(browser, width, *, dark=False, media="screen"):
+    """Make the page as wide as that, on a dark or light screen or on paper."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    colours = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [colours]})
+
+
+def text(browser):
+    return browser.find_element(By.TAG_NAME, "main").text
+
+
+def button(browser, label):
+    browser.find_element(By.XPATH, f"//main//button[normalize-space()='{label}']").click()
+
+
+def until(browser, holds):
+    wait = WebDriverWait(browser, SECONDS, ignored_exceptions=(StaleElementReferenceException,))
+    wait.until(lambda _: holds())
+
+
+def shows(browser, *words):
+    """Wait until the page says these words; forms are answered when the daemon has answered."""
+    until(browser, lambda: all(word in text(browser) for word in words))
+
+
+def at(browser, path):
+    """Go to a path of the same dashboard."""
+    browser.get(f"http://{browser.current_url.split('/')[2]}{path}")
+
+
+def typed(browser, name, value):
+    field = browser.find_element(By.NAME, name)
+    field.clear()
+    field.send_keys(str(value))
+
+
+def _of(name, words):
+    """The words of a command of north's, as `name` writes them."""
+    other = {"north": "south", "south": "north"}
+    return words if name == "north" else [other.get(word, word) for word in words]
