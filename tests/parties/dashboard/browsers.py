@@ -15,7 +15,8 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not in
 
 from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402, F401
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402, F401
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in BROWSERS if (found := shutil.which(name))), None)
@@ -88,9 +89,3 @@ def typed(browser, name, value):
     field = browser.find_element(By.NAME, name)
     field.clear()
     field.send_keys(str(value))
-
-
-def _of(name, words):
-    """The words of a command of north's, as `name` writes them."""
-    other = {"north": "south", "south": "north"}
-    return words if name == "north" else [other.get(word, word) for word in words]

@@ -8,9 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
 
 from parties.cli.main import main
 from parties.dashboard.drawing.desk import PAGES
@@ -18,6 +15,9 @@ from scripts.processes import started
 from tests.parties.dashboard.browsers import (
     BROWSER,
     DRIVER,
+    By,
+    Keys,
+    Select,
     at,
     button,
     dashboard,
@@ -87,6 +87,12 @@ def homes(tmp_path_factory):
             duetto(*_of("south", words), "--config", home)
         duetto("data", "check", "--config", found["south"])
         yield found
+
+
+def _of(name, words):
+    """The words of a command of north's, as `name` writes them."""
+    other = {"north": "south", "south": "north"}
+    return words if name == "north" else [other.get(word, word) for word in words]
 
 
 @pytest.fixture(scope="module")
