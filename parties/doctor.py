@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def examine_self(config: Config) -> list[Finding]:
     return [
         _attempt("self", "configuration", lambda: _configuration(config)),
         _attempt("self", "keys", lambda: _keys(config)),
-        _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificate)),
+        _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificates)),
         _attempt("self", "ledger", lambda: _ledger(config)),
         _disk(config),
         _attempt("self", "daemon", lambda: _daemon(config)),
@@ -87,13 +88,15 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
         return
     yield _paired(peer)
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
-    yield _dates(peer.name, known.certificate)
+    yield _dates(peer.name, known.certificates)
+    identity = identity.in_use(dt.datetime.now(dt.UTC))
     found = reach(peer.address, known, identity)
     steps = (
         ("name", Stage.NAME),
         ("reachability", Stage.TCP),
         ("tls", Stage.TLS),
         ("pin", Stage.PIN),
+        ("date", Stage.DATE),
         ("trust", Stage.TRUST),
     )
     for check, stage in steps:
@@ -121,6 +124,7 @@ _GOOD: Final = {
     Stage.TCP: "{address} answers",
     Stage.TLS: "TLS 1.3",
     Stage.PIN: "it has the paired certificate",
+    Stage.DATE: "which is valid",
     Stage.TRUST: "it takes the certificate of this party",
 }
 
@@ -193,11 +197,16 @@ def _keys(config: Config) -> Finding:
 
 def _dates(subject: str, pem: bytes) -> Finding:
     days = certificate.days_left(pem)
-    what = f"expires in {days} days" if days >= 0 else "has expired"
+    what = f"ends in {days} days" if days >= 0 else "has ended"
     if days >= certificate.WARN_DAYS:
         return Finding(subject, "certificate", Status.OK, what)
     verdict = Status.WARN if days >= 0 else Status.FAIL
-    return Finding(subject, "certificate", verdict, what, "Make new keys with `duetto init` and pair again.")
+    hint = (
+        "Run `duetto keys renew`, hand the pairing file to the peers, and let each run `duetto pair` with it."
+        if subject == "self"
+        else f"Ask {subject} to run `duetto keys renew`, and run `duetto pair` with the file that it writes."
+    )
+    return Finding(subject, "certificate", verdict, what, hint)
 
 
 def _ledger(config: Config) -> Finding:

@@ -27,8 +27,17 @@ from parties.ledger.doubts import Whose
 from parties.ledger.entries import LedgerError
 from parties.ledger.heads import ledger_doubts
 from parties.pki import certificate, pairing
-from parties.pki.home import add_peer, make, own_pairing, renew_pairing, socket_path
+from parties.pki.home import (
+    add_peer,
+    load_identity,
+    load_pairing,
+    make,
+    own_pairing,
+    renew_pairing,
+    socket_path,
+)
 from parties.pki.lock import only_one, running_pid
+from parties.pki.renewal import renew as renew_certificate
 from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, UsageError
@@ -72,7 +81,11 @@ def init(name: str, *, address: str, listen: str | None, home: Path | None, key:
 @config_option
 @json_option
 def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | None, as_json: bool) -> None:
-    """Accept a peer by its pairing FILE, after comparing the fingerprint by phone."""
+    """Accept a peer by its pairing FILE, after comparing the fingerprint by phone.
+
+    A file with a renewed certificate of a peer that is paired needs no comparing: the signing key that was
+    compared then has signed it.
+    """
     config = load(config_path)
     found = pairing.read(file)
     if fingerprint is not None:
@@ -81,7 +94,7 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
                 f"The fingerprint of {file} is {found.fingerprint}, not the one given.",
                 "Ask the peer for its file again, on a way on which nobody can exchange it.",
             )
-    elif not yes:
+    elif not yes and not _renews(config, found):
         if as_json:
             raise UsageError("With --json no question can be asked.", "Give --fingerprint or --yes.")
         talk(f"{found.identity.name} at {found.address}", f"Fingerprint:  {found.fingerprint}")
@@ -121,7 +134,7 @@ def show(config_path: Path | None, as_json: bool) -> None:
     """Print this party's fingerprint, to read out to the peer."""
     config = load(config_path)
     own = own_pairing(config)
-    days = certificate.days_left(own.identity.certificate)
+    days = certificate.days_left(own.identity.certificates)
     bits = own.identity.paillier.bits
     emit(
         {
@@ -162,6 +175,46 @@ def renew(address: str | None, config_path: Path | None, as_json: bool) -> None:
     )
 
 
+@keys.command("renew")
+@click.option("--at-once", is_flag=True, help="Let the present certificate count no more, from now on.")
+@config_option
+@json_option
+def renew_keys(at_once: bool, config_path: Path | None, as_json: bool) -> None:
+    """Make the next TLS certificate of this party; all other keys stay.
+
+    The present one is used until it ends. Until then hand the pairing file to each peer, which runs `duetto
+    pair` with it on a day of its own choice.
+    """
+    config = load(config_path)
+    done = renew_certificate(config, at_once=at_once)
+    running = running_pid(config) is not None
+    if running:
+        with Party(config.path) as asked:
+            asked.reload()
+    file = config.home / f"{config.name}.pair"
+    document = {
+        "name": config.name,
+        "pairing_file": str(file),
+        "fingerprint": done.pairing.fingerprint,
+        "used_from": done.used_from.isoformat(),
+        "ends": done.ends.isoformat(),
+        "made": done.made,
+        "taken_up": running,
+    }
+
+    def human(out: Screen) -> None:
+        word = "has a new certificate" if done.made else "has been renewed already; the file is written anew"
+        out.print(
+            f"{config.name} {word}.",
+            f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
+            f"Hand {file} to each peer; until then each runs `duetto pair` with it.",
+        )
+        if running:
+            out.print("The daemon has taken it up.")
+
+    emit(document, human, as_json=as_json)
+
+
 @click.group(cls=Listing)
 def party() -> None:
     """The daemon of this party."""
@@ -186,6 +239,7 @@ def start(config_path: Path | None, as_json: bool) -> None:
             daemon.start()
             _say_ready(config, daemon.address, as_json=as_json)
             while not stopping.wait(1.0):
+                daemon.follow_dates()
                 if reloading.is_set():
                     reloading.clear()
                     _reload(daemon)
@@ -234,6 +288,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
         raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
     said = ask_daemon(config, pid)
     doubts = _doubts(config) if said["ledger_whole"] else []
+    days = certificate.days_left(load_identity(config).certificates)
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
@@ -242,13 +297,26 @@ def status(config_path: Path | None, as_json: bool) -> None:
         out.print(f"jobs: {jobs}")
         if waiting:
             out.print(f"{waiting} of them wait for a decision of this party: duetto job list --waiting")
+        if days < certificate.WARN_DAYS:
+            out.print(f"The certificate ends in {days} days: run `duetto keys renew`.")
         if not said["ledger_whole"]:
             out.print(f"The ledger is not whole: {said['ledger_problem']}")
         for doubt in doubts:
             out.print(f"{doubt['what']} {doubt['hint']}")
 
     place = {"pid": pid, "socket": str(socket_path(config)), "listen": str(config.listen)}
-    emit({"name": config.name, **place, **said, "waiting": waiting, "doubts": doubts}, human, as_json=as_json)
+    emit(
+        {
+            "name": config.name,
+            **place,
+            **said,
+            "waiting": waiting,
+            "certificate_days": days,
+            "doubts": doubts,
+        },
+        human,
+        as_json=as_json,
+    )
 
 
 @party.command()
@@ -302,6 +370,15 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor, keys)
+
+
+def _renews(config: Config, found: pairing.Pairing) -> bool:
+    """Whether a file is a renewal of a peer that is paired, signed by the key that was compared then."""
+    known = [peer for peer in config.peers if peer.name == found.identity.name]
+    if not known or not pairing.vouched_for(found, load_pairing(config, known[0])):
+        return False
+    talk(f"{found.identity.name} at {found.address}: a renewal, signed by the key that is paired.")
+    return True
 
 
 def _reload(daemon: Daemon) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import logging
 import os
@@ -50,7 +51,7 @@ class Daemon:
         terms: the versions and parameters that it speaks; its own unless a test passes others.
 
     Raises:
-        ConfigError: a key file is open to others, a certificate has expired, or an address is in use.
+        ConfigError: a key file is open to others, the certificate has ended, or an address is in use.
         PairingError: a peer's pairing file is not the pinned one.
         KeyMaterialError: a Paillier key is too weak.
     """
@@ -61,6 +62,8 @@ class Daemon:
         self._reloading = threading.Lock()
         identity = load_identity(config)
         check_dates(identity)
+        self._warned = dt.date.min
+        self._certificates = identity.certificates
         self._peers = peers = load_peers(config)
         terms = terms or Terms()
         ledger = open_ledger(config.home)
@@ -107,7 +110,7 @@ class Daemon:
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
 
     def reload(self) -> Reloaded:
-        """Read configuration, peers, policy and catalog again; if anything in them is wrong, nothing changes.
+        """Read configuration, peers, certificate, policy and catalog again; if one is wrong, nothing changes.
 
         Policy and catalog are read at every job anyway, and here to say whether they are in order.
 
@@ -118,6 +121,8 @@ class Daemon:
         with self._reloading:
             config = load(self._config.path)
             peers = load_peers(config)
+            identity = load_identity(config)
+            check_dates(identity)
             load_policy(config.policy)
             load_catalog(config.catalog)
             before, after = {p.name: p for p in self._config.peers}, {p.name: p for p in config.peers}
@@ -136,6 +141,10 @@ class Daemon:
             )
             self._runner.set_peers(peers)
             self._directory.set_peers(config, peers)
+            if identity.certificates != self._certificates:
+                self._directory.set_identity(identity)
+                self._peer_server.set_identity(identity)
+                self._certificates = identity.certificates
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
@@ -147,6 +156,15 @@ class Daemon:
             ", ".join(f"{k} {' '.join(v)}" for k, v in asdict(done).items() if v) or "as before",
         )
         return done
+
+    def follow_dates(self) -> None:
+        """Close connections whose certificates end; once a day, warn of certificates that soon do."""
+        self._directory.follow_dates()
+        if self._warned == (today := dt.datetime.now(dt.UTC).date()):
+            return
+        self._warned = today
+        for sentence in ending_soon(self._config.name, self._certificates, self._peers):
+            log.warning("%s", sentence)
 
     def stop(self) -> None:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
@@ -228,16 +246,32 @@ def raise_file_limit() -> None:
 
 
 def check_dates(identity: Identity) -> None:
-    """Refuse this party's certificate when it has expired; warn of one that soon expires.
+    """Refuse to go on with a certificate that has ended.
 
     Raises:
-        ConfigError: it has expired.
+        ConfigError: it has ended, and none follows it.
     """
-    days = certificate.days_left(identity.certificate)
-    if days < 0:
+    if certificate.days_left(identity.certificates) < 0:
         raise ConfigError(
-            "The certificate of this party has expired.",
-            "Make the party again with `duetto init` and pair again.",
+            "The certificate of this party has ended.",
+            f"Run `duetto keys renew`, hand {identity.name}.pair to the peers, and let each run "
+            "`duetto pair` with it.",
         )
-    if days < certificate.WARN_DAYS:
-        log.warning("the certificate of this party expires in %d days", days)
+
+
+def ending_soon(name: str, own: bytes, peers: Mapping[str, PeerIdentity]) -> list[str]:
+    """What to say of certificates of this party and of its peers that end within 30 days, or have ended."""
+    found = []
+    if (days := certificate.days_left(own)) < certificate.WARN_DAYS:
+        found.append(
+            f"the certificate of this party ends in {days} days: run `duetto keys renew` "
+            f"and hand {name}.pair to the peers"
+        )
+    for peer in peers.values():
+        if (days := certificate.days_left(peer.certificates)) < certificate.WARN_DAYS:
+            when = f"ends in {days} days" if days >= 0 else "has ended"
+            found.append(
+                f"the certificate of {peer.name} {when}: ask {peer.name} for the file that "
+                "`duetto keys renew` writes"
+            )
+    return found

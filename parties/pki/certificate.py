@@ -1,9 +1,14 @@
-"""The TLS certificates of parties: self-signed, ECDSA P-256, bound to the name, pinned by the peer."""
+"""The TLS certificates of parties: self-signed, ECDSA P-256, bound to the name, pinned by the peer.
+
+Around a renewal a party has two: the one in use, and the one that follows it. Where a function takes PEM
+of a party's certificates, it takes one or both, one after the other.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import re
 from typing import Final
 
 from cryptography import x509
@@ -16,6 +21,10 @@ from parties.errors import PairingError
 
 DAYS: Final = 365
 WARN_DAYS: Final = 30
+MAXIMUM: Final = 2
+"""Certificates that a party has at once."""
+
+_PEM: Final = re.compile(rb"-----BEGIN CERTIFICATE-----\n[^-]*-----END CERTIFICATE-----\n?")
 
 _MALFORMED: Final = (
     ValueError,
@@ -83,7 +92,7 @@ def check(pem: bytes, party: str) -> x509.Certificate:
     Raises:
         PairingError: it is not exactly one certificate of the kind that `make` makes for this name.
     """
-    hint = "Ask the party for a pairing file made by `duetto init`."
+    hint = "Ask the party for its pairing file again; `duetto keys renew-pairing` writes it there."
     try:
         certificates = x509.load_pem_x509_certificates(pem)
         (certificate,) = certificates
@@ -101,13 +110,37 @@ def check(pem: bytes, party: str) -> x509.Certificate:
     return certificate
 
 
+def check_all(pem: bytes, party: str) -> tuple[x509.Certificate, ...]:
+    """Check a party's certificates in all but their dates.
+
+    Raises:
+        PairingError: there are none, more than two, two equal ones, or other text between them; or one is not
+            as `check` demands.
+    """
+    parts = split(pem)
+    if not 1 <= len(set(parts)) == len(parts) <= MAXIMUM or b"".join(parts) != pem:
+        parts = (pem,)
+    return tuple(check(part, party) for part in parts)
+
+
+def split(pem: bytes) -> tuple[bytes, ...]:
+    """The certificates of a PEM text, each as a PEM text of its own."""
+    return tuple(_PEM.findall(pem))
+
+
+def ends(pem: bytes) -> dt.datetime:
+    """When the last of a party's certificates ends."""
+    return max(pins(pem).values())
+
+
 def days_left(pem: bytes, now: dt.datetime | None = None) -> int:
-    """Whole days until a certificate ends; negative when it has ended."""
-    certificate = x509.load_pem_x509_certificate(pem)
-    return (certificate.not_valid_after_utc - (now or dt.datetime.now(dt.UTC))).days
+    """Whole days until the last of a party's certificates ends; negative when it has ended."""
+    return (ends(pem) - (now or dt.datetime.now(dt.UTC))).days
 
 
-def pin(pem: bytes) -> str:
-    """The SHA-256 of a certificate in DER, hexadecimal."""
-    certificate = x509.load_pem_x509_certificate(pem)
-    return hashlib.sha256(certificate.public_bytes(serialization.Encoding.DER)).hexdigest()
+def pins(pem: bytes) -> dict[str, dt.datetime]:
+    """The SHA-256 of each certificate in DER, hexadecimal, and when that certificate ends."""
+    return {
+        hashlib.sha256(each.public_bytes(serialization.Encoding.DER)).hexdigest(): each.not_valid_after_utc
+        for each in x509.load_pem_x509_certificates(pem)
+    }

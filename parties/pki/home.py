@@ -2,6 +2,7 @@
 
     duetto.toml  policy.toml  catalog.toml  <name>.pair
     keys/    tls.crt  tls.key  signing.key  paillier.json  pool.key  exact-jobs.key
+             tls.pem    in place of tls.crt and tls.key once the certificate was renewed
              results.key                                             for no other eyes
     peers/   <peer>.pair
     run/     control.sock  daemon.pid
@@ -11,8 +12,8 @@
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
     pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
 
-Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`, and that
-`renew_pairing` writes the pairing file anew.
+Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`, that
+`renew_pairing` writes the pairing file anew, and that `parties.pki.renewal` writes new TLS keys.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ from smc.errors import KeyMaterialError
 from smc.numeric.random import Randomness
 
 _SOCKET_PATH_BYTES: Final = 100
+_PAIR: Final = re.compile(
+    rb"(-----BEGIN PRIVATE KEY-----\n[^-]*-----END PRIVATE KEY-----\n)"
+    rb"(-----BEGIN CERTIFICATE-----\n[^-]*-----END CERTIFICATE-----\n)"
+)
 _RENEW = (
     "Write it anew with `duetto keys renew-pairing --address HOST:PORT`, where HOST:PORT is the address at "
     "which peers reach this party."
@@ -126,20 +131,40 @@ def load_identity(config: Config) -> Identity:
     """
     folder = config.home / "keys"
     check_private(folder)
-    pem, tls_key = read_private(folder / "tls.crt"), read_private(folder / "tls.key")
-    try:
-        own = certificate.check(pem, config.name)
-    except PairingError as error:
-        raise ConfigError(f"{folder / 'tls.crt'}: {error.what}", _MAKE) from None
-    secret = _private_key(folder / "tls.key", tls_key)
-    if not isinstance(secret, EllipticCurvePrivateKey) or secret.public_key() != own.public_key():
-        raise ConfigError(f"{folder / 'tls.key'} is not the key of the certificate.", _MAKE)
+    first, *further = load_tls(folder, config.name)
     signing = _private_key(folder / "signing.key", read_private(folder / "signing.key"))
     if not isinstance(signing, Ed25519PrivateKey):
         raise ConfigError(f"{folder / 'signing.key'} is not an Ed25519 key.", _MAKE)
     paillier = phe_format.read_private_key(read_private(folder / "paillier.json").decode())
     keys.check_public_key(paillier.public.n, MINIMUM_PAILLIER_BITS)
-    return Identity(config.name, pem, tls_key, signing, paillier)
+    return Identity(config.name, *first, signing, paillier, renewed=further[0] if further else None)
+
+
+def load_tls(folder: Path, name: str) -> tuple[tuple[bytes, bytes], ...]:
+    """A party's TLS certificates with their keys, PEM: the one in use and, if there is one, its successor.
+
+    Raises:
+        ConfigError: a file is missing, malformed, or open to other users.
+    """
+    together = folder / "tls.pem"
+    if together.exists():
+        pairs = tuple((pem, key) for key, pem in _PAIR.findall(read_private(together)))
+        if not 1 <= len(pairs) <= certificate.MAXIMUM:
+            raise ConfigError(f"{together} does not hold one or two keys with their certificates.", _MAKE)
+        return tuple(_checked_pair(name, *pair, together, together) for pair in pairs)
+    pem, key = folder / "tls.crt", folder / "tls.key"
+    return (_checked_pair(name, read_private(pem), read_private(key), pem, key),)
+
+
+def _checked_pair(name: str, pem: bytes, key: bytes, pem_path: Path, key_path: Path) -> tuple[bytes, bytes]:
+    try:
+        own = certificate.check(pem, name)
+    except PairingError as error:
+        raise ConfigError(f"{pem_path}: {error.what}", _MAKE) from None
+    secret = _private_key(key_path, key)
+    if not isinstance(secret, EllipticCurvePrivateKey) or secret.public_key() != own.public_key():
+        raise ConfigError(f"{key_path} is not the key of the certificate.", _MAKE)
+    return pem, key
 
 
 def own_pairing(config: Config) -> Pairing:
@@ -179,6 +204,11 @@ def renew_pairing(config: Config, address: Address | None = None) -> Pairing:
 
 
 def load_peer(config: Config, peer: Peer) -> PeerIdentity:
+    """The public keys of a configured peer. Raises as `load_pairing`."""
+    return load_pairing(config, peer).identity
+
+
+def load_pairing(config: Config, peer: Peer) -> Pairing:
     """Read the pairing file of a configured peer and check it against the pin.
 
     Raises:
@@ -195,7 +225,7 @@ def load_peer(config: Config, peer: Peer) -> PeerIdentity:
             f"The pin of peer {peer.name!r} in {config.path.name} is not the fingerprint of {peer.pairing}.",
             f"Compare the fingerprint by phone and run `duetto pair` with the file of {peer.name!r} again.",
         )
-    return found.identity
+    return found
 
 
 def add_peer(config: Config, peer: Pairing) -> Peer:
@@ -203,9 +233,10 @@ def add_peer(config: Config, peer: Pairing) -> Peer:
 
     Raises:
         ConfigError: the peer has the name of this party.
-        PairingError: the file does not prove the peer's Paillier key.
+        PairingError: the file does not prove the peer's Paillier key, or its certificates have ended.
     """
     pairing.require_proof(peer)
+    pairing.require_valid(peer)
     name = peer.identity.name
     if name == config.name:
         raise ConfigError(

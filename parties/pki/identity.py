@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import datetime as dt
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from parties.pki import certificate
+
 if TYPE_CHECKING:
     from smc.ciphers.keys import PrivateKey, PublicKey
+
+CHANGE: Final = dt.timedelta(hours=1)
+"""So long before a certificate ends the renewed one is used, since clocks differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,7 @@ class Identity:
         tls_key: its private key, PEM.
         signing: signs job contracts and ledger entries (Ed25519).
         paillier: the Paillier key.
+        renewed: the certificate that follows, and its private key, both PEM; None where there is none yet.
     """
 
     name: str
@@ -28,6 +35,21 @@ class Identity:
     tls_key: bytes = field(repr=False)
     signing: Ed25519PrivateKey = field(repr=False)
     paillier: PrivateKey = field(repr=False)
+    renewed: tuple[bytes, bytes] | None = field(default=None, repr=False)
+
+    @property
+    def certificates(self) -> bytes:
+        """The certificate and the one that follows, if there is one; PEM."""
+        return self.certificate + (self.renewed[0] if self.renewed else b"")
+
+    def in_use(self, now: dt.datetime) -> Identity:
+        """This party with the certificate that it shows at that time, and no other."""
+        if self.renewed is None:
+            return self
+        if now < certificate.ends(self.certificate) - CHANGE:
+            return replace(self, renewed=None)
+        pem, tls_key = self.renewed
+        return replace(self, certificate=pem, tls_key=tls_key, renewed=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +60,10 @@ class PeerIdentity:
         name: its name.
         signing: checks its signatures (Ed25519).
         paillier: its Paillier key.
-        certificate: its TLS certificate, PEM.
+        certificates: its TLS certificates, one or, around a renewal, two; PEM.
     """
 
     name: str
     signing: Ed25519PublicKey = field(repr=False)
     paillier: PublicKey
-    certificate: bytes = field(repr=False)
+    certificates: bytes = field(repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import hashlib
 import json
 import re
@@ -11,29 +12,42 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from parties.config import Address, check_name
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate
 from parties.pki.identity import Identity, PeerIdentity
+from parties.pki.signing import key_text
 from smc.ciphers.key_proof import ROOTS, prove, verify
 from smc.ciphers.keys import PublicKey, check_public_key
 from smc.errors import KeyMaterialError
 from smc.numeric.modular import Integer
 
-VERSION: Final = 2
+VERSION: Final = 3
 MINIMUM_PAILLIER_BITS: Final = 2048
 
 _FILE_BYTES = 1 << 14
 _FIELDS = {
     1: ("duetto_pairing", "name", "address", "certificate", "signing", "paillier"),
     2: ("duetto_pairing", "name", "address", "certificate", "signing", "paillier", "paillier_proof"),
+    3: (
+        "duetto_pairing",
+        "name",
+        "address",
+        "certificates",
+        "signing",
+        "paillier",
+        "paillier_proof",
+        "signature",
+    ),
 }
 """By version. Files of version 1 do not prove the Paillier key; they count only where already pinned."""
 
-_HINT = "Ask the party for a new file made by `duetto init`."
+_SIGNED: Final = b"duetto pairing file\0"
+_HINT = "Ask the party for its pairing file again; `duetto keys renew-pairing` writes it there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +58,14 @@ class Pairing:
         identity: its name and public keys, checked.
         address: where its daemon listens.
         proven: whether the file proves that the Paillier modulus is square-free and prime to phi(N).
+        signed: whether the file carries a signature by its own signing key.
         text: the canonical form, of which `fingerprint` is made.
     """
 
     identity: PeerIdentity
     address: Address
     proven: bool
+    signed: bool
     text: str = field(repr=False)
 
     @property
@@ -60,8 +76,10 @@ class Pairing:
         return "-".join(letters[i : i + 4] for i in range(0, len(letters), 4))
 
 
-def describe(identity: Identity, address: Address) -> Pairing:
-    """This party's pairing file."""
+def describe(identity: Identity, address: Address, now: dt.datetime | None = None) -> Pairing:
+    """This party's pairing file, with those of its certificates that have not ended, or else all."""
+    now = now or dt.datetime.now(dt.UTC)
+    valid = [pem for pem in certificate.split(identity.certificates) if certificate.ends(pem) > now]
     key = identity.signing.public_key().public_bytes(
         serialization.Encoding.Raw, serialization.PublicFormat.Raw
     )
@@ -69,12 +87,19 @@ def describe(identity: Identity, address: Address) -> Pairing:
         "duetto_pairing": VERSION,
         "name": identity.name,
         "address": str(address),
-        "certificate": identity.certificate.decode(),
+        "certificates": (b"".join(valid) or identity.certificates).decode(),
         "signing": key.hex(),
         "paillier": f"{int(identity.paillier.public.n):x}",
         "paillier_proof": _encoded(prove(identity.paillier), identity.paillier.public),
     }
-    return parse(_canonical(document))
+    return parse(sign(document, identity.signing))
+
+
+def sign(document: dict[str, Any], key: Ed25519PrivateKey) -> str:
+    """The canonical text of a pairing file's fields, with their signature."""
+    unsigned = {name: value for name, value in document.items() if name != "signature"}
+    signature = key.sign(_SIGNED + _canonical(unsigned).encode())
+    return _canonical(unsigned | {"signature": signature.hex()})
 
 
 def read(path: Path) -> Pairing:
@@ -106,8 +131,8 @@ def parse(text: str) -> Pairing:
         where = Address.parse(address)
     except ConfigError as error:
         raise PairingError(f"The pairing file is wrong: {error.what}", _HINT) from None
-    pem = document["certificate"].encode()
-    certificate.check(pem, name)
+    pem = document[_FIELDS[document["duetto_pairing"]][3]].encode()
+    certificate.check_all(pem, name)
     signing = Ed25519PublicKey.from_public_bytes(bytes.fromhex(_hexadecimal(document, "signing", 64, 64)))
     modulus = int(_hexadecimal(document, "paillier", 1, 1024), 16)
     proven = "paillier_proof" in document
@@ -119,7 +144,41 @@ def parse(text: str) -> Pairing:
             verify(key.n, [int(text[i : i + width], 16) for i in range(0, len(text), width)])
     except KeyMaterialError as error:
         raise PairingError(f"The Paillier key of {name!r} is refused: {error.what}", _HINT) from None
-    return Pairing(PeerIdentity(name, signing, key, pem), where, proven, _canonical(document))
+    signed = "signature" in document
+    if signed:
+        _check_signature(document, signing)
+    return Pairing(PeerIdentity(name, signing, key, pem), where, proven, signed, _canonical(document))
+
+
+def vouched_for(found: Pairing, paired: Pairing) -> bool:
+    """Whether a file is a renewal of one that is paired, so that nobody has to compare fingerprints.
+
+    It is, if the signing key that is paired has signed it, the Paillier key is the same, and its certificates
+    end no earlier: a file of earlier times, replayed by whoever kept it, is not a renewal.
+    """
+    one, other = found.identity, paired.identity
+    return (
+        found.signed
+        and found.proven
+        and one.name == other.name
+        and key_text(one.signing) == key_text(other.signing)
+        and one.paillier.fingerprint == other.paillier.fingerprint
+        and certificate.ends(one.certificates) >= certificate.ends(other.certificates)
+    )
+
+
+def require_valid(found: Pairing, now: dt.datetime | None = None) -> None:
+    """Refuse to pair with a file of which no certificate is valid any more.
+
+    Raises:
+        PairingError: all have ended.
+    """
+    if certificate.ends(found.identity.certificates) <= (now or dt.datetime.now(dt.UTC)):
+        name = found.identity.name
+        raise PairingError(
+            f"The certificate in the pairing file of {name!r} has ended.",
+            f"Ask {name!r} to run `duetto keys renew`, and for the file that it writes.",
+        )
 
 
 def same_fingerprint(one: str, other: str) -> bool:
@@ -139,6 +198,17 @@ def require_proof(found: Pairing) -> None:
             f"The pairing file of {name!r} is of an older release and does not prove its Paillier key.",
             f"Ask {name!r} for the file that `duetto keys renew-pairing` of this release writes there.",
         )
+
+
+def _check_signature(document: dict[str, Any], key: Ed25519PublicKey) -> None:
+    signature = bytes.fromhex(_hexadecimal(document, "signature", 128, 128))
+    unsigned = {name: value for name, value in document.items() if name != "signature"}
+    try:
+        key.verify(signature, _SIGNED + _canonical(unsigned).encode())
+    except InvalidSignature:
+        raise PairingError(
+            "The pairing file has been changed: its signature does not fit its content.", _HINT
+        ) from None
 
 
 def _encoded(roots: Iterable[Integer], key: PublicKey) -> str:

@@ -74,7 +74,7 @@ class PeerClient:
     """The connection to one peer; made when first used and kept. Safe for many threads.
 
     Args:
-        identity: this party's keys.
+        identity: this party's keys, with the certificate that it shows.
         peer: the peer's public keys.
         address: where it listens.
         keepalive: how its loss is noticed.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
 import socket
 import ssl
 import time
@@ -81,7 +83,8 @@ def _show(found: Reach, address: Address, peer: PeerIdentity, identity: Identity
         Stage.TRUST,
         f"{peer.name!r} is there and has the paired certificate, but ends the connection; "
         "it does not know this party's certificate or holds it for expired.",
-        "Pair the two parties again, both ways; `duetto doctor` shows the dates.",
+        "See in `duetto doctor` whether it has ended: then run `duetto keys renew` and let "
+        f"{peer.name!r} run `duetto pair` with the new file. Else pair the two parties again, both ways.",
         found.seconds,
     )
 
@@ -124,18 +127,22 @@ def _shake_hands(connection: socket.socket, address: Address, peer: PeerIdentity
             "Correct the address, or take the proxy in between out of the way.",
             seconds,
         )
-    if shown is None or ssl.DER_cert_to_PEM_cert(shown).strip() != peer.certificate.decode().strip():
+    pins = certificate.pins(peer.certificates)
+    end = pins.get(hashlib.sha256(shown).hexdigest()) if shown else None
+    if end is None:
         return Reach(
             Stage.PIN,
             f"What answers at {address} does not have the certificate that was paired for {peer.name!r}.",
-            f"If {peer.name!r} has new keys, pair again with its new file; else somebody stands in between.",
+            f"If {peer.name!r} has a new certificate, run `duetto pair` with its new file; "
+            "else somebody stands in between.",
             seconds,
         )
-    if certificate.days_left(peer.certificate) < 0:
+    if end <= dt.datetime.now(dt.UTC):
         return Reach(
             Stage.DATE,
-            f"The certificate of {peer.name!r} has expired.",
-            f"{peer.name!r} makes new keys with `duetto init`; then pair again.",
+            f"The certificate of {peer.name!r} has ended.",
+            f"Ask {peer.name!r} to run `duetto keys renew`, and run `duetto pair` with the file that it "
+            "writes.",
             seconds,
         )
     return Reach(Stage.OPEN, f"{peer.name} answers at {address} with the paired certificate.", "", seconds)

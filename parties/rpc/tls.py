@@ -38,12 +38,12 @@ _HANDSHAKE: Final = b"\x16"
 
 
 def server_credentials(
-    identity: Identity, peers: Callable[[], Iterable[PeerIdentity]]
+    identity: Callable[[], Identity], peers: Callable[[], Iterable[PeerIdentity]]
 ) -> grpc.ServerCredentials:
     """Credentials of a server that lets in the given peers only, each by its own certificate.
 
     Args:
-        identity: this party's keys.
+        identity: this party with the certificate to show now; asked at every handshake.
         peers: the peers as they are now; asked at every handshake.
 
     Raises:
@@ -52,20 +52,23 @@ def server_credentials(
     process.check()
 
     def current() -> grpc.ServerCertificateConfiguration:
-        roots = b"\n".join(peer.certificate.strip() for peer in peers()) or identity.certificate
-        return grpc.ssl_server_certificate_configuration([(identity.tls_key, identity.certificate)], roots)
+        own = identity()
+        roots = b"\n".join(peer.certificates.strip() for peer in peers()) or own.certificate
+        return grpc.ssl_server_certificate_configuration([(own.tls_key, own.certificate)], roots)
 
     return grpc.dynamic_ssl_server_credentials(current(), current, require_client_authentication=True)
 
 
 def dial(identity: Identity, peer: PeerIdentity, address: Address, keepalive: Keepalive) -> grpc.Channel:
-    """A channel to a peer that trusts the peer's certificate only; it connects when first used.
+    """A channel to a peer that trusts the peer's certificates only; it connects when first used.
+
+    It shows the certificate of `identity`, whatever follows it.
 
     Raises:
         ConfigError: this process was not set up for TLS 1.3 only.
     """
     process.check()
-    credentials = grpc.ssl_channel_credentials(peer.certificate, identity.tls_key, identity.certificate)
+    credentials = grpc.ssl_channel_credentials(peer.certificates, identity.tls_key, identity.certificate)
     options = (
         *_shared_options(keepalive),
         ("grpc.ssl_target_name_override", certificate.host_name(peer.name)),

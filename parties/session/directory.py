@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+import threading
+from collections.abc import Callable, Mapping
 
 from parties.config import Config, Peer
-from parties.pki import Identity, PeerIdentity
+from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.home import load_peer
+from parties.pki.identity import CHANGE
 from parties.ports.interfaces import Outage, SessionTask
 from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
@@ -14,6 +17,13 @@ from parties.rpc.greeting import make_greeting
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
 from parties.session.runner import SessionRunner
 from smc.errors import DuettoError
+
+_NEVER = dt.datetime.max.replace(tzinfo=dt.UTC)
+
+
+def utc_now() -> dt.datetime:
+    """The time of now."""
+    return dt.datetime.now(dt.UTC)
 
 
 def load_peers(config: Config) -> dict[str, PeerIdentity]:
@@ -34,6 +44,7 @@ class PeerDirectory:
         peers: the peers' public keys by name.
         runner: runs sessions.
         terms: the local versions and parameters.
+        clock: says what time it is.
     """
 
     def __init__(
@@ -43,17 +54,30 @@ class PeerDirectory:
         peers: Mapping[str, PeerIdentity],
         runner: SessionRunner,
         terms: Terms | None = None,
+        clock: Callable[[], dt.datetime] = utc_now,
     ) -> None:
         self._config = config
         self._identity = identity
         self._peers = peers
         self._runner = runner
         self._terms = terms or Terms()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._ends: dict[str, dt.datetime] = {}
+        self._ending: list[tuple[dt.datetime, PeerClient]] = []
         self._clients = {peer.name: self._connect(peer, peers[peer.name]) for peer in config.peers}
 
     def set_peers(self, config: Config, peers: Mapping[str, PeerIdentity]) -> None:
-        """Reach these peers from now on; connections to those that stay as they were stay open."""
-        before, known = self._clients, {peer.name: peer for peer in self._config.peers}
+        """Reach these peers from now on; connections to those that stay as they were stay open.
+
+        So do those to peers that only have a further certificate, for the sessions that are under way.
+        """
+        before, known, ends = (
+            self._clients,
+            {peer.name: peer for peer in self._config.peers},
+            dict(self._ends),
+        )
+        kept = {name for name in before.keys() & peers.keys() if self._covers(peers[name], self._peers[name])}
         self._clients = {
             peer.name: before[peer.name]
             if known.get(peer.name) == peer and self._peers[peer.name] == peers[peer.name]
@@ -62,8 +86,34 @@ class PeerDirectory:
         }
         self._config, self._peers = config, peers
         for name, client in before.items():
-            if self._clients.get(name) is not client:
+            if self._clients.get(name) is client:
+                continue
+            if name in kept:
+                self._ending.append((ends[name], client))
+            else:
                 client.close()
+
+    def set_identity(self, identity: Identity) -> None:
+        """Show the certificates of this identity from now on; its other keys are as before."""
+        with self._lock:
+            self._identity = identity
+            for peer in self._config.peers:
+                self._renew(peer)
+
+    def follow_dates(self) -> None:
+        """Take new connections where a certificate is about to end, and close those where one has ended.
+
+        A session that is under way keeps its connection until then.
+        """
+        now = self._clock()
+        with self._lock:
+            for peer in self._config.peers:
+                if now >= self._ends[peer.name] - CHANGE:
+                    self._renew(peer)
+            for end, client in self._ending:
+                if now >= end:
+                    client.close()
+            self._ending = [(end, client) for end, client in self._ending if now < end]
 
     def names(self) -> tuple[str, ...]:
         """The names of the paired parties."""
@@ -83,6 +133,7 @@ class PeerDirectory:
         Raises:
             ConfigError: no such peer is paired.
         """
+        self.follow_dates()
         return self._clients[self._config.peer(peer).name]
 
     def propose(self, peer: str, contract: bytes) -> bytes:
@@ -106,10 +157,10 @@ class PeerDirectory:
         """
         failure: DuettoError | None = None
         try:
-            client = self.client(peer)
             with self._runner.place(peer):
-                client.hello()
-                self._runner.dial(peer, task, client.open)
+                self.client(peer).hello()
+                # Asked anew at each attempt: a certificate may have been renewed since the session began.
+                self._runner.dial(peer, task, lambda stream: self.client(peer).open(stream))
         except DuettoError as error:
             failure = error
             raise
@@ -126,12 +177,30 @@ class PeerDirectory:
 
     def close(self) -> None:
         """Close all connections."""
-        for client in self._clients.values():
+        for client in (*self._clients.values(), *(client for _, client in self._ending)):
             client.close()
 
+    def _covers(self, after: PeerIdentity, before: PeerIdentity) -> bool:
+        """Whether all certificates of a peer that are valid yet stay pinned."""
+        now = self._clock()
+        valid = {pin for pin, end in certificate.pins(before.certificates).items() if end > now}
+        return valid <= certificate.pins(after.certificates).keys()
+
+    def _renew(self, peer: Peer) -> None:
+        self._ending.append((self._ends[peer.name], self._clients[peer.name]))
+        self._clients[peer.name] = self._connect(peer, self._peers[peer.name])
+
     def _connect(self, peer: Peer, identity: PeerIdentity) -> PeerClient:
+        now = self._clock()
+        own = self._identity.in_use(now)
+        # A connection is good while all certificates are that it may rest on; those that have ended are none.
+        dates = (
+            *certificate.pins(own.certificate).values(),
+            *certificate.pins(identity.certificates).values(),
+        )
+        self._ends[peer.name] = min((end for end in dates if end - CHANGE > now), default=_NEVER)
         return PeerClient(
-            self._identity,
+            own,
             identity,
             address=peer.address,
             keepalive=self._config.keepalive,

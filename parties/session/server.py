@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import logging
 import threading
@@ -55,10 +56,17 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
     Args:
         peers: the paired parties by name.
         calls: calls that one peer may have running at once.
+        clock: says what time it is.
     """
 
-    def __init__(self, peers: Mapping[str, PeerIdentity], calls: int) -> None:
+    def __init__(
+        self,
+        peers: Mapping[str, PeerIdentity],
+        calls: int,
+        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    ) -> None:
         self._calls = calls
+        self._clock = clock
         self._rooms: Mapping[str, threading.BoundedSemaphore] = {}
         self.set_peers(peers)
 
@@ -72,15 +80,30 @@ class Pins(grpc.ServerInterceptor):  # type: ignore[type-arg]
         rooms = {name: self._rooms.get(name) or threading.BoundedSemaphore(self._calls) for name in peers}
         self._rooms = {**self._rooms, **rooms}  # a call of a peer that is gone gives its room back
         self._peers = dict(peers)
-        self._names = {certificate.pin(peer.certificate): name for name, peer in peers.items()}
+        self._names = {
+            pin: (name, end)
+            for name, peer in peers.items()
+            for pin, end in certificate.pins(peer.certificates).items()
+        }
 
     def name(self, context: grpc.ServicerContext) -> str:
-        """The name of the calling peer; ends the call if its certificate is not pinned."""
-        name = self._names.get(tls.pin_of(context))
-        if name is None:
+        """The name of the calling peer; ends the call if its certificate is not pinned or has ended.
+
+        TLS looks at the date when a connection is made; this looks at each call, since connections last.
+        """
+        name, end = self._names.get(tls.pin_of(context), ("", None))
+        if end is None:
             log.warning("a caller with an unknown certificate was refused")
             refuse(context, "peer-untrusted")
+        if end <= self._clock():
+            log.warning("a call of %s was refused: the certificate of its connection has ended", name)
+            refuse(context, "peer-untrusted")
         return name
+
+    def seconds_left(self, context: grpc.ServicerContext) -> float:
+        """For how long the certificate of a caller that was let in is valid yet."""
+        _, end = self._names[tls.pin_of(context)]
+        return max((end - self._clock()).total_seconds(), 0.0)
 
     def intercept_service(
         self,
@@ -164,7 +187,16 @@ class PeerService(peer_pb2_grpc.PeerServicer):
             self._runner.serve(stream, functools.partial(self._port.accept_session, peer))
 
         call = stream.call
-        if not context.add_callback(call.abandon):
+        ending = threading.Timer(min(self._pins.seconds_left(context), threading.TIMEOUT_MAX), context.cancel)
+        ending.daemon = True
+
+        def over() -> None:
+            ending.cancel()
+            call.abandon()
+
+        if context.add_callback(over):
+            ending.start()
+        else:
             call.abandon()
         call.start(request_iterator, context.cancel)
         threading.Thread(target=serve, name=f"session-{peer}", daemon=True).start()
@@ -216,6 +248,7 @@ class PeerServer:
         runner: runs sessions.
         port: the jobs.
         terms: the local versions and parameters.
+        clock: says what time it is.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -232,9 +265,11 @@ class PeerServer:
         runner: SessionRunner,
         port: JobPort,
         terms: Terms,
+        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         calls = sessions + _CALLS
-        self._pins = Pins(peers, calls)
+        self._identity = identity
+        self._pins = Pins(peers, calls, clock)
         threads = max(len(peers), _PEERS) * calls + _SPARE_THREADS
         self._server = grpc.server(
             ThreadPoolExecutor(threads, thread_name_prefix="peer"),
@@ -247,7 +282,7 @@ class PeerServer:
         )
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        credentials = tls.server_credentials(identity, lambda: self._pins.peers)
+        credentials = tls.server_credentials(lambda: self._identity.in_use(clock()), lambda: self._pins.peers)
         try:
             bound = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
@@ -273,6 +308,10 @@ class PeerServer:
                 "Start the daemon with `duetto party start`, in a process of its own.",
             )
         self._tell(health_pb2.HealthCheckResponse.SERVING)
+
+    def set_identity(self, identity: Identity) -> None:
+        """Show the certificates of this identity from now on; its other keys are as before."""
+        self._identity = identity
 
     def set_peers(self, peers: Mapping[str, PeerIdentity]) -> None:
         """Let these peers in from now on, and no others; calls that are under way go on."""

@@ -66,7 +66,7 @@ def test_a_party_is_private_and_whole(made):
     assert identity.paillier.public.bits == 2048
     own = home.own_pairing(made)
     assert own.identity.paillier == identity.paillier.public
-    assert own.identity.certificate == identity.certificate
+    assert own.identity.certificates == identity.certificate
     signature = identity.signing.sign(b"message")
     own.identity.signing.verify(signature, b"message")
     home.check_config_file(made)
@@ -162,6 +162,9 @@ def test_a_wrong_pin(party):
     assert "duetto pair" in caught.value.hint
     text = peer.pairing.read_text().replace("south.example", "evil.example")
     peer.pairing.write_text(text)
+    with pytest.raises(PairingError, match="signature does not fit"):
+        home.load_peer(config, peer)
+    peer.pairing.write_text(pairing.describe(SOUTH, Address("evil.example", 7443)).text)
     with pytest.raises(PairingError, match="pin of peer 'south'"):
         home.load_peer(config, peer)
 
@@ -176,7 +179,8 @@ def test_a_file_of_another_name(party):
 def of_version_1(made: pairing.Pairing) -> str:
     """A pairing file as releases before the proof wrote it."""
     document = json.loads(made.text) | {"duetto_pairing": 1}
-    del document["paillier_proof"]
+    document["certificate"] = document.pop("certificates")
+    del document["paillier_proof"], document["signature"]
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
@@ -279,7 +283,7 @@ def test_the_fingerprint():
 
 
 def changed(**fields) -> str:
-    return json.dumps({**json.loads(south_file().text), **fields})
+    return pairing.sign({**json.loads(south_file().text), **fields}, SOUTH.signing)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +295,7 @@ def changed(**fields) -> str:
         "[" * 5000,
         changed(extra=1),
         changed(duetto_pairing=1),
-        changed(duetto_pairing=3),
+        changed(duetto_pairing=4),
         changed(paillier_proof=""),
         changed(paillier_proof=json.loads(south_file().text)["paillier_proof"][::-1]),
         changed(paillier_proof="0" * len(json.loads(south_file().text)["paillier_proof"])),
@@ -301,10 +305,10 @@ def changed(**fields) -> str:
         changed(name=3),
         changed(name="west"),
         changed(address="nowhere"),
-        changed(certificate=""),
-        changed(certificate=NORTH.certificate.decode()),
-        changed(certificate=SOUTH.certificate.decode() * 2),
-        changed(certificate=SOUTH.tls_key.decode()),
+        changed(certificates=""),
+        changed(certificates=NORTH.certificate.decode()),
+        changed(certificates=SOUTH.certificate.decode() * 2),
+        changed(certificates=SOUTH.tls_key.decode()),
         changed(signing="00" * 31),
         changed(signing="zz" * 32),
         changed(paillier=""),

@@ -47,7 +47,7 @@ def _peers(config: Config) -> list[dict[str, Any]]:
         entry: dict[str, Any] = {"name": peer.name, "address": str(peer.address), "problem": ""}
         try:
             entry["fingerprint"] = pairing.read(peer.pairing).fingerprint
-            entry["days"] = certificate.days_left(load_peer(config, peer).certificate)
+            entry["days"] = certificate.days_left(load_peer(config, peer).certificates)
         except DuettoError as error:
             entry["problem"] = f"{error.what} {error.hint}"
         found.append(entry)

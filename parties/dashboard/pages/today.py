@@ -49,7 +49,7 @@ def _today(desk: Desk) -> dict[str, Any]:
     digest = hashlib.sha256(repr(states).encode()).hexdigest()
     return {
         "daemon": desk.party.status(),
-        "certificate_days": certificate.days_left(load_identity(config).certificate),
+        "certificate_days": certificate.days_left(load_identity(config).certificates),
         "free": shutil.disk_usage(config.home).free,
         "mark": f"{digest}-{time.time() // 60:.0f}",
         **jobs,
