@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import shutil
 import threading
+import time
 from dataclasses import replace
 
 import grpc
@@ -28,13 +29,14 @@ from smc.channel.vectors import ExpectedByteRows
 from smc.errors import PeerLost
 from smc.forms import Role
 from tests.parties.rpc.harness import NORTH, SOUTH, Ending, dialling, listening, public, task
-from tests.parties.rpc.parcel import SIZE, Parcel
+from tests.parties.rpc.parcel import SIZE, Parcel, parcel
 from tests.parties.rpc.test_tls_port import Context
 
 HERE = Address("127.0.0.1", 7443)
 START = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
-PATIENT = Limits(sessions=2, message_seconds=60, job_seconds=60)
+PATIENT = Limits(sessions=2, message_seconds=60, job_seconds=60, reconnect_seconds=1)
+LASTING = replace(PATIENT, reconnect_seconds=30)
 
 
 def real_now():
@@ -346,7 +348,7 @@ def test_calls_on_open_connections_are_refused_past_the_date():
 
 
 def test_a_session_ends_when_the_certificate_of_its_connection_does():
-    """The certificate has 4 seconds; nothing else ends the wait before a minute is over."""
+    """The certificate has 4 seconds and none follows; nothing else ends the wait before a minute is over."""
     brief = ending_in(NORTH, dt.timedelta(seconds=4))
     ending, going_on = Ending(), threading.Event()
 
@@ -363,6 +365,30 @@ def test_a_session_ends_when_the_certificate_of_its_connection_does():
             directory.run_session("south", task(Role.ALICE, wait))
         assert going_on.is_set()
         assert ending.wait() is not None
+
+
+def test_a_session_goes_on_with_the_renewed_certificate_where_one_follows():
+    """The connection is closed when its certificate ends; the session goes on over another one."""
+    brief = ending_in(NORTH, dt.timedelta(seconds=4))
+    following, got, ending = renewed(brief), [], Ending()
+
+    def receive(session):
+        got.append(session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).body.rows.tobytes())
+
+    with (
+        listening(SOUTH, both(following), limits=LASTING) as party,
+        dialling(brief, public(SOUTH), party.server.address, limits=LASTING) as directory,
+    ):
+
+        def send(session):
+            directory.set_identity(following)
+            time.sleep(5)
+            session.channel.send(parcel(bytes(range(SIZE))))
+
+        party.jobs.tasks["0123456789abcdef"] = task(Role.BOB, receive, ending)
+        directory.run_session("south", task(Role.ALICE, send))
+        assert ending.wait() is None
+    assert got == [bytes(range(SIZE))]
 
 
 def test_connections_are_left_before_and_closed_at_the_end_of_a_certificate():
