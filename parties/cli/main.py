@@ -38,7 +38,7 @@ ENTRIES: Final = {
         "parties.cli.party",
         "Check this party and the way to its peers; exit status 78 if it fails here, 69 if at a peer.",
     ),
-    "keys": Subcommand("parties.cli.party", "This party's keys."),
+    "keys": Subcommand("parties.cli.own_keys", "This party's keys."),
     "data": Subcommand("parties.cli.data", "The data sets of the catalog."),
     "policy": Subcommand("parties.cli.policy", "What this party allows."),
     "job": Subcommand("parties.cli.jobs", "Jobs: check, submit, decide, watch, and get results."),

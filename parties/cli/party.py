@@ -1,4 +1,4 @@
-"""Commands about this party and its peers: init, pair, keys, party, doctor."""
+"""Commands about this party and its peers: init, pair, party, doctor."""
 
 from __future__ import annotations
 
@@ -32,13 +32,9 @@ from parties.pki.home import (
     load_identity,
     load_pairing,
     make,
-    own_pairing,
-    renew_pairing,
     socket_path,
 )
 from parties.pki.lock import only_one, running_pid
-from parties.pki.renewal import renew as renew_certificate
-from parties.pki.signing import key_text
 from smc.ciphers.keys import DEFAULT_BITS, parse_size
 from smc.errors import DuettoError, UsageError
 
@@ -58,7 +54,7 @@ _DEFAULT_PORT = "7443"
 @json_option
 def init(name: str, *, address: str, listen: str | None, home: Path | None, key: str, as_json: bool) -> None:
     """Make a party: keys, certificate, configuration, and the pairing file for its peer."""
-    where = _address(address)
+    where = address_of(address)
     folder = (home or user_folder()).absolute()
     bound = Address.parse(listen) if listen else Address(_usual_listening_host(where.host), where.port)
     own = make(name, folder, where, bound, parse_size(key), policy=policy.EXAMPLE, catalog=catalog.EXAMPLE)
@@ -120,99 +116,6 @@ def pair(file: Path, fingerprint: str | None, yes: bool, config_path: Path | Non
         ),
         as_json=as_json,
     )
-
-
-@click.group(cls=Listing)
-def keys() -> None:
-    """This party's keys."""
-
-
-@keys.command()
-@config_option
-@json_option
-def show(config_path: Path | None, as_json: bool) -> None:
-    """Print this party's fingerprint, to read out to the peer."""
-    config = load(config_path)
-    own = own_pairing(config)
-    days = certificate.days_left(own.identity.certificates)
-    bits = own.identity.paillier.bits
-    emit(
-        {
-            "name": config.name,
-            "fingerprint": own.fingerprint,
-            "signing_key": key_text(own.identity.signing),
-            "pairing_file": str(config.home / f"{config.name}.pair"),
-            "paillier_bits": bits,
-            "certificate_days": days,
-        },
-        lambda out: out.print(
-            f"{config.name}: {own.fingerprint}", f"signing key: {key_text(own.identity.signing)}"
-        ),
-        as_json=as_json,
-    )
-
-
-@keys.command("renew-pairing")
-@click.option("--address", help="HOST:PORT at which peers reach this party; as before unless given.")
-@config_option
-@json_option
-def renew(address: str | None, config_path: Path | None, as_json: bool) -> None:
-    """Write this party's pairing file anew, from its keys, with the proof of its Paillier key.
-
-    Where the old file is missing or damaged, --address is needed.
-    """
-    config = load(config_path)
-    renewed = renew_pairing(config, _address(address) if address else None)
-    path = config.home / f"{config.name}.pair"
-    emit(
-        {"name": config.name, "fingerprint": renewed.fingerprint, "pairing_file": str(path)},
-        lambda out: out.print(
-            f"{path} is written anew.",
-            f"Fingerprint:  {renewed.fingerprint}",
-            "Peers that are paired keep what they have; hand it to those that ask for it.",
-        ),
-        as_json=as_json,
-    )
-
-
-@keys.command("renew")
-@click.option("--at-once", is_flag=True, help="Let the present certificate count no more, from now on.")
-@config_option
-@json_option
-def renew_keys(at_once: bool, config_path: Path | None, as_json: bool) -> None:
-    """Make the next TLS certificate of this party; all other keys stay.
-
-    The present one is used until it ends. Until then hand the pairing file to each peer, which runs `duetto
-    pair` with it on a day of its own choice.
-    """
-    config = load(config_path)
-    done = renew_certificate(config, at_once=at_once)
-    running = running_pid(config) is not None
-    if running:
-        with Party(config.path) as asked:
-            asked.reload()
-    file = config.home / f"{config.name}.pair"
-    document = {
-        "name": config.name,
-        "pairing_file": str(file),
-        "fingerprint": done.pairing.fingerprint,
-        "used_from": done.used_from.isoformat(),
-        "ends": done.ends.isoformat(),
-        "made": done.made,
-        "taken_up": running,
-    }
-
-    def human(out: Screen) -> None:
-        word = "has a new certificate" if done.made else "has been renewed already; the file is written anew"
-        out.print(
-            f"{config.name} {word}.",
-            f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
-            f"Hand {file} to each peer; until then each runs `duetto pair` with it.",
-        )
-        if running:
-            out.print("The daemon has taken it up.")
-
-    emit(document, human, as_json=as_json)
 
 
 @click.group(cls=Listing)
@@ -369,7 +272,7 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
         raise SystemExit(CONFIG if any(finding.subject == "self" for finding in failed) else UNAVAILABLE)
 
 
-COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor, keys)
+COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor)
 
 
 def _renews(config: Config, found: pairing.Pairing) -> bool:
@@ -405,7 +308,7 @@ def _say_ready(config: Config, address: Address, *, as_json: bool) -> None:
     )
 
 
-def _address(text: str) -> Address:
+def address_of(text: str) -> Address:
     """HOST:PORT, or HOST alone with the usual port."""
     return Address.parse(text if ":" in text else f"{text}:{_DEFAULT_PORT}")
 

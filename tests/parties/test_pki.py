@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parties import doctor
-from parties.cli.party import keys as keys_group
+from parties.cli.own_keys import keys as keys_group
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError, exit_code
 from parties.pki import Identity, certificate, home, pairing

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from parties import doctor
-from parties.cli.party import keys as keys_group
+from parties.cli.own_keys import keys as keys_group
 from parties.cli.party import pair as pair_command
 from parties.config import Address, Limits, load
 from parties.daemon.daemon import check_dates, ending_soon
@@ -373,7 +373,7 @@ def test_a_session_goes_on_with_the_renewed_certificate_where_one_follows():
     following, got, ending = renewed(brief), [], Ending()
 
     def receive(session):
-        got.append(session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).body.rows.tobytes())
+        got.append(session.channel.recv(Parcel, ExpectedByteRows(1, SIZE)).tobytes())
 
     with (
         listening(SOUTH, both(following), limits=LASTING) as party,

@@ -1,0 +1,116 @@
+"""Commands about this party's own keys: show, renew, renew-pairing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from parties.cli.options import Listing, config_option
+from parties.cli.output import Screen, emit, json_option
+from parties.cli.party import address_of
+from parties.client import Party
+from parties.config import load
+from parties.pki import certificate
+from parties.pki.home import own_pairing
+from parties.pki.home import renew_pairing as write_pairing
+from parties.pki.lock import running_pid
+from parties.pki.renewal import renew as renew_certificate
+from parties.pki.signing import key_text
+
+
+@click.group(cls=Listing)
+def keys() -> None:
+    """This party's keys."""
+
+
+@keys.command()
+@config_option
+@json_option
+def show(config_path: Path | None, as_json: bool) -> None:
+    """Print this party's fingerprint, to read out to the peer."""
+    config = load(config_path)
+    own = own_pairing(config)
+    days = certificate.days_left(own.identity.certificates)
+    bits = own.identity.paillier.bits
+    emit(
+        {
+            "name": config.name,
+            "fingerprint": own.fingerprint,
+            "signing_key": key_text(own.identity.signing),
+            "pairing_file": str(config.home / f"{config.name}.pair"),
+            "paillier_bits": bits,
+            "certificate_days": days,
+        },
+        lambda out: out.print(
+            f"{config.name}: {own.fingerprint}", f"signing key: {key_text(own.identity.signing)}"
+        ),
+        as_json=as_json,
+    )
+
+
+@keys.command("renew-pairing")
+@click.option("--address", help="HOST:PORT at which peers reach this party; as before unless given.")
+@config_option
+@json_option
+def renew_pairing(address: str | None, config_path: Path | None, as_json: bool) -> None:
+    """Write this party's pairing file anew, from its keys, with the proof of its Paillier key.
+
+    Where the old file is missing or damaged, --address is needed.
+    """
+    config = load(config_path)
+    renewed = write_pairing(config, address_of(address) if address else None)
+    path = config.home / f"{config.name}.pair"
+    emit(
+        {"name": config.name, "fingerprint": renewed.fingerprint, "pairing_file": str(path)},
+        lambda out: out.print(
+            f"{path} is written anew.",
+            f"Fingerprint:  {renewed.fingerprint}",
+            "Peers that are paired keep what they have; hand it to those that ask for it.",
+        ),
+        as_json=as_json,
+    )
+
+
+@keys.command("renew")
+@click.option("--at-once", is_flag=True, help="Let the present certificate count no more, from now on.")
+@config_option
+@json_option
+def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
+    """Make the next TLS certificate of this party; all other keys stay.
+
+    The present one is used until it ends. Until then hand the pairing file to each peer, which runs `duetto
+    pair` with it on a day of its own choice.
+    """
+    config = load(config_path)
+    done = renew_certificate(config, at_once=at_once)
+    running = running_pid(config) is not None
+    if running:
+        with Party(config.path) as asked:
+            asked.reload()
+    file = config.home / f"{config.name}.pair"
+    document = {
+        "name": config.name,
+        "pairing_file": str(file),
+        "fingerprint": done.pairing.fingerprint,
+        "used_from": done.used_from.isoformat(),
+        "ends": done.ends.isoformat(),
+        "made": done.made,
+        "taken_up": running,
+    }
+
+    def human(out: Screen) -> None:
+        word = "has a new certificate" if done.made else "has been renewed already; the file is written anew"
+        out.print(
+            f"{config.name} {word}.",
+            f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
+            f"Hand {file} to each peer; until then each runs `duetto pair` with it.",
+        )
+        if running:
+            out.print("The daemon has taken it up.")
+
+    emit(document, human, as_json=as_json)
+
+
+COMMANDS: Final[tuple[click.Command, ...]] = (keys,)
