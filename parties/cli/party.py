@@ -29,8 +29,8 @@ from parties.ledger.heads import ledger_doubts
 from parties.pki import certificate, pairing
 from parties.pki.home import (
     add_peer,
-    load_identity,
     load_pairing,
+    load_tls,
     make,
     socket_path,
 )
@@ -191,7 +191,7 @@ def status(config_path: Path | None, as_json: bool) -> None:
         raise DaemonUnavailable(f"The daemon of {config.name} does not run.", "Run `duetto party start`.")
     said = ask_daemon(config, pid)
     doubts = _doubts(config) if said["ledger_whole"] else []
-    days = certificate.days_left(load_identity(config).certificates)
+    days = certificate.days_left(b"".join(pem for pem, _ in load_tls(config.home / "keys", config.name)))
     jobs = ", ".join(f"{count} {state}" for state, count in sorted(said["jobs"].items())) or "none"
     waiting = said["jobs"].get(State.WAITING_OWN.value, 0)
 
