@@ -9,14 +9,19 @@ from pathlib import Path
 
 from parties.jobs.control import make_control_server
 from parties.jobs.manager import JobManager
+from parties.pki import certificate
+from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 SETTINGS = '[party]\nname = "{name}"\n[listen]\naddress = "127.0.0.1:0"\n'
 
 
 @contextmanager
 def control(manager: JobManager, home: Path) -> Iterator[Path]:
-    """The control socket of a party in its home, which is called like it, and there its configuration."""
+    """The control socket of a party in its home of the same name, with configuration and certificate."""
     (home / "duetto.toml").write_text(SETTINGS.format(name=home.name))
+    (home / "keys").mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    for name, data in zip(("tls.crt", "tls.key"), certificate.make(home.name), strict=True):
+        write_atomically(home / "keys" / name, data, PRIVATE)
     (home / "run").mkdir()
     server = make_control_server(manager)
     server.add_insecure_port(f"unix:{home}/run/control.sock")

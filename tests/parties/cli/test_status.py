@@ -8,17 +8,12 @@ from parties import doctor
 from parties.cli.party import party as party_group
 from parties.config import Peer, load
 from parties.ledger.doubts import Notes, Whose
-from parties.pki import certificate
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 
 def test_status_and_doctor_say_whose_ledger_stands_against_jobs(served, monkeypatch):
     """Of the peer's and of the local one: with what to do, and nothing where all is well."""
     config = load(served.folder / "north")
     monkeypatch.setattr("parties.cli.party.running_pid", lambda _: 7)
-    (config.home / "keys").mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
-    for name, data in zip(("tls.crt", "tls.key"), certificate.make("north"), strict=True):
-        write_atomically(config.home / "keys" / name, data, PRIVATE)
 
     def status():
         words = ["status", "--config", str(config.path)]
