@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -69,7 +70,7 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 
     def human(out: Screen) -> None:
         for entry in shown:
-            cells = [(key, _cell(value)) for key, value in entry.items() if key != "name"]
+            cells = [(key, _cell(key, value)) for key, value in entry.items() if key != "name"]
             out.print(table(f"rule {entry['name']!r}", ("entry", "value"), cells))
         if not shown:
             out.print("Nothing is allowed." if name is None else f"There is no rule {name!r}.")
@@ -232,7 +233,20 @@ def _document(rule: Rule) -> dict[str, Any]:
     return document
 
 
-def _cell(value: Any) -> Any:
+_UNLIMITED: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("runs_per_day", "runs_total")),
+    **dict.fromkeys(("minimum_rows", "overlap"), 0),
+    **(limits_document(Limits()) or {}),
+    "maximum_ratio": 0,
+}
+"""With which value an entry limits nothing."""
+
+
+def _cell(key: str, value: Any) -> Any:
+    if key in _UNLIMITED and str(value) == str(_UNLIMITED[key]):
+        return "no limit"
+    if key == "parameters" and not value:
+        return "any"
     if isinstance(value, list | tuple):
         return ", ".join(value)
     if isinstance(value, str) and value.startswith("1/") and _is_power(Fraction(value).denominator):

@@ -90,6 +90,7 @@ class Soak:
         jobs: to be run with faults.
         open_jobs: at once.
         seconds: after which no more are begun.
+        pause: seconds between two faults, on average.
         refused: what became of jobs that were never taken, by code.
         faults: how often each came.
         samples: what north held whenever no job was open.
@@ -101,6 +102,7 @@ class Soak:
     jobs: int
     open_jobs: int
     seconds: float
+    pause: float
     chance: secrets.SystemRandom = field(default_factory=secrets.SystemRandom)
     refused: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -186,8 +188,8 @@ class Soak:
             return
 
     def _trouble(self, over: threading.Event) -> None:
-        """A fault every few seconds."""
-        while not over.wait(self.chance.uniform(0.5, 4.0)):
+        """A fault every so often."""
+        while not over.wait(self.chance.uniform(0.0, 2 * self.pause)):
             fault = self.chance.choice(FAULTS)
             self.faults[fault] += 1
             if fault == "kill":
@@ -336,13 +338,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--open", type=int, default=4, help="Jobs at once; a party takes 200 of a peer.")
     parser.add_argument("--seconds", type=float, default=3600.0, help="Begin no job after so long.")
+    parser.add_argument("--pause", type=float, default=5.0, help="Seconds between two faults, on average.")
     parser.add_argument("--probes", type=int, default=3, help="Jobs of each kind before and after.")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         make: Callable[..., TwoParties] = partial(TwoParties, furnish=homes, lines=True, command=HURRIED)
         pair = make(Path(folder))
         try:
-            report = report_of(Soak(pair, given.jobs, given.open, given.seconds), given.probes)
+            report = report_of(Soak(pair, given.jobs, given.open, given.seconds, given.pause), given.probes)
         finally:
             pair.close()
     report["reached"] = judged(report)

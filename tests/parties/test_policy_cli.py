@@ -130,6 +130,10 @@ def test_show_tells_what_holds_where_nothing_is_written(policy):
     assert second["runs_total"] is None
     text = policy("show", "noisy sums")
     assert "2^-30" in text
+    shown = dict(line.strip("│ ").split("│") for line in text.splitlines() if line.startswith("│"))
+    cells = {key.strip(): value.strip() for key, value in shown.items()}
+    assert (cells["runs_total"], cells["minimum_rows"]) == ("no limit", "no limit")
+    assert (cells["minimum_group"], cells["dominance"]) == ("5", "4/5")
     assert "strict" not in text
     assert "no rule 'other'" in policy("show", "other")
 
