@@ -1,0 +1,66 @@
+"""docs/troubleshooting.md: the messages that it quotes are those of the program, and its extras exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+EXTRAS = TEXT.split("<!-- extras -->")[1].split("<!-- end -->")[0]
+QUOTED = re.findall(r"^\| `([^`]*)` \|", TEXT.replace(EXTRAS, ""), re.MULTILINE)
+FIXED = 12
+"""Letters that a message has at least, beside what changes: one with fewer would fit anything."""
+
+
+@pytest.fixture(scope="module")
+def patterns() -> list[re.Pattern[str]]:
+    """What each message of the program can look like."""
+    loader = SourceFileLoader("list_messages", str(ROOT / "scripts" / "list_messages"))
+    module = module_from_spec(spec_from_loader("list_messages", loader))
+    sys.modules["list_messages"] = module  # its data classes look themselves up there
+    loader.exec_module(module)
+    errors = module.house_errors()
+    files = [*module.python_files(["parties", "smc"])]
+    found = [message.what for path in files for message in module.messages_of(path, errors)]
+    # A few raise a class that is only known when they run.
+    trees = (ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for path in files)
+    calls = (node.exc for tree in trees for node in tree if isinstance(node, ast.Raise))
+    found += [module.said(call.args[0]) for call in calls if isinstance(call, ast.Call) and call.args]
+    holes = re.compile(r"\{[^{}]*\}")
+    return [
+        re.compile(".+?".join(map(re.escape, holes.split(what))))
+        for what in found
+        if len(holes.sub("", what)) >= FIXED
+    ]
+
+
+@pytest.mark.parametrize("quoted", QUOTED)
+def test_the_message_is_one_of_the_program(quoted, patterns):
+    # A quotation may stop before the end of a message, at a word that changes.
+    assert any(one.fullmatch(quoted) or one.fullmatch(f"{quoted}.") for one in patterns), quoted
+
+
+def test_there_are_many():
+    assert len(QUOTED) > 25
+
+
+def test_a_wrong_quotation_would_be_found(patterns):
+    for wrong in ("The daemon of ... is not running.", "The budget is spent.", "..."):
+        assert not any(one.fullmatch(wrong) for one in patterns)
+
+
+def test_the_extras_are_all_there():
+    named = set(
+        re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in EXTRAS.splitlines() if "|" in line))
+    )
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = set(tomllib.load(file)["project"]["optional-dependencies"])
+    assert named == extras - {"dev", "docs"}
