@@ -58,6 +58,7 @@ SHOWS: Final[tuple[tuple[str, Page], ...]] = (
     ("/policy", policy.page),
     ("/peers", peers.page),
     ("/releases", releases.page),
+    ("/releases/beside", releases.beside),
     ("/releases/{name}/report.html", releases.report),
 )
 """What answers GET."""

@@ -16,12 +16,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from parties.dashboard.drawing.desk import Desk, render
+from parties.dashboard.entrance.guard import HEADERS
 
 MANIFESTS: Final = "*.manifest.json"
 MAX_FILES: Final = 20
 _MAX_BYTES: Final = 1 << 25
 
-_REPORT_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_REPORT_HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; sandbox"
+    ),
+    "x-frame-options": "SAMEORIGIN",
+}
+"""A report may stand in a frame of this dashboard, and do nothing there but be read."""
+
+_FRAMES: Final = "; frame-src 'self'"
 
 _LINES: Final = (
     *("program", "rows", "order", "seeded", "epsilon", "delta", "gamma", "choice"),
@@ -40,20 +49,32 @@ def page(desk: Desk, request: Request) -> Response:
         "releases.html",
         folder=folder,
         names=[name.removesuffix(MANIFESTS[1:]) for name, _ in found],
-        lines=[(line, cells) for line, cells in lines if any(cells)],
-        reports=[] if folder is None else [path.stem for path in _newest(folder, "*.html")],
+        lines=[(line, cells, len({*cells}) > 1) for line, cells in lines if any(cells)],
+        reports=[*_reports(desk)],
     )
+
+
+def beside(desk: Desk, request: Request) -> Response:
+    """Two reports beside each other, each in a sandbox of its own."""
+    asked = [request.query_params.get(side, "") for side in ("one", "other")]
+    if not _reports(desk).keys() >= {*asked}:
+        raise HTTPException(404)
+    response = render(desk, request, "beside.html", names=asked)
+    response.headers["content-security-policy"] = HEADERS["content-security-policy"] + _FRAMES
+    return response
 
 
 def report(desk: Desk, request: Request) -> Response:
     """One report. Only files of the folder itself can be named."""
-    known = {} if desk.releases is None else {path.stem: path for path in _newest(desk.releases, "*.html")}
-    path = known.get(request.path_params["name"])
+    path = _reports(desk).get(request.path_params["name"])
     if path is None or path.stat().st_size > _MAX_BYTES:
         raise HTTPException(404)
-    response = HTMLResponse(path.read_bytes())
-    response.headers["content-security-policy"] = _REPORT_POLICY
-    return response
+    return HTMLResponse(path.read_bytes(), headers=_REPORT_HEADERS)
+
+
+def _reports(desk: Desk) -> dict[str, Path]:
+    """The newest reports by name."""
+    return {} if desk.releases is None else {path.stem: path for path in _newest(desk.releases, "*.html")}
 
 
 def _newest(folder: Path, pattern: str) -> list[Path]:

@@ -98,7 +98,13 @@ def _of(name, words):
 @pytest.fixture(scope="module")
 def link(homes):
     """The link into north's dashboard, by the command of the page; used by `north`."""
-    with dashboard(homes["north"], *documented("duetto dashboard")[1:-1], homes["north"]) as found:
+    reports = homes["north"] / "released"
+    reports.mkdir()
+    for name in ("first", "second"):
+        said = f"<p>report {name}</p><script>document.querySelector('p').append('ran')</script>"
+        (reports / f"{name}.html").write_text(said)
+    words = [*documented("duetto dashboard")[1:-1], homes["north"], "--releases", reports]
+    with dashboard(homes["north"], *words) as found:
         yield found
 
 
@@ -240,6 +246,21 @@ def described_well(browser, path, width):
     assert (found["levels"][0], found["levels"].count(1)) == (1, 1), path
     assert all(after <= before + 1 for before, after in pairwise(found["levels"])), (path, found["levels"])
     assert (found["language"], found["twice"], found["tabs"], found["current"]) == ("en", [], 0, 1), path
+
+
+def test_reports_stand_beside_each_other_and_run_nothing(north):
+    at(north, "/releases")
+    button(north, "Compare")
+    shows(north, "Reports beside each other")
+    frames = north.find_elements(By.TAG_NAME, "iframe")
+    seen = []
+    for frame in frames:
+        north.switch_to.frame(frame)
+        until(north, lambda: north.find_elements(By.TAG_NAME, "p"))
+        seen.append(north.find_element(By.TAG_NAME, "p").text)
+        north.switch_to.default_content()
+    assert sorted(seen) == ["report first", "report second"]
+    described_well(north, "beside", 1280)
 
 
 def test_paper_has_what_matters_and_no_controls(north):

@@ -86,6 +86,26 @@ def test_a_form_wants_its_origin_and_the_key_of_its_session(browser, party):
     assert all("nothing was done" in answer.text for answer in refused)
 
 
+def test_every_form_of_the_application_is_behind_the_guard(browser):
+    """Read from the routes, so that a form that somebody adds is looked at, too."""
+    posts = [r.path for r in browser.app.routes if isinstance(r, Route) and "POST" in r.methods]
+    assert len(posts) >= 10
+    for path in map(filled, posts):
+        for forged in ({"origin": "http://evil.example"}, {"origin": None}, {"key": "guessed"}, {"key": ""}):
+            assert browser.post(path, {"text": "x"}, **forged).status_code == 403, (path, forged)
+        headers = {"origin": ORIGIN, "host": "evil.example"}
+        assert browser.client.post(path, data={}, headers=headers).status_code == 421, path
+
+
+def test_only_what_is_listed_as_a_question_is_answered_without_decide(party):
+    """Any other form of the application is refused where people only look, also one that is added later."""
+    looks = Browser(party, decides=False)
+    posts = {r.path for r in looks.app.routes if isinstance(r, Route) and "POST" in r.methods}
+    for path in posts - {path for path, _ in ASKS} - {"/leave"}:
+        answer = looks.post(filled(path), {"text": "x"})
+        assert (answer.status_code, "--decide" in answer.text) == (403, True), path
+
+
 def test_a_forged_approval_approves_nothing(served):
     """A page of the web knows the job's name, and even what was shown, and posts the form."""
     from parties.client import Party

@@ -211,7 +211,20 @@ def test_releases_side_by_side(party, tmp_path):
     report = browser.get("/releases/report%20one/report.html")
     assert report.status_code == 200
     assert "sandbox" in report.headers["content-security-policy"]
+    assert "frame-ancestors 'self'" in report.headers["content-security-policy"]
+    assert report.headers["x-frame-options"] == "SAMEORIGIN"
+    (tmp_path / "broken.csv.manifest.json").unlink()
+    assert browser.get("/releases").text.count("differs") == 1  # the rows
     assert "script-src" not in report.headers["content-security-policy"]
+    (tmp_path / "another.html").write_text("<p>another")
+    compared = browser.get("/releases/beside?one=another&other=report%20one")
+    assert compared.text.count(" sandbox></iframe>") == 2
+    policy = compared.headers["content-security-policy"]
+    assert "frame-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    for asked in ("one=outside&other=another", "one=../x&other=another", "one=another", ""):
+        assert browser.get(f"/releases/beside?{asked}").status_code == 404
     for name in ("outside", "..%2f..%2fetc%2fpasswd", "nosuch"):
         assert browser.get(f"/releases/{name}/report.html").status_code == 404
     assert "--releases" in Browser(party).get("/releases").text
