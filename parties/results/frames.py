@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from parties.results.tables import LOWER, UPPER, VALUE, ResultTable
-from smc.analyses.studies.outcome import DATE, NUMBER
+from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
 _DATES = {"date": VALUE, f"date_{LOWER}": LOWER, f"date_{UPPER}": UPPER}
 
@@ -34,6 +34,9 @@ def _column(table: ResultTable, name: str) -> Any:
     kind, cells = table.kinds.get(name), table.values(name)
     if kind == DATE:
         return np.array(cells, dtype="datetime64[s]")
+    if kind == DAY_NUMBER:
+        days = [None if cell is None else round(cell) for cell in cells]
+        return np.array(days, dtype="datetime64[D]").astype("datetime64[s]")
     if kind == NUMBER and all(cell is None or isinstance(cell, int | float) for cell in cells):
         return np.array([np.nan if cell is None else float(cell) for cell in cells])
     return cells

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from parties.results.figures import PLUS_MINUS, Estimated, date_text, estimated, number, number_text
 from smc.analyses.studies.columns import DAYS
-from smc.analyses.studies.outcome import DATE, NUMBER
+from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
 LOWER: Final = "lower_95"
 UPPER: Final = "upper_95"
@@ -29,7 +29,7 @@ class ResultTable:
     Attributes:
         name: of the table.
         columns: by name, of equal length.
-        kinds: `DATE` or `NUMBER` of columns whose cells alone do not show it.
+        kinds: `DATE`, `DAY_NUMBER` or `NUMBER` of columns whose cells alone do not show it.
     """
 
     name: str
@@ -60,7 +60,9 @@ class ResultTable:
         return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
 
     def is_date(self, name: str, row: int) -> bool:
-        """Whether a cell of numbers stands for a date: its row's unit says so."""
+        """Whether a cell of numbers stands for a date: by the kind of its column, or the unit of its row."""
+        if self.kinds.get(name) == DAY_NUMBER:
+            return True
         if UNIT not in self.columns or self.columns[UNIT][row] != DAYS:
             return False
         return name == VALUE or name in self.intervals.get(VALUE, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 from smc.analyses.clustering.privacy import MISS, NoisyMeans
 from smc.analyses.records.fixed_point import FixedPointColumns
-from smc.analyses.studies.outcome import Table
+from smc.analyses.studies.outcome import DAY_NUMBER, Table
+
+_CENTRES: Final = "centres"
 
 SUPPRESSED: Final = (
     "Clusters without a size are about too few persons in all or of one side, have a sum that tells of a few "
@@ -30,7 +33,7 @@ def centres_table(
     columns: dict[str, list[Any]] = {"cluster": list(range(1, len(sizes) + 1)), "size": list(sizes)}
     for place, axis in enumerate(scaled.columns):
         columns[axis.name] = [None if row is None else row[place] for row in rows]
-    return Table("centres", columns)
+    return Table(_CENTRES, columns)
 
 
 def noisy_table(noisy: NoisyMeans, centres: NDArray[np.int64], counts: Sequence[int]) -> Table:
@@ -54,11 +57,27 @@ def noisy_table(noisy: NoisyMeans, centres: NDArray[np.int64], counts: Sequence[
             found = noisy.coordinate(place, Fraction(centre, 1 << noisy.scaled.fraction), count)
             ends.append((float(axis.real(found.lower)), float(axis.real(found.upper))))
         columns |= {axis.name: plain[axis.name], **_ends(axis.name, ends)}
-    return Table("centres", columns)
+    return Table(_CENTRES, columns)
 
 
 def _ends(name: str, ends: Sequence[tuple[Any, Any]]) -> dict[str, Sequence[Any]]:
     return {f"{name}_lower_95": [low for low, _ in ends], f"{name}_upper_95": [high for _, high in ends]}
+
+
+def dated(tables: Sequence[Table], dates: Sequence[str]) -> tuple[Table, ...]:
+    """The tables with these columns of centres, and the ends of their intervals, as dates.
+
+    Args:
+        tables: of a run.
+        dates: the local columns of dates; of the other side's it is not known.
+    """
+    kinds = {f"{name}{end}": DAY_NUMBER for name in dates for end in ("", "_lower_95", "_upper_95")}
+    return tuple(
+        replace(table, kinds={name: kind for name, kind in kinds.items() if name in table.columns})
+        if table.name == _CENTRES
+        else table
+        for table in tables
+    )
 
 
 def labels_table(labels: NDArray[np.int64]) -> Table:

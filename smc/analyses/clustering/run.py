@@ -8,7 +8,8 @@ from smc.analyses.clustering import matched
 from smc.analyses.clustering.census import Census
 from smc.analyses.clustering.checks import check_shape, local_persons
 from smc.analyses.clustering.leakage import details
-from smc.analyses.clustering.parameters import ClusteringParameters
+from smc.analyses.clustering.outcome import dated
+from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import agree
@@ -64,4 +65,7 @@ def run(
         table, census = matched.table(session, shape, keyed, block, release, exact=exact)
     outcome = Program(table, parameters, recipients, release, noisy, census).run()
     notes = outcome.notes if outcome.tables else ("The results went to the other party only.",)
-    return replace(outcome, notes=notes, details=details(parameters, shape, noisy))
+    dates = [name for name in names if data[name].schema.is_date and shape.layout is not Layout.ARBITRARY]
+    return replace(
+        outcome, tables=dated(outcome.tables, dates), notes=notes, details=details(parameters, shape, noisy)
+    )

@@ -11,6 +11,9 @@ import numpy as np
 DATE: Final = "date"
 """The kind of a result's column that holds dates, as texts such as 1990-12-31."""
 
+DAY_NUMBER: Final = "day"
+"""The kind of a result's column whose numbers are days since 1970-01-01, such as the mean of dates."""
+
 NUMBER: Final = "number"
 """The kind of a result's column whose numbers are exact: integers, or texts such as `12.50` and `2/7`."""
 
@@ -27,7 +30,7 @@ class Table:
     Attributes:
         name: of the table, for people.
         columns: by name.
-        kinds: `DATE` or `NUMBER` of the columns that their cells alone do not show to be so.
+        kinds: `DATE`, `DAY_NUMBER` or `NUMBER` of the columns that their cells alone do not show to be so.
     """
 
     name: str

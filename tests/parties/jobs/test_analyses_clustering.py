@@ -124,3 +124,15 @@ def test_noisy(institutions):
         assert abs(float(one) - float(other)) < 25
     assert "fit" not in done.tables("north")
     assert institutions.spent("south") == 8
+
+
+def test_centres_of_dates_are_dates(institutions):
+    born = {"type": "date", "lower": "1940-01-01", "upper": "2000-12-31"}
+    for name in ("north", "south"):
+        cells = {"born": ["1950-06-01"] * 6 + ["1990-06-01"] * 6, "age": [*range(12)]}
+        institutions.hold(name, cells, {"born": born, "age": {"type": "integer", "lower": 0, "upper": 20}})
+    parameters = {"clusters": 2, "columns": ["born", "age"], "iterations": 3}
+    done = institutions.run(job("clustering", parameters, ["born", "age"]))
+    assert done.details("north")["kinds"] == {"centres": {"born": "day"}}
+    for days in done.tables("north")["centres"]["born"]:
+        assert -7200 < days < 7600

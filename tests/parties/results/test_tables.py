@@ -9,7 +9,7 @@ from parties.client.result import Result
 from parties.results.frames import columns_of
 from parties.results.tables import ResultTable, shown
 from smc.analyses.studies.columns import DAYS
-from smc.analyses.studies.outcome import DATE, NUMBER
+from smc.analyses.studies.outcome import DATE, DAY_NUMBER, NUMBER
 
 KINDS = dict.fromkeys(("value", "lower_95", "upper_95", "epsilon"), NUMBER)
 STATISTICS = ResultTable(
@@ -87,3 +87,22 @@ def test_a_result_knows_the_kinds_of_its_columns_and_old_ones_none():
     new = Result("1", tables, (), {"kinds": {"matches": {"born": DATE}}}, {}, {})
     assert new.table().kinds == {"born": DATE}
     assert Result("1", tables, (), {}, {}, {}).table("matches").kinds == {}
+
+
+def test_numbers_of_days_are_dates_for_people_and_in_files():
+    kinds = dict.fromkeys(("born", "born_lower_95", "born_upper_95"), DAY_NUMBER)
+    columns = {
+        "size": [3, 4],
+        "born": [0.4, None],
+        "born_lower_95": [-2.0, None],
+        "born_upper_95": [2.8, None],
+    }
+    table = ResultTable("centres", columns, kinds)
+    assert table.written("born") == ["1970-01-01", None]
+    (first, second) = shown(table, most=9).rows
+    assert first[0] == "3"
+    assert "1970-01-01" in first[1]
+    assert second[1] == "-"
+    exact = ResultTable("centres", {"born": [365.0]}, {"born": DAY_NUMBER})
+    assert shown(exact, most=9).rows == (("1971-01-01",),)
+    assert str(columns_of(table)["born"][0])[:10] == "1970-01-01"
