@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from parties.config import Keepalive, Limits
+from parties.errors import PeerBusy
 from parties.rpc.pb.duetto.v1 import peer_pb2 as pb
+from parties.rpc.stream import PacketStream
 from parties.session import handshake
 from smc.channel.message import FRAME_BYTES, Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
@@ -198,6 +200,49 @@ def test_many_cuts_of_one_session(usual):
         assert run.ended["south"].wait() is None
         assert proxy.connections >= 5
     assert run.traffic == usual
+
+
+def test_a_cut_before_the_confirmation_of_the_handshake_changes_nothing(usual, monkeypatch):
+    endure, cuts = PacketStream.endure, []
+    run = Run(PATIENT)
+    with run.between() as (proxy, south, directory):
+
+        def cut_after(stream, answer=None, redial=None):
+            endure(stream, answer, redial)
+            if redial is not None:
+                cuts.append(proxy.cut())
+
+        monkeypatch.setattr(PacketStream, "endure", cut_after)
+        assert run.go(south, directory) is None
+        assert run.ended["south"].wait() is None
+    assert cuts == [None]
+    assert run.traffic == usual
+
+
+def test_a_session_that_begins_anew_ends_the_one_whose_answer_was_lost(monkeypatch):
+    """Its job may run at once, and not only when the limit of the lost one is over."""
+    endure, lost = PacketStream.endure, []
+    limits = replace(PATIENT, sessions=1)
+    run = Run(limits)
+    with run.between() as (proxy, south, directory):
+
+        def cut_before(stream, answer=None, redial=None):
+            if redial is None and not lost:
+                lost.append(stream)
+                proxy.cut()
+                time.sleep(0.2)
+            endure(stream, answer, redial)
+
+        monkeypatch.setattr(PacketStream, "endure", cut_before)
+        assert isinstance(run.go(south, directory), PeerLost)
+        started, error = time.monotonic(), None
+        while time.monotonic() - started < 10:
+            error = run.go(south, directory)
+            if not isinstance(error, PeerBusy):
+                break
+            time.sleep(0.05)
+        assert error is None
+        assert len(lost) == 1
 
 
 # Longer cuts
