@@ -19,6 +19,8 @@ from parties.toml import StrictTable, read
 CONFIG_NAME: Final = "duetto.toml"
 CONFIG_VARIABLE: Final = "DUETTO_CONFIG"
 
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
 _KEEPALIVE_SECONDS = (2, 300)
@@ -122,6 +124,8 @@ class Config:
         peers: the paired parties.
         keep_results_days: how long results of jobs are kept after they finished; 0 is for ever.
         plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
+        metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
+        log_level: the least that the daemon logs, one of `LOG_LEVELS`.
     """
 
     path: Path
@@ -135,6 +139,8 @@ class Config:
     peers: tuple[Peer, ...] = ()
     keep_results_days: int = 0
     plugins: tuple[str, ...] = ()
+    metrics_port: int = 0
+    log_level: str = "info"
 
     def peer(self, name: str) -> Peer:
         """The paired party of that name.
@@ -201,6 +207,8 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
     listen = top.table("listen")
     jobs = top.table("jobs", required=False)
     plugins = top.table("plugins", required=False)
+    metrics = top.table("metrics", required=False)
+    log = top.table("log", required=False)
     config = Config(
         path=path,
         name=_checked(party, "name", check_name),
@@ -213,8 +221,10 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
         peers=_peers(top, path.parent),
         keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
         plugins=plugins.texts("analyses", ()),
+        metrics_port=_between(metrics, "port", 0, 0, 65535),
+        log_level=_log_level(log),
     )
-    for table in (party, listen, jobs, plugins, top):
+    for table in (party, listen, jobs, plugins, metrics, log, top):
         table.close()
     if any(peer.name == config.name for peer in config.peers):
         raise ConfigError(
@@ -250,6 +260,13 @@ def _between(table: StrictTable, key: str, default: int, minimum: int, maximum: 
     if value > maximum:
         raise table.fail(key, f"is above {maximum}", f"Write {maximum} or less.")
     return value
+
+
+def _log_level(table: StrictTable) -> str:
+    level = table.text("level", "info")
+    if level not in LOG_LEVELS:
+        raise table.fail("level", "is not a level", f"Write one of {', '.join(LOG_LEVELS)}.")
+    return level
 
 
 def _limits(table: StrictTable) -> Limits:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from parties.audit.files import read_log
 from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
@@ -74,6 +75,7 @@ def examine_self(config: Config) -> list[Finding]:
         _attempt("self", "keys", lambda: _keys(config)),
         _attempt("self", "certificate", lambda: _dates("self", load_identity(config).certificates)),
         _attempt("self", "ledger", lambda: _ledger(config)),
+        _attempt("self", "audit log", lambda: _audit(config)),
         _disk(config),
         _attempt("self", "daemon", lambda: _daemon(config)),
     ]
@@ -216,6 +218,10 @@ def _ledger(config: Config) -> Finding:
         if doubt.whose is Whose.OWN:
             return Finding("self", "ledger", Status.FAIL, doubt.what, doubt.hint)
     return Finding("self", "ledger", Status.OK, f"whole, with {count} entries and all that peers have seen")
+
+
+def _audit(config: Config) -> Finding:
+    return Finding("self", "audit log", Status.OK, f"whole, with {len(read_log(config.home).lines)} lines")
 
 
 def _peer_ledger(config: Config, peer: Peer) -> Finding:

@@ -8,7 +8,6 @@ come and go by these pipes only. When stdin ends, so does the process: its paren
 from __future__ import annotations
 
 import json
-import logging
 import os
 import resource
 import sys
@@ -344,7 +343,7 @@ def _leave_with_parent() -> None:
 
 def main() -> None:
     """Read the task, measure, tell the result."""
-    logs.start(logging.WARNING)
+    logs.start("warning")
     task = json.loads(sys.stdin.readline())
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:

@@ -42,6 +42,9 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
     found = found[len(found) - lines if lines else 0 :] if lines < len(found) else found
 
     def human(out: Screen) -> None:
+        if not found:
+            out.print("There are no such lines.")
+            return
         rows = [
             (n.number, n.time, n.event, *(_short(n, name) for name in ("job", "peer")), _rest(n))
             for n in found
@@ -70,6 +73,8 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
     last = found.lines[-1] if found.lines else None
 
     def human(out: Screen) -> None:
+        if last is None and not problems:
+            out.print("The log is empty.")
         if last is not None:
             out.print(f"{config.name}: {len(found.lines)} lines, each the successor of the one before.")
             out.print(f"Head to note elsewhere: {last.number}:{last.hash}")

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from parties import catalog, policy
+from parties.cli import service
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
-from parties.config import Address, Config, load, user_folder
+from parties.config import LOG_LEVELS, Address, Config, load, user_folder
 from parties.contracts.state import State
 from parties.daemon import logs
+from parties.daemon.service import say_ready
 from parties.doctor import Status, examine_peer, examine_self
 from parties.errors import CONFIG, UNAVAILABLE, DaemonUnavailable, PairingError
 from parties.ledger.book import open_ledger
@@ -124,14 +126,17 @@ def party() -> None:
 
 
 @party.command()
+@click.option(
+    "--log-level", type=click.Choice(LOG_LEVELS), help="The least that is logged; else as configured."
+)
 @config_option
 @json_option
-def start(config_path: Path | None, as_json: bool) -> None:
+def start(log_level: str | None, config_path: Path | None, as_json: bool) -> None:
     """Run the daemon in the foreground until it is stopped."""
     from parties.daemon.daemon import Daemon
 
-    logs.start()
     config = load(config_path)
+    logs.start(log_level or config.log_level)
     stopping, reloading = threading.Event(), threading.Event()
     signal.signal(signal.SIGHUP, lambda *_: reloading.set())
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -140,6 +145,7 @@ def start(config_path: Path | None, as_json: bool) -> None:
         daemon = Daemon(config)
         try:
             daemon.start()
+            say_ready()
             _say_ready(config, daemon.address, as_json=as_json)
             while not stopping.wait(1.0):
                 daemon.follow_dates()
@@ -242,6 +248,10 @@ def stop(config_path: Path | None, as_json: bool) -> None:
         lambda out: out.print("stopped" if pid is not None else "did not run"),
         as_json=as_json,
     )
+
+
+for _command in (service.health, service.install):
+    party.add_command(_command)
 
 
 @click.command()

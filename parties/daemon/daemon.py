@@ -18,6 +18,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from parties.audit.lines import RELOADED, STARTED, STOPPED, AuditError
 from parties.catalog.declaration import load_catalog
 from parties.config import Address, Config, load
+from parties.daemon.metrics import Figures, MetricsServer
 from parties.errors import ConfigError
 from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import JobManager
@@ -77,6 +78,10 @@ class Daemon:
         )
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
+        self._metrics = None
+        if config.metrics_port:
+            figures = Figures(config, self._manager, identity.certificate)
+            self._metrics = MetricsServer(config.metrics_port, figures)
         self._manager.resume()
         try:
             self._open_ports(config, identity, peers, terms)
@@ -95,6 +100,8 @@ class Daemon:
         Raises:
             ConfigError: a port does not answer, or the peers' port speaks an old TLS.
         """
+        if self._metrics is not None:
+            self._metrics.start()
         self._control.start()
         self._socket.chmod(PRIVATE)
         with grpc.insecure_channel(f"unix:{self._socket}") as channel:
@@ -177,6 +184,8 @@ class Daemon:
         self._note_end()
         self._peer_server.stop(1)
         self._control.stop(1).wait()
+        if self._metrics is not None:
+            self._metrics.stop()
         self._directory.close()
         self._runner.close()
         self._socket.unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from typing import Final
 from parties.texts import visible
 
 _FORM: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_OURS: Final = ("duetto", "parties", "smc")
 _FURTHER: Final = "    | "
 """Begins the further lines of a record, those of a trace, so that none of them looks like a record."""
 
@@ -32,11 +33,22 @@ class PlainFormatter(logging.Formatter):
         return _set_apart(super().formatStack(stack_info))
 
 
-def start(level: int = logging.INFO) -> None:
-    """Log to stderr from now on, every library's records too."""
+def start(level: str = "info") -> None:
+    """Log to stderr from now on, every library's records too.
+
+    Args:
+        level: the least that is logged, one of `parties.config.LOG_LEVELS`. Libraries stay at `info`: what
+            they write for their own makers may hold messages as they were sent.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainFormatter())
-    logging.basicConfig(level=level, handlers=[handler])
+    logging.basicConfig(level=max(logging.INFO, _number(level)), handlers=[handler])
+    for name in _OURS:
+        logging.getLogger(name).setLevel(_number(level))
+
+
+def _number(level: str) -> int:
+    return logging.getLevelNamesMapping()[level.upper()]
 
 
 def _set_apart(text: str) -> str:

@@ -274,6 +274,7 @@ class JobStore(JobReader):
 
     def set_progress(self, job_id: str, progress: Progress) -> None:
         """Note how far a running job is, for those who watch."""
+        _LOG.debug("job %s: %s, %d of %d", job_id, progress.stage, progress.done, progress.of)
         with self._changed:
             self._progress[job_id] = progress
             self._version += 1

@@ -1,0 +1,187 @@
+"""Figures about a running daemon, for a monitoring system on the same machine.
+
+OpenMetrics text at `http://127.0.0.1:PORT/metrics`, if `[metrics] port` is configured. Whoever can use the
+loopback address of the machine can read it: it has counts, names of peers, rules and populations of the local
+policy, and what of each budget is spent; no jobs, titles, data or results.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Final
+
+from parties.config import Config
+from parties.contracts.state import State
+from parties.errors import ConfigError
+from parties.jobs.budgets import gauges
+from parties.jobs.manager import JobManager
+from parties.ledger.entries import LedgerError
+from parties.pki import certificate
+from parties.pki.home import load_peer
+from parties.release import release
+from smc.errors import DuettoError
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+HOST: Final = "127.0.0.1"
+PATH: Final = "/metrics"
+_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+class Figures:
+    """What is asked of a daemon each time somebody reads its metrics.
+
+    Args:
+        config: the configuration.
+        manager: the jobs.
+        own_certificate: of this party, PEM.
+    """
+
+    def __init__(self, config: Config, manager: JobManager, own_certificate: bytes) -> None:
+        self._config = config
+        self._manager = manager
+        self._own = own_certificate
+        self._budgets: tuple[object, list[Metric]] = (None, [])
+
+    def collect(self) -> Iterator[Metric]:
+        """All figures as they are now."""
+        from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+
+        yield InfoMetricFamily("duetto", "The program.", {"release": release(), "party": self._config.name})
+        jobs = GaugeMetricFamily("duetto_jobs", "Jobs by state.", labels=["state"])
+        counts = self._manager.store.counts()
+        for state in State:
+            jobs.add_metric([state.value], counts.get(state, 0))
+        yield jobs
+        days = GaugeMetricFamily(
+            "duetto_certificate_days", "Days until the certificate of a party expires.", labels=["party"]
+        )
+        for name, pem in self._certificates():
+            days.add_metric([name], certificate.days_left(pem))
+        yield days
+        free = shutil.disk_usage(self._config.home).free
+        yield GaugeMetricFamily("duetto_disk_free_bytes", "Free space where the home lies.", value=free)
+        last = self._manager.store.audit.head[0]
+        yield GaugeMetricFamily("duetto_audit_lines", "Lines of the audit log.", value=last + 1)
+        yield from self._of_ledger()
+
+    def _certificates(self) -> Iterator[tuple[str, bytes]]:
+        yield self._config.name, self._own
+        for peer in self._config.peers:
+            try:
+                yield peer.name, load_peer(self._config, peer).certificate
+            except DuettoError:  # `duetto doctor` says what is wrong with it
+                continue
+
+    def _of_ledger(self) -> Iterator[Metric]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        whole = readable = True
+        try:
+            entry = self._manager.ledger.head()
+            # Sums are exact and so not cheap; they change with the ledger, the policy and the catalog only.
+            files = [path.stat().st_mtime_ns for path in (self._config.policy, self._config.catalog)]
+            state = (entry and entry.hash, files)
+            if self._budgets[0] != state:
+                self._budgets = (state, list(self._spent()))
+        except LedgerError:
+            whole, self._budgets = False, (None, [])
+        except (DuettoError, OSError):
+            readable, self._budgets = False, (None, [])
+        yield GaugeMetricFamily("duetto_ledger_whole", "0 if no job can run for it.", value=int(whole))
+        yield GaugeMetricFamily(
+            "duetto_policy_readable",
+            "0 if policy or catalog are wrong and no job can run.",
+            value=int(readable),
+        )
+        yield from self._budgets[1]
+
+    def _spent(self) -> Iterable[Metric]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        labels = ["rule", "population", "peer"]
+        spent = GaugeMetricFamily("duetto_budget_spent_epsilon", "Epsilon spent, rounded up.", labels=labels)
+        total = GaugeMetricFamily("duetto_budget_epsilon", "Epsilon that a rule allows.", labels=labels)
+        for gauge in gauges(self._config, self._manager.ledger, [peer.name for peer in self._config.peers]):
+            whose = [gauge.rule, gauge.account, gauge.peer]
+            spent.add_metric(whose, float("inf") if gauge.spent is None else float(gauge.spent))
+            total.add_metric(whose, float(gauge.total))
+        return spent, total
+
+
+class MetricsServer:
+    """Answers on the loopback address, and only to requests that name it as their host.
+
+    Args:
+        port: to listen on; 0 lets the system choose.
+        figures: what to answer.
+
+    Raises:
+        ConfigError: the package is not installed, or the port is in use.
+    """
+
+    def __init__(self, port: int, figures: Figures) -> None:
+        try:
+            from prometheus_client import CollectorRegistry, ProcessCollector
+            from prometheus_client.openmetrics.exposition import generate_latest
+        except ImportError:
+            raise ConfigError(
+                "[metrics] needs prometheus-client, which is not installed.",
+                "Run pip install 'duetto[metrics]'.",
+            ) from None
+        registry = CollectorRegistry()
+        registry.register(figures)
+        ProcessCollector(registry=registry)
+        try:
+            self._server = ThreadingHTTPServer((HOST, port), _handler(partial(generate_latest, registry)))
+        except OSError as problem:
+            raise ConfigError(
+                f"[metrics] cannot listen on {HOST}:{port}: {problem.strerror}.", "Choose another port."
+            ) from None
+        self._server.daemon_threads = True
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._server.server_port
+
+    def start(self) -> None:
+        """Answer from now on."""
+        threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _handler(read: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+        server_version = "duetto"
+        sys_version = ""
+
+        def do_GET(self) -> None:
+            port = self.connection.getsockname()[1]
+            # A page of another site whose name was made to point here would be able to read the answer.
+            if self.headers.get("Host") not in (f"{HOST}:{port}", f"localhost:{port}"):
+                self.send_error(421)
+            elif self.path != PATH:
+                self.send_error(404)
+            else:
+                body = read()
+                self.send_response(200)
+                self.send_header("Content-Type", _TYPE)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+            pass
+
+    return Handler

@@ -1,0 +1,109 @@
+"""A unit of systemd for a party's daemon, and the word to systemd that the daemon is ready."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from parties.config import Config
+
+_ODD: Final = re.compile(r"""[\x00-\x1f\x7f"'$\\]""")
+
+_HARDENING: Final = """\
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=read-only
+ReadWritePaths={home}
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+CapabilityBoundingSet=
+"""
+"""Takes from the daemon what it has no use for. Most of it cannot be had in a service of a user."""
+
+_UNIT: Final = """\
+[Unit]
+Description=duetto party {name}
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=notify
+ExecStart={command} party start --config {config}
+ExecReload=/bin/kill -HUP $MAINPID
+{account}Restart=on-failure
+RestartSec=10
+RestartPreventExitStatus=65 77 78
+TimeoutStopSec=60
+LimitNOFILE=65536
+UMask=0077
+{hardening}
+[Install]
+WantedBy={target}
+"""
+
+
+def unit_name(config: Config) -> str:
+    """The name of the unit's file."""
+    return f"duetto-{config.name}.service"
+
+
+def unit(config: Config, command: Path, *, is_system: bool) -> str:
+    """The unit of a party's daemon.
+
+    Args:
+        config: the configuration.
+        command: the program `duetto`.
+        is_system: for the system's manager, under the account that owns the home and hardened; else for the
+            manager of the user who runs this.
+
+    Raises:
+        ValueError: a path has a quote, a backslash, a dollar sign or a control character.
+    """
+    account = ""
+    if is_system:
+        owner = pwd.getpwuid(config.home.stat().st_uid).pw_name
+        account = f"User={owner}\n"
+    return _UNIT.format(
+        name=config.name,
+        command=_quoted(command),
+        config=_quoted(config.path),
+        account=account,
+        hardening=_HARDENING.format(home=_quoted(config.home)) if is_system else "NoNewPrivileges=yes\n",
+        target="multi-user.target" if is_system else "default.target",
+    )
+
+
+def say_ready() -> None:
+    """Tell systemd that the daemon serves, if systemd has started it."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if address[:1] not in ("/", "@"):
+        return
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.connect("\0" + address[1:] if address[0] == "@" else address)
+        told.send(b"READY=1")
+
+
+def _quoted(path: Path) -> str:
+    """A path as one word of a unit, in which `%` would be replaced."""
+    text = str(path)
+    if _ODD.search(text):
+        raise ValueError("a path that systemd would read as another")
+    return '"' + text.replace("%", "%%") + '"'
