@@ -85,7 +85,9 @@ def install(*, is_system: bool, only_print: bool, config_path: Path | None, as_j
             ) from None
     emit(
         {"unit": text, "file": "" if only_print else str(path)},
-        lambda out: out.print(*(text.splitlines() if only_print else _next(config, path, is_system=is_system))),
+        lambda out: out.print(
+            *(text.splitlines() if only_print else _next(config, path, is_system=is_system))
+        ),
         as_json=as_json,
     )
 
