@@ -80,7 +80,7 @@ class Daemon:
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
         self._metrics = None
         if config.metrics_port:
-            figures = Figures(config, self._manager, identity.certificate)
+            figures = Figures(config, self._manager, identity.certificates)
             self._metrics = MetricsServer(config.metrics_port, figures)
         self._manager.resume()
         try:

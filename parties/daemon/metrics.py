@@ -39,13 +39,13 @@ class Figures:
     Args:
         config: the configuration.
         manager: the jobs.
-        own_certificate: of this party, PEM.
+        own: certificates of this party, PEM.
     """
 
-    def __init__(self, config: Config, manager: JobManager, own_certificate: bytes) -> None:
+    def __init__(self, config: Config, manager: JobManager, own: bytes) -> None:
         self._config = config
         self._manager = manager
-        self._own = own_certificate
+        self._own = own
         self._budgets: tuple[object, list[Metric]] = (None, [])
 
     def collect(self) -> Iterator[Metric]:
@@ -74,7 +74,7 @@ class Figures:
         yield self._config.name, self._own
         for peer in self._config.peers:
             try:
-                yield peer.name, load_peer(self._config, peer).certificate
+                yield peer.name, load_peer(self._config, peer).certificates
             except DuettoError:  # `duetto doctor` says what is wrong with it
                 continue
 
