@@ -190,7 +190,9 @@ def _module(asked: Query) -> Any:
             f"{asked.place} needs {asked.driver}, which is not installed.", f"Run pip install {package}."
         )
     library = (
-        "libpq: run pip install 'psycopg[binary]'" if asked.driver == "psycopg" else "a library of the vendor"
+        "libpq: run pip install 'duetto[postgres]'"
+        if asked.driver == "psycopg"
+        else "a library of the vendor"
     )
     raise ConfigError(
         f"{asked.place} needs {asked.driver}, which is installed and cannot be loaded.",
