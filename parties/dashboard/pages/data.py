@@ -51,19 +51,19 @@ def confirm(desk: Desk, request: Request) -> Response:
 
 def _checked(desk: Desk, request: Request, name: str) -> Response:
     found = checked(load_catalog(desk.config.catalog).dataset(name))
-    counts = found.counts
-    said = (
-        {}
-        if counts is None
-        else {
-            "rows": counts["rows"],
-            "persons": counts["persons"],
-            "rows left out": counts["left_out"],
-            "missing cells that leave rows out": sum(counts["dropped"].values()),
-            "missing cells filled in": sum(counts["imputed"].values()),
-        }
-    )
+    said = {} if found.counts is None else _counts(found.counts)
     return _shown(desk, request, checked=name, error=found.error, faults=found.faults, counts=said)
+
+
+def _counts(counts: dict[str, Any]) -> dict[str, int]:
+    """Rows and persons, and what besides there is."""
+    besides = {
+        "rows left out": counts["left_out"],
+        "missing cells that leave rows out": sum(counts["dropped"].values()),
+        "missing cells filled in": sum(counts["imputed"].values()),
+    }
+    some = {what: count for what, count in besides.items() if count}
+    return {"rows": counts["rows"], "persons": counts["persons"], **some}
 
 
 def _shown(desk: Desk, request: Request, **more: Any) -> Response:

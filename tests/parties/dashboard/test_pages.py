@@ -13,6 +13,7 @@ import pytest
 from parties.client import Job, Party
 from parties.contracts.state import State
 from parties.ledger.entries import APPROVED, DENIED
+from smc.errors import UsageError
 from tests.parties.dashboard.browsing import Browser
 from tests.parties.jobs.joined import job_file
 from tests.parties.served import waiting
@@ -109,6 +110,26 @@ def test_what_refreshes_itself_leaves_the_browser_alone_while_nothing_changes(se
     south.job(job_id).deny("no", "Dr. Meyer")
     assert "hx-swap-oob" in browser.get(path).text
     assert 'hx-swap-oob="innerHTML">0 waiting for you' in browser.get(today).text
+
+
+def test_a_job_that_is_refused_is_tried_with_the_reason(browser, served, party):
+    """By the policy, by the budget, and by the rows that it would read; each is said in place."""
+
+    def tried(text):
+        answers = [browser.post(path, {"text": text}) for path in ("/policy/try", "/new/check")]
+        assert {answer.status_code for answer in answers} == {200}
+        return "".join(answer.text for answer in answers)
+
+    served.allow("north", total="1/4")
+    page = tried(job_file("1/2"))
+    assert page.count("No rule allows this job") == 2
+    assert "epsilon 1/4 left" in page
+    served.allow("north")
+    served.analysis["north"].refusal = UsageError("Too few rows.", "Bring more.")
+    assert tried(job_file("1/2")).count("The run would refuse these rows. Too few rows. Bring more.") == 2
+    served.forbid("north")
+    assert tried(job_file("1/2")).count("No rule allows this job") == 2
+    assert party.jobs() == []
 
 
 def test_check_proposes_nothing(browser, party):
