@@ -15,6 +15,7 @@ import click
 
 from parties import catalog, policy
 from parties.cli import service
+from parties.cli.moving import pack, unpack
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
 from parties.client import Party, ask_daemon
@@ -281,6 +282,9 @@ def doctor(names: tuple[str, ...], config_path: Path | None, as_json: bool) -> N
     if failed:
         raise SystemExit(CONFIG if any(finding.subject == "self" for finding in failed) else UNAVAILABLE)
 
+
+party.add_command(pack)
+party.add_command(unpack)
 
 COMMANDS: Final[tuple[click.Command, ...]] = (init, pair, party, doctor)
 

@@ -10,6 +10,7 @@
     ledger.jsonl  heads.json   what was spent; what was seen of the peers' ledgers
     doubts.json   for which ledgers sessions were refused last, see `parties.ledger.doubts`
     exact-jobs.log   who took part in exact jobs, as hashes, see `parties.disclosure.history`
+    moved.json   only in a home that was packed to live elsewhere, see `parties.pki.moving`
     pools/   what was prepared for later comparisons, see `parties.session.pools`; made when needed
 
 Nothing of it is ever overwritten, except that pairing adds to `duetto.toml` and to `peers`, that

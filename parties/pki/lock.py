@@ -6,21 +6,29 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from parties.config import Config
 from parties.errors import ConfigError
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, sweep
 from parties.pki.home import pid_path
 
+MOVED: Final = "moved.json"
+"""The mark of a home that was packed to live elsewhere."""
+
 
 @contextmanager
-def only_one(config: Config) -> Iterator[None]:
+def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
     """Hold the lock of the home, with the process id in its file, so that no second daemon starts.
 
     Temporary files that an earlier one left over when it was killed are deleted.
 
+    Args:
+        config: of the home.
+        moved: whether the home may be one that was packed to live elsewhere.
+
     Raises:
-        ConfigError: a daemon runs already, or the home is open to other users.
+        ConfigError: a daemon runs already, or the home is open to other users or has moved.
     """
     folder = pid_path(config).parent
     folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
@@ -33,6 +41,8 @@ def only_one(config: Config) -> Iterator[None]:
             raise ConfigError(
                 f"The daemon of {config.name} runs already.", "Stop it with `duetto party stop`."
             ) from None
+        if not moved:
+            require_here(config)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"{os.getpid()}\n".encode())
         sweep(config.home)
@@ -40,6 +50,20 @@ def only_one(config: Config) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def require_here(config: Config) -> None:
+    """Refuse a home that was packed to live elsewhere.
+
+    Raises:
+        ConfigError: it was; it may run there, and two would spend the same budget.
+    """
+    if os.path.lexists(config.home / MOVED):
+        raise ConfigError(
+            f"{config.name} has moved away from {config.home}; this home is out of use.",
+            "Use it where `duetto party unpack` has put it. If the archive is lost and was never unpacked, "
+            "make another with `duetto party pack FILE`, and unpack that into an empty folder.",
+        )
 
 
 def running_pid(config: Config) -> int | None:

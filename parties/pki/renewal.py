@@ -8,6 +8,10 @@ on any day until the first one ends. Nobody has to act on the same day as somebo
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from parties.config import Config
@@ -15,6 +19,7 @@ from parties.pki import certificate, pairing
 from parties.pki.files import PRIVATE, write_atomically
 from parties.pki.home import load_identity, own_pairing
 from parties.pki.identity import CHANGE
+from parties.pki.lock import require_here
 from parties.pki.pairing import Pairing
 
 
@@ -47,10 +52,26 @@ def renew(config: Config, *, at_once: bool = False, now: dt.datetime | None = No
         now: the time; None is now.
 
     Raises:
-        ConfigError: the keys cannot be read.
+        ConfigError: the keys cannot be read, or the home has moved.
         PairingError: the pairing file is missing or damaged.
     """
-    now = now or dt.datetime.now(dt.UTC)
+    require_here(config)
+    with _alone(config):
+        return _renew(config, now or dt.datetime.now(dt.UTC), at_once=at_once)
+
+
+@contextmanager
+def _alone(config: Config) -> Iterator[None]:
+    """Wait until no other process renews; the system releases the lock of one that was killed."""
+    descriptor = os.open(config.home / "keys", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _renew(config: Config, now: dt.datetime, *, at_once: bool) -> Renewal:
     address = own_pairing(config).address
     identity = load_identity(config)
     shown = identity.in_use(now)

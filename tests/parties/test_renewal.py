@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import grpc
@@ -20,6 +22,7 @@ from parties.config import Address, Limits, load
 from parties.daemon.daemon import check_dates, ending_soon
 from parties.errors import ConfigError, PairingError, PeerUntrusted
 from parties.pki import certificate, home, pairing
+from parties.pki.files import write_atomically
 from parties.pki.identity import CHANGE
 from parties.pki.renewal import renew
 from parties.rpc import tls
@@ -150,6 +153,43 @@ def test_renewing_keeps_all_keys_but_one_and_is_done_once(homes):
     files = {path.name: path.stat().st_mode & 0o777 for path in (homes["north"] / "keys").iterdir()}
     assert files["tls.pem"] == 0o600
     assert "tls.crt" not in files
+
+
+def test_renewals_at_the_same_time_are_one(homes):
+    config = load(homes["north"])
+    with ThreadPoolExecutor(4) as pool:
+        done = [each.result() for each in [pool.submit(renew, config) for _ in range(4)]]
+    assert sum(each.made for each in done) == 1
+    assert len({each.pairing.text for each in done}) == 1
+    assert (
+        home.own_pairing(config).identity.certificates
+        == done[0].pairing.identity.certificates
+        == home.load_identity(config).certificates
+    )
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_renewal_that_is_killed_leaves_a_home_that_goes_on(homes, monkeypatch, step):
+    """Before the new keys are in place, or before the pairing file is; then it is repeated."""
+    config = load(homes["north"])
+    before, steps = home.load_identity(config), itertools.count(1)
+
+    def killed(*arguments):
+        if next(steps) == step:
+            raise KeyboardInterrupt
+        write_atomically(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("parties.pki.renewal.write_atomically", killed)
+        with pytest.raises(KeyboardInterrupt):
+            renew(config)
+    between = home.load_identity(config)
+    assert between.certificate == before.certificate
+    assert home.own_pairing(config).identity.certificates == before.certificates
+    check_dates(between)
+    assert renew(config).made is (step == 1)
+    assert home.own_pairing(config).identity.certificates == home.load_identity(config).certificates
+    assert hand_over(homes["north"], homes["south"]).exit_code == 0
 
 
 def test_each_year_the_old_one_is_left_behind(homes):

@@ -1,0 +1,49 @@
+"""The commands of docs/second-year.md run as they stand there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from parties.cli.main import duetto
+from parties.config import Address, load
+from parties.errors import ConfigError
+from parties.ledger.book import open_ledger
+from parties.pki import certificate, home
+from parties.pki.lock import only_one
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "second-year.md"
+HERE = Address("127.0.0.1", 7443)
+LINE = re.compile(r"^(north|south)\$ duetto (.+)$")
+
+
+def test_the_commands_do_what_the_page_says(tmp_path, monkeypatch):
+    homes = {name: tmp_path / f"home-{name}" for name in ("north", "south")}
+    for name, folder in homes.items():
+        home.make(name, folder, HERE, HERE, 2048)
+    for name, peer in (("north", "south"), ("south", "north")):
+        home.add_peer(load(homes[name]), home.own_pairing(load(homes[peer])))
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```console\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    ran = []
+    for line in "".join(blocks).splitlines():
+        party, words = LINE.match(line).groups()
+        if "north.pair" in words:
+            (tmp_path / "north.pair").write_bytes((homes["north"] / "north.pair").read_bytes())
+        config = [] if "--home" in words else ["--config", str(homes[party])]
+        done = CliRunner().invoke(duetto, [*shlex.split(words), *config], input="")
+        assert done.exit_code == 0, (line, done.output)
+        ran.append(" ".join(shlex.split(words)[:2]))
+    assert ran == ["keys renew", "pair north.pair", "party pack", "party unpack"]
+    south = load(homes["south"])
+    assert len(certificate.split(home.load_peer(south, south.peer("north")).certificates)) == 2
+    moved = load(tmp_path / "new-north")
+    assert open_ledger(moved.home).head() is None
+    with only_one(moved):
+        pass
+    with pytest.raises(ConfigError, match="has moved away"), only_one(load(homes["north"])):
+        pass
