@@ -25,7 +25,7 @@ from smc.errors import DuettoError, PeerLost
 WINDOW_BYTES = 16 << 20
 """Bytes that may wait to be sent or acknowledged before `send` blocks."""
 
-RECEIPT_BYTES = 1 << 20
+RECEIPT_BYTES = 4 << 20
 """The peer gets a receipt after so many bytes; far below the window, so that no sender waits for one."""
 
 _TURNS = ("resume", "resumed")
@@ -256,7 +256,8 @@ class PacketStream:
             if self._receipt_due and not self._replay.begins_apart:
                 self._receipt_due, self._unreported = False, 0
                 return pb.Packet(receipt=pb.Receipt(received=self.received))
-            self._changed.notify_all()
+            if self._replay.begins_apart:  # only then is there more room for `send`
+                self._changed.notify_all()
             return self._replay.next()
 
     def take(self, call: Call, packet: pb.Packet) -> bool:
