@@ -263,12 +263,7 @@ def ledgers(pair: TwoParties) -> dict[str, Any]:
         "problems": {name: found["problems"] for name, found in verified.items()},
         "on_both": {event: len(north[event] & south[event]) for event in north},
         "on_one_side": {event: len(found) for event, found in alone.items()},
-        "on_one_side_and_finished": sorted(
-            job
-            for found in alone.values()
-            for job in found
-            if any(job in known for known in finished.values())
-        ),
+        "on_one_side_and_finished": sorted(finished & set().union(*alone.values())),
     }
 
 
@@ -281,7 +276,11 @@ def _finished(pair: TwoParties, name: str) -> set[str]:
 def judged(report: dict[str, Any]) -> dict[str, bool]:
     """Which bars are reached."""
     before, after, samples = report["before"], report["after"], report["north"]
-    early, late = samples[len(samples) // 4], samples[-1]
+    half = len(samples) // 2
+    early, late = (
+        {name: statistics.median(sample[name] for sample in part) for name in samples[0]}
+        for part in (samples[:half], samples[half:])
+    )
     return {
         "time": after["processor_seconds"] <= SLOWER * before["processor_seconds"],
         "memory": late["mebibytes"] <= 1.1 * early["mebibytes"],
