@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from parties.audit.files import read_log
+from parties.audit.verification import missing_decisions
 from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
@@ -26,6 +29,7 @@ from parties.rpc.reach import Stage, reach
 from smc.errors import DuettoError
 
 _MIN_FREE_BYTES: Final = 1 << 30
+_PROBE_BYTES: Final = 1 << 16
 _CLOCK_SECONDS = 300
 _SLOW_RTT_MS = 200.0
 _SLOW_MBIT = 10.0
@@ -221,7 +225,10 @@ def _ledger(config: Config) -> Finding:
 
 
 def _audit(config: Config) -> Finding:
-    return Finding("self", "audit log", Status.OK, f"whole, with {len(read_log(config.home).lines)} lines")
+    found = read_log(config.home)
+    for problem in missing_decisions(found, open_ledger(config.home).entries()):
+        return Finding("self", "audit log", Status.FAIL, problem, "Look at it with `duetto log verify`.")
+    return Finding("self", "audit log", Status.OK, f"whole, with {len(found.lines)} lines")
 
 
 def _peer_ledger(config: Config, peer: Peer) -> Finding:
@@ -232,8 +239,22 @@ def _peer_ledger(config: Config, peer: Peer) -> Finding:
 
 
 def _disk(config: Config) -> Finding:
-    free = shutil.disk_usage(config.path.parent).free
+    free = shutil.disk_usage(config.home).free
     what = f"{free / (1 << 30):.1f} GiB free"
+    try:
+        with tempfile.TemporaryFile(dir=config.home) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as problem:
+        why = problem.strerror or type(problem).__name__
+        return Finding(
+            "self",
+            "disk",
+            Status.FAIL,
+            f"{config.home} cannot be written: {why}",
+            "Make room, or give this user the right to write there.",
+        )
     if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Status.OK, what)
     return Finding("self", "disk", Status.WARN, what, "Make room; a full disk stops the ledger and all jobs.")

@@ -15,6 +15,7 @@ from parties.texts import visible
 GENESIS: Final = "0" * 64
 """What stands as the previous hash in the first line."""
 
+BEGUN: Final = "begun"
 STARTED: Final = "daemon-started"
 STOPPED: Final = "daemon-stopped"
 RELOADED: Final = "reloaded"
@@ -25,10 +26,13 @@ REFUSED: Final = "refused"
 FORGOTTEN: Final = "forgotten"
 TORN: Final = "torn"
 
-EVENTS: Final = (STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN)
+EVENTS: Final = (BEGUN, STARTED, STOPPED, RELOADED, PROPOSED, STATE, DECIDED, REFUSED, FORGOTTEN, TORN)
 
 MAX_TEXT: Final = 300
 """The longest text of a line, in characters; longer ones are cut off."""
+
+MAX_TEXT_BYTES: Final = 4 * MAX_TEXT
+"""The same as it is written, where a character may take twelve bytes."""
 
 MAX_LINE: Final = 16384
 """The longest line, in bytes: what a line of the most and longest fields needs, and some more."""
@@ -136,10 +140,16 @@ def bounded(about: Mapping[str, str | int]) -> dict[str, str | int]:
     if _HEAD & about.keys():
         raise ValueError("a name that every line has")
     return {
-        name: visible(value)[:MAX_TEXT] if isinstance(value, str) else value
+        name: _cut(visible(value)[:MAX_TEXT]) if isinstance(value, str) else value
         for name, value in about.items()
         if value != ""
     }
+
+
+def _cut(text: str) -> str:
+    while len(json.dumps(text)) > MAX_TEXT_BYTES:
+        text = text[: len(text) * 3 // 4]
+    return text
 
 
 def _canonical(document: Mapping[str, str | int]) -> bytes:

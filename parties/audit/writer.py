@@ -10,7 +10,16 @@ from time import monotonic as _now_seconds
 from typing import Final
 
 from parties.audit.files import FILE_BYTES, FOLDER, files, name_of, read_file
-from parties.audit.lines import GENESIS, REFUSED, TORN, AuditError, AuditLine, bounded, parse_line
+from parties.audit.lines import (
+    GENESIS,
+    MAX_LINE,
+    REFUSED,
+    TORN,
+    AuditError,
+    AuditLine,
+    bounded,
+    parse_line,
+)
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 
 REFUSALS_AN_HOUR: Final = 60
@@ -72,6 +81,8 @@ class Audit:
             for event, about in events:
                 number, previous = (last.number + 1, last.hash) if last else (0, GENESIS)
                 last = AuditLine(number, previous, self._now(), event, bounded(about)).sealed()
+                if len(last.written()) > MAX_LINE:
+                    raise ValueError("more fields than a line can have")
                 lines.append(last)
             if not lines:
                 return
@@ -92,17 +103,17 @@ class Audit:
         Raises:
             AuditError: as `write`.
         """
-        begun, count = self._refusals.get(peer, (0.0, 0))
-        now = _now_seconds()
-        if not begun or now - begun > 3600:
-            left_out = max(0, count - REFUSALS_AN_HOUR)
-            self._refusals[peer] = (now, 1)
-            about: dict[str, str | int] = {"left_out": left_out} if left_out else {}
-            self.write(REFUSED, peer=peer, job=job, code=code, **about)
-        else:
+        about: dict[str, str | int] = {"peer": peer, "job": job, "code": code}
+        with self._lock:
+            begun, count = self._refusals.get(peer, (0.0, 0))
+            now = _now_seconds()
+            if not begun or now - begun > 3600:
+                if count > REFUSALS_AN_HOUR:
+                    about["left_out"] = count - REFUSALS_AN_HOUR
+                begun, count = now, 0
             self._refusals[peer] = (begun, count + 1)
-            if count < REFUSALS_AN_HOUR:
-                self.write(REFUSED, peer=peer, job=job, code=code)
+        if count < REFUSALS_AN_HOUR:
+            self.write(REFUSED, **about)
 
     # How it is done
 
@@ -128,7 +139,8 @@ class Audit:
             self._append(b"\n")
             self._last = line
             return ""
-        aside = self._path.with_name(f"{self._path.name}.torn-{len(lines)}")
+        pieces = len(list(self._folder.glob("*.torn-*")))
+        aside = self._path.with_name(f"{self._path.name}.torn-{pieces}")
         write_atomically(aside, tail, PRIVATE)
         self._left_over = True  # and goes with the line that says so
         return aside.name

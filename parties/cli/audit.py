@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -10,12 +9,12 @@ import click
 
 from parties.audit.files import AuditLog, read_log
 from parties.audit.lines import DECIDED, EVENTS, AuditError, AuditLine
+from parties.audit.verification import missing_decisions
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.config import load
 from parties.errors import REFUSED
 from parties.ledger.book import open_ledger
-from parties.ledger.entries import DECISIONS, Entry
 from smc.errors import UsageError
 
 _USUAL_LINES: Final = 40
@@ -67,7 +66,7 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
     config = load(config_path)
     try:
         found = read_log(config.home)
-        problems = [*_missing(found, open_ledger(config.home).entries()), *_checked(found, head)]
+        problems = [*missing_decisions(found, open_ledger(config.home).entries()), *_checked(found, head)]
     except AuditError as error:
         found, problems = AuditLog((), ()), [str(error)]
     last = found.lines[-1] if found.lines else None
@@ -78,6 +77,8 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
         if last is not None:
             out.print(f"{config.name}: {len(found.lines)} lines, each the successor of the one before.")
             out.print(f"Head to note elsewhere: {last.number}:{last.hash}")
+        if found.lines and found.lines[0].about.get("ledger"):
+            out.print(f"It begins when the ledger had {found.lines[0].about['ledger']} entries.")
         if found.begins_later:
             out.print(f"The log begins with line {found.lines[0].number}: files before it were moved away.")
         if found.torn:
@@ -129,28 +130,6 @@ def _rest(line: AuditLine) -> str:
         if name not in ("job", "peer", "digest")
     ]
     return ", ".join(words)
-
-
-def _missing(found: AuditLog, entries: tuple[Entry, ...]) -> list[str]:
-    """Decisions of the ledger, made since the log begins, that the log lacks."""
-    if not found.lines:
-        return []
-    names = ("decision", "digest", "actor", "rule")
-    said = Counter(
-        tuple(str(line.about.get(name, "")) for name in names)
-        for line in found.lines
-        if line.event == DECIDED
-    )
-    wrong = []
-    for entry in entries:
-        if entry.event in DECISIONS and entry.time >= found.lines[0].time:
-            key = (entry.event, entry.job, entry.actor, entry.rule)
-            if not said[key]:
-                wrong.append(
-                    f"Entry {entry.sequence} of the ledger, {entry.event} at {entry.time}, is not in the log."
-                )
-            said[key] -= 1
-    return wrong
 
 
 def _checked(found: AuditLog, head: str | None) -> list[str]:

@@ -78,12 +78,12 @@ class Daemon:
         )
         self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
-        self._metrics = None
-        if config.metrics_port:
-            figures = Figures(config, self._manager, identity.certificates)
-            self._metrics = MetricsServer(config.metrics_port, figures)
+        self._metrics: MetricsServer | None = None
         self._manager.resume()
         try:
+            if config.metrics_port:
+                figures = Figures(lambda: self._config, self._manager)
+                self._metrics = MetricsServer(config.metrics_port, figures)
             self._open_ports(config, identity, peers, terms)
         except DuettoError:
             self._manager.stop()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,7 @@ from parties.jobs.budgets import gauges
 from parties.jobs.manager import JobManager
 from parties.ledger.entries import LedgerError
 from parties.pki import certificate
-from parties.pki.home import load_peer
+from parties.pki.home import load_peer, own_pairing
 from parties.release import release
 from smc.errors import DuettoError
 
@@ -37,21 +38,21 @@ class Figures:
     """What is asked of a daemon each time somebody reads its metrics.
 
     Args:
-        config: the configuration.
+        config: says which configuration is in force.
         manager: the jobs.
-        own: certificates of this party, PEM.
     """
 
-    def __init__(self, config: Config, manager: JobManager, own: bytes) -> None:
-        self._config = config
+    def __init__(self, config: Callable[[], Config], manager: JobManager) -> None:
+        self._in_force = config
+        self._config = config()
         self._manager = manager
-        self._own = own
         self._budgets: tuple[object, list[Metric]] = (None, [])
 
     def collect(self) -> Iterator[Metric]:
         """All figures as they are now."""
         from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
+        self._config = self._in_force()
         yield InfoMetricFamily("duetto", "The program.", {"release": release(), "party": self._config.name})
         jobs = GaugeMetricFamily("duetto_jobs", "Jobs by state.", labels=["state"])
         counts = self._manager.store.counts()
@@ -71,12 +72,11 @@ class Figures:
         yield from self._of_ledger()
 
     def _certificates(self) -> Iterator[tuple[str, bytes]]:
-        yield self._config.name, self._own
+        with suppress(DuettoError):
+            yield self._config.name, own_pairing(self._config).identity.certificates
         for peer in self._config.peers:
-            try:
+            with suppress(DuettoError):  # `duetto doctor` says what is wrong with it
                 yield peer.name, load_peer(self._config, peer).certificates
-            except DuettoError:  # `duetto doctor` says what is wrong with it
-                continue
 
     def _of_ledger(self) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from parties.audit.lines import BEGUN
 from parties.certificates.program import program
 from parties.config import Config
 from parties.contracts.contract import parse_contract
@@ -80,6 +81,9 @@ class JobManager:
         self._admission = open_admission(
             config, self.ledger, with_plugins(self._plugins) if analyses is None else analyses
         )
+        if self.store.audit.head[0] < 0:
+            with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
+                self.store.audit.write(BEGUN, ledger=len(self.ledger.entries()))
         self._decisions = Decisions(self.ledger, self.store.audit)
         self._negotiation = Negotiation(
             self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed

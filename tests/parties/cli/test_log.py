@@ -49,3 +49,18 @@ def test_verify_says_what_is_wrong(served, job, command):
     assert "of the ledger, approved at" in json.loads(done.stdout)["problems"][0]
     path.write_bytes(b"".join(lines).replace(b'"finished"', b'"failed"'))
     assert "is not the successor" in command("log", "verify", code=77).stdout
+    path.unlink()
+    done = command("log", "verify", "--json", code=77)
+    assert "The log is empty, and the ledger has 2 decisions." in json.loads(done.stdout)["problems"]
+
+
+@pytest.mark.usefixtures("job")
+def test_a_log_without_its_beginning_is_said_to_begin_later(served, command):
+    """The first lines dropped, and the file named after what is left, as if older files were moved away."""
+    (path,) = (served.config("north").home / "audit").glob("*.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert parsed(command("log", "show", "--event", "begun", "--json"))["lines"][0]["ledger"] == 0
+    rest = next(place for place, line in enumerate(lines) if b'"decided"' in line) + 1
+    path.unlink()
+    path.with_name(f"{rest:012d}.jsonl").write_bytes(b"".join(lines[rest:]))
+    assert f"begins with line {rest}" in command("log", "verify", code=None).stdout

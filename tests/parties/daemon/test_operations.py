@@ -174,4 +174,4 @@ def test_a_party_that_is_ill(home, tmp_path):
     assert done.returncode == 1
     (ill,) = [c for c in json.loads(done.stdout)["checks"] if c["check"] == "audit log"]
     assert ill["verdict"] == "fail"
-    assert "broken: line 1" in ill["what"]
+    assert "broken: line 2" in ill["what"]
