@@ -273,19 +273,27 @@ def test_an_address_in_use(homes):
 
 
 def test_pair_asks_and_heeds_no(homes, monkeypatch, capsys):
-    file = homes["south"] / "south.pair"
-    before = (homes["north"] / "duetto.toml").read_bytes()
-    for answer, status in (("n\n", BAD_DATA), ("y\n", 0)):
-        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-        done = called(capsys, "pair", file, "--config", homes["north"])
-        assert done[0] == status
-        assert load(homes["north"]).peer("south").pin in done[2]
-        assert (homes["north"] / "duetto.toml").read_bytes() == before
+    file, path = homes["south"] / "south.pair", homes["north"] / "duetto.toml"
+    paired, pin = path.read_bytes(), load(homes["north"]).peer("south").pin
+    alone = paired[: paired.index(b"[[peers]]")]
+    path.write_bytes(alone)
+    try:
+        unasked = called(capsys, "pair", file, "--config", homes["north"], "--json")
+        assert unasked[0] == USAGE
+        assert json.loads(unasked[1])["error"]["code"] == "usage"
+        for answer, status, after in (("n\n", BAD_DATA, alone), ("y\n", 0, paired)):
+            monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+            done = called(capsys, "pair", file, "--config", homes["north"])
+            assert done[0] == status
+            assert pin in done[2]
+            assert path.read_bytes() == after
+    finally:
+        path.write_bytes(paired)
+    again = called(capsys, "pair", file, "--config", homes["north"], "--json")
+    assert again[0] == 0  # the signing key was compared before
+    assert path.read_bytes() == paired
     wrong = called(capsys, "pair", file, "--config", homes["north"], "--fingerprint", "AAAA-BBBB")
     assert wrong[0] == BAD_DATA
-    unasked = called(capsys, "pair", file, "--config", homes["north"], "--json")
-    assert unasked[0] == USAGE
-    assert json.loads(unasked[1])["error"]["code"] == "usage"
 
 
 def test_keys_show_what_the_peer_was_given(homes, capsys):
