@@ -13,6 +13,11 @@ from tests.support.seeds import run_seed
 
 process.set_up()  # before a test imports gRPC
 
+# What duetto prints must not depend on the terminal from which the tests are run; a test that needs another
+# one says so itself.
+for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+
 # Deadlines and slowness say something about the machine, not about the code.
 settings.register_profile(
     "local", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
