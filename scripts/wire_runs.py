@@ -24,6 +24,7 @@ from smc.analyses.studies.runner import run_study
 from smc.channel.channel import Channel
 from smc.channel.message import Message
 from smc.ciphers.paillier import Ciphertexts, Paillier
+from smc.errors import UsageError
 from smc.forms import ComparisonType, Form, Holding, Role
 from smc.numeric.random import Randomness
 from smc.oblivious.pool import PoolInfo
@@ -35,6 +36,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
+from smc.secret.lattice_products import HeldMatrix, PeerMatrix, layout_of
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 from tests.support.keys import toy
 
@@ -228,6 +230,16 @@ def programs() -> Iterator[Run]:
     """What the analyses are written in, operation by operation."""
     for name, (x, y, program) in _PROGRAMS.items():
         yield Run(f"secret {name}", _program((x, y), program))
+    yield Run("product of matrices by lattice encryption", _lattice_product)
+
+
+def _lattice_product(session: Session) -> object:
+    layout = layout_of(2, 3, 4, 5, 16)
+    if layout is None:
+        raise UsageError("No layout fits the example.", "Choose smaller sizes.")
+    if session.role is Role.ALICE:
+        return PeerMatrix(session, layout).times(np.full((2, 3), 5))
+    return HeldMatrix(session, layout, np.full((3, 4), 7, dtype=np.uint64)).times(2)
 
 
 def _program(shapes: tuple[Shape, Shape], program: Callable[[SecretInts, SecretInts], SecretInts]) -> Side:

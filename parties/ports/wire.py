@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "49a437de7f9cf8ab202f58f9cd4c45b5d1fe0a7ae5ee8e759fdd1906c1531b40"
+WIRE: Final = "52b6519bd5f52718dad5bce9010e7274a0df46176b68b8978bd97b0e3433258f"
 """Two programs understand each other only if they have the same."""

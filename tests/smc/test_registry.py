@@ -26,6 +26,7 @@ from smc.secret import (
     common_ones,
     division,
     grouped,
+    lattice_products,
     majority,
     msb,
     mux,
@@ -138,6 +139,17 @@ def _repeated(session: Session, sizes: Sizes) -> object:
     )
 
 
+def _lattice(session: Session, sizes: Sizes) -> object:
+    layout = lattice_products.layout_of(**sizes)
+    assert layout is not None
+    rows, inner, columns = sizes["rows"], sizes["inner"], sizes["columns"]
+    if session.role is Role.ALICE:
+        peer = lattice_products.PeerMatrix(session, layout)
+        return peer.times(np.full((rows, inner), sizes["bound"], dtype=np.int64))
+    held = lattice_products.HeldMatrix(session, layout, np.ones((inner, columns), dtype=np.uint64))
+    return held.times(rows)
+
+
 def _majority(session: Session, sizes: Sizes) -> object:
     slots = sizes["slots"]
     return majority.differing(
@@ -207,6 +219,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
         s
     ),
     "repeated-products": _repeated,
+    "lattice-matrix-product": _lattice,
     "grouped-sums": _grouped,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),

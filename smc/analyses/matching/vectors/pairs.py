@@ -1,4 +1,4 @@
-"""Which pairs of vectors match, from their secret scores, a tile at a time.
+"""Which pairs of vectors match, from their secret scores, a strip of Alice's rows at a time.
 
 By a threshold each score is compared with it. For the nearest ones the least score of each of Alice's rows is
 found as a row of bits (`smc.secret.argmin_one_hot`) and set aside by adding more than scores differ by, and
@@ -7,14 +7,12 @@ so on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.vectors.scores import TILE_ROWS, VectorMeasure, Whole, cost_scores, scores, tiles
+from smc.analyses.matching.vectors.inner_products import InnerProducts, ProductPlan
+from smc.analyses.matching.vectors.scores import VectorMeasure, Whole, scores
 from smc.forms import Role
-from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost
 from smc.secret import argmin_one_hot, msb, mux
@@ -43,15 +41,14 @@ def alike(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob:
     """
     first = session.role is Role.ALICE
     found = []
-    strips = list(_strips(alice, bob))
+    # Every run compares; set up first, both parties wait for each other but once.
+    session.oblivious.setup()
+    plan = ProductPlan.of(measure, alice, bob)
+    products = InnerProducts(session, plan, own)
+    strips = list(plan.strips())
     for done, strip in enumerate(strips):
         session.report("pairs", done, len(strips))
-        height = strip.stop - strip.start
-        parts = [
-            scores(session, measure, own[strip] if first else own[tile], height, tile.stop - tile.start)
-            for tile in tiles(bob)
-        ]
-        words = np.concatenate(parts, axis=1)
+        words = scores(measure, session.role, own[strip] if first else own, products.strip(strip))
         if measure.limit is None:
             found.append(_nearest(session, measure, words))
         else:
@@ -60,12 +57,6 @@ def alike(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob:
             found.append(bits.reshape(words.shape))
     session.report("pairs", len(strips), len(strips))
     return np.concatenate(found)
-
-
-def _strips(alice: int, bob: int) -> Iterator[slice]:
-    """Alice's rows, so many at a time that all pairs with Bob's fit a tile, or nearly so."""
-    step = max(1, min(TILE_ROWS, TILE_ROWS * TILE_ROWS // bob))
-    return cut(alice, step)
 
 
 def _nearest(session: Session, measure: VectorMeasure, words: NDArray[np.uint64]) -> Bit:
@@ -110,11 +101,11 @@ def plain_alike(measure: VectorMeasure, alice: Whole, bob: Whole) -> NDArray[np.
 
 def cost(measure: VectorMeasure, alice: int, bob: int) -> Cost:
     """The exact cost of `alike`: flights and bytes, without the set-up of oblivious transfer."""
-    total = Cost()
-    for strip in _strips(alice, bob):
+    plan = ProductPlan.of(measure, alice, bob)
+    total = plan.cost_start()
+    for strip in plan.strips():
         height = strip.stop - strip.start
-        for tile in tiles(bob):
-            total += cost_scores(measure, height, tile.stop - tile.start)
+        total += plan.cost_strip(height)
         if measure.limit is not None:
             total += msb.cost_nonnegative(height * bob, measure.differences)
             continue

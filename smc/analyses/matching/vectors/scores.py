@@ -1,23 +1,18 @@
 """Feature vectors as whole numbers, and the secret scores of all pairs: the lower, the more alike.
 
-Of two points a and b the score is |a - b|**2 = |a|**2 + |b|**2 - 2 a b, of two directions it is -a b. The
-inner products of all pairs are one matrix product, a tile of rows of both sides at a time. Of a tile one half
-is multiplied with the bits of Alice's rows as choices, the other with those of Bob's, so that both work and
-send alike.
+Of two points a and b the score is |a - b|**2 = |a|**2 + |b|**2 - 2 a b, of two directions it is -a b: what is
+secret of both is an inner product (`smc.analyses.matching.vectors.inner_products`).
 
 Directions are vectors scaled to length 2**(precision - 1) - 1 by their owner and rounded, each coordinate to
 the nearest integer; a row of zeros stays one. A cosine is off by no more than the rounding of d coordinates
 makes it.
-
-Reference: of the matrix product `smc.secret.repeated`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, isqrt
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +22,10 @@ from smc.analyses.records.fixed_point import DeclaredRange, FixedPointColumns, f
 from smc.analyses.studies.columns import Data, Schema
 from smc.errors import DomainError
 from smc.forms import Role
-from smc.pieces import cut
-from smc.protocols.session import Session
-from smc.protocols.spec import Cost
-from smc.secret import repeated
 from smc.secret.bounds import Bounds
-from smc.secret.repeated import Entries, RepeatedFactors
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
-
-TILE_ROWS: Final = 1024
-"""Most rows of either side in a tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +88,20 @@ class VectorMeasure:
         """Bits of the words of scores."""
         return self.differences.sign_bits + 1
 
+    @property
+    def middles(self) -> tuple[int, ...]:
+        """The middle of the range of each coordinate."""
+        if self.columns is None:
+            return (0,) * len(self.bits)
+        return tuple(axis.largest // 2 for axis in self.columns.columns)
+
+    @property
+    def largest(self) -> int:
+        """The largest distance of a coordinate from its middle."""
+        if self.columns is None:
+            return _length(self.parameters)
+        return max(axis.largest - axis.largest // 2 for axis in self.columns.columns)
+
     def whole(self, data: Data) -> Whole:
         """Own vectors as whole numbers, shape (n, d).
 
@@ -134,60 +135,20 @@ def _length(parameters: VectorParameters) -> int:
     return (1 << (parameters.precision - 1)) - 1
 
 
-def tiles(count: int) -> Iterator[slice]:
-    """Rows of one side, a tile at a time."""
-    return cut(count, TILE_ROWS)
-
-
-def scores(session: Session, measure: VectorMeasure, own: Whole, alice: int, bob: int) -> Word:
-    """Shares of the scores of a tile.
+def scores(measure: VectorMeasure, role: Role, own: Whole, inner: Word) -> Word:
+    """Shares of scores from shares of inner products.
 
     Args:
-        session: this side of the run.
         measure: what is public.
-        own: the local rows of the tile.
-        alice: Alice's rows of the tile.
-        bob: Bob's.
+        role: of this side.
+        own: the local rows: of Alice those of the strip, of Bob all.
+        inner: shares modulo 2**width, shape (a, b).
 
     Returns:
-        Own shares modulo 2**width (bits above are arbitrary), shape (alice, bob).
-
-    Raises:
-        ProtocolViolation: the peer sent something else than the protocol says.
+        Local shares modulo 2**width (bits above are arbitrary), shape (a, b).
     """
-    half, first = alice // 2, session.role is Role.ALICE
-    entries = _entries(measure, alice, bob)
-    positive = (own - measure.offset).astype(np.uint64)
-    vectors = own.astype(np.uint64).T
-    nothing = np.zeros((len(measure.bits), bob if first else alice - half), dtype=np.uint64)
-    if first:
-        factors = RepeatedFactors(session, positive[:half], *entries)
-        upper, lower = factors.times(nothing, vectors[:, half:], measure.width)
-        offsets = np.concatenate([np.zeros((half, 1), dtype=np.uint64), _sums(own[half:])[:, None]])
-    else:
-        factors = RepeatedFactors(session, positive, *entries[::-1])
-        lower, upper = factors.times(nothing, vectors, measure.width)
-        offsets = np.zeros((alice, bob), dtype=np.uint64)
-        offsets[:half] = _sums(own)[None]
-    inner = np.concatenate([upper, lower.T]).astype(np.uint64)
-    inner += offsets * np.uint64(measure.offset % (1 << 64))
     if measure.columns is None:
         return np.negative(inner)
     squares: Word = (own * own).sum(axis=1).astype(np.uint64)
-    result: Word = (squares[:, None] if first else squares[None]) - (inner << np.uint64(1))
+    result: Word = (squares[:, None] if role is Role.ALICE else squares[None]) - (inner << np.uint64(1))
     return result
-
-
-def _sums(vectors: Whole) -> Word:
-    result: Word = vectors.sum(axis=1).astype(np.uint64)
-    return result
-
-
-def _entries(measure: VectorMeasure, alice: int, bob: int) -> tuple[Entries, Entries]:
-    """Alice's and Bob's rows that choose: the first half of hers, for the other half all of his."""
-    return Entries(alice // 2, measure.bits), Entries(bob, measure.bits)
-
-
-def cost_scores(measure: VectorMeasure, alice: int, bob: int) -> Cost:
-    """The exact cost of `scores`: flights and bytes, without the set-up of oblivious transfer."""
-    return repeated.cost(*_entries(measure, alice, bob), (bob, alice - alice // 2), measure.width, first=True)

@@ -12,8 +12,8 @@ import pytest
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import open_gate
 from smc.analyses.matching.analysis import MATCHING
+from smc.analyses.matching.vectors import inner_products
 from smc.analyses.matching.vectors import pairs as vector_pairs
-from smc.analyses.matching.vectors import scores as vector_scores
 from smc.analyses.matching.vectors.parameters import parse
 from smc.analyses.matching.vectors.scores import VectorMeasure
 from smc.analyses.matching.vectors.study import VectorStudy
@@ -116,13 +116,47 @@ def test_few_rows(text, alice, bob):
 
 @pytest.mark.parametrize("text", [NEAR, COLUMNS + "nearest = 2\n"])
 def test_many_tiles(text, monkeypatch):
-    monkeypatch.setattr(vector_scores, "TILE_ROWS", 4)
-    monkeypatch.setattr(vector_pairs, "TILE_ROWS", 4)
+    monkeypatch.setattr(inner_products, "TILE_ROWS", 4)
     study = parsed(text)
     alice, bob = pair_of_tables(9, 11)
     outcomes, channels = watched(study, alice, bob)
     assert pairs(*outcomes) == pairs(*study.reference(alice, bob, BOTH))
     assert channels[0].traffic.sent == declared_cost(study, 9, 11).alice_bytes
+
+
+def by_lattice(monkeypatch):
+    """Let every run multiply by lattice encryption, however small."""
+    honest = inner_products.ProductPlan.of
+
+    def plan(measure, alice, bob):
+        layout = inner_products.layout_of(alice, len(measure.bits), bob, measure.largest, measure.width)
+        assert layout is not None
+        return replace(honest(measure, alice, bob), layout=layout)
+
+    monkeypatch.setattr(inner_products.ProductPlan, "of", plan)
+
+
+@pytest.mark.parametrize("text", EVERY)
+def test_every_rule_by_lattice_encryption(text, monkeypatch):
+    by_lattice(monkeypatch)
+    monkeypatch.setattr(inner_products, "TILE_ROWS", 4)
+    study = parsed(text)
+    alice, bob = pair_of_tables(9, 11)
+    outcomes, channels = watched(study, alice, bob)
+    assert pairs(*outcomes) == pairs(*study.reference(alice, bob, BOTH))
+    declared = declared_cost(study, 9, 11)
+    assert tuple(c.traffic.sent for c in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert max(c.traffic.rounds for c in channels) == declared.rounds
+
+
+def test_large_tables_are_multiplied_by_lattice_encryption():
+    """What is public settles it, and both ways are chosen for some sizes."""
+    measure = VectorMeasure.of(parsed(COSINE + 'threshold = "0.95"\n').parameters, SCHEMAS)
+    plans = [inner_products.ProductPlan.of(measure, rows, rows) for rows in (2, 10, 1000)]
+    assert [plan.layout is not None for plan in plans] == [False, False, True]
+    sent = [plan.cost().alice_bytes + plan.cost().bob_bytes for plan in plans]
+    other = replace(plans[-1], layout=None).cost()
+    assert sent[-1] < (other.alice_bytes + other.bob_bytes) / 2
 
 
 def test_distances_are_in_real_units():

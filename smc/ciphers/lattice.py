@@ -1,0 +1,327 @@
+"""Additive lattice encryption: sums of ciphertexts times known polynomials, and nothing else.
+
+    key holder (polynomials m_dj, d < D, j < K)               evaluator (polynomials x_d)
+      secrets s_1, ..., s_K, ternary
+      a_0, ..., a_(D-1), a' from a seed            -- seed -->
+      b_dj = -a_d s_j + e_dj + D m_dj              -- b -->
+      b'_j = -a' s_j + e'_j
+                                                              u ternary
+                                                              c1 = sum_d x_d a_d + a' u + e''
+                                                   <-- c1 --  c0_j = sum_d x_d b_dj + b'_j u - D r_j + flood
+                                                   <-- c0 --
+      round((c0_j + c1 s_j) / D) = sum_d x_d m_dj - r_j modulo 2**w
+
+All in the ring of `smc.ciphers.lattice_ring` modulo q, with D = q / 2**w. All secrets share the a_d, so one
+second component c1 serves all K first components. Of c0 only the wanted coefficients are sent, and of both
+only the highest bits: w + 3 of c0, w + 10 or w + 11 of c1.
+
+What the key holder sees beside its masked result is the noise sum_d x_d e_dj + e'_j u + e'' s_j, drowned by a
+flood that is the sum of four uniform draws from [0, 2**f). The density of the flood has Fisher information
+3.1 / 4**f, so all M coefficients of a run are within 1/2 delta sqrt(3.1 M) / 2**f of a flood alone, for a
+noise of root mean square delta. `LatticeParameters.of` takes the f that makes this 2**-40 for the whole run,
+whatever the data, and the q that leaves room for it: the flood takes up to half of D / 2, the rounding of c0
+and c1 the other half, the latter at more than 12 standard deviations of sums of uniform errors.
+
+Security: without c0 the evaluator's a' u + e'' is one sample of the ring's learning-with-errors problem per
+c1, and the key holder's b are D + 1 samples for each of K secrets under common a's (a hybrid argument loses a
+factor K). Secrets are ternary, errors centred binomial with standard deviation 3.24, and N and q are at or
+below the 128-bit row of the homomorphic encryption standard (log2 q <= 109 for N = 4096, 218 for N = 8192).
+Semi-honest only: a key holder that encrypts with large noise reads through the flood.
+
+Reference: Lyubashevsky, Peikert and Regev, EUROCRYPT 2010; Brakerski, CRYPTO 2012, and Fan and Vercauteren,
+ePrint 2012/144, for the scale; Peikert, Vaikuntanathan and Waters, CRYPTO 2008, for the shared randomness;
+Albrecht et al., Homomorphic Encryption Standard, 2018, table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, log2, sqrt
+from typing import Final
+
+import numpy as np
+
+from smc.ciphers.lattice_ring import (
+    LIMB_BITS,
+    Spectrum,
+    Whole,
+    Word,
+    backward,
+    balanced,
+    carried,
+    folded,
+    forward,
+    highest,
+    placed,
+    transform_error,
+)
+from smc.errors import UsageError
+from smc.numeric.random import Randomness
+from smc.pieces import each
+
+SEED_BYTES: Final = 32
+FLOOD_SECURITY: Final = 40
+"""Minus the binary logarithm of how far all that a run floods may be from its simulation."""
+
+DEGREES: Final = {4096: 109, 8192: 218}
+"""Degrees of the ring, and the most bits that q may have for 128 bits of security."""
+
+MAX_WIDTH: Final = 43
+"""Most bits of a plaintext coefficient: of c1 at most 54 bits are read at once."""
+
+_DRAWS: Final = 4
+_FISHER: Final = 3.1
+_BINOMIAL: Final = 21
+_SIGMA: Final = sqrt(_BINOMIAL / 2)
+_ROOM_BITS: Final = 3
+_MAX_ERROR: Final = 0.125
+_PURPOSE: Final = "lattice"
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeParameters:
+    """The public sizes of ring, plaintext and flood.
+
+    Attributes:
+        degree: N.
+        limbs: q is 2**(18 limbs).
+        width: w; a plaintext coefficient is an integer modulo 2**w.
+        flood_bits: f.
+    """
+
+    degree: int
+    limbs: int
+    width: int
+    flood_bits: int
+
+    @classmethod
+    def of(
+        cls, degree: int, width: int, bound: int, entries: int, factors: int, coefficients: int
+    ) -> LatticeParameters | None:
+        """The smallest q that is exact and floods enough for a run, or None where no secure one is.
+
+        Args:
+            degree: N, one of `DEGREES`.
+            width: w.
+            bound: of the size of the evaluator's coefficients.
+            entries: how many coefficients of x_1, ..., x_D together are not zero, at most.
+            factors: D.
+            coefficients: how many of c0 are sent in the whole run, M.
+        """
+        noise = _SIGMA * sqrt(bound * bound * entries + 4 * degree / 3)
+        shift = 0.5 * noise * sqrt(_FISHER * coefficients)
+        flood_bits = ceil(FLOOD_SECURITY + log2(shift))
+        limbs = ceil((width + flood_bits + _ROOM_BITS) / LIMB_BITS)
+        limb = float(1 << (LIMB_BITS - 1))
+        error = transform_error(
+            degree, sqrt(bound * bound * entries + degree), limb * sqrt((factors + 1) * degree)
+        )
+        fits = width <= MAX_WIDTH and limbs * LIMB_BITS <= DEGREES[degree] and error <= _MAX_ERROR
+        return cls(degree, limbs, width, flood_bits) if fits else None
+
+    @property
+    def modulus_bits(self) -> int:
+        """Bits of q."""
+        return LIMB_BITS * self.limbs
+
+    @property
+    def first_bits(self) -> int:
+        """Bits that are sent of a coefficient of c0."""
+        return self.width + 3
+
+    @property
+    def second_bits(self) -> int:
+        """Bits that are sent of a coefficient of c1."""
+        return self.width + (10 if self.degree <= min(DEGREES) else 11)
+
+    @property
+    def scale(self) -> int:
+        """The binary logarithm of q / 2**w."""
+        return self.modulus_bits - self.width
+
+
+def _public(parameters: LatticeParameters, seed: bytes, factors: int) -> Spectrum:
+    """a_0, ..., a_(D-1), a' in the frequency domain, shape (D + 1, L, N / 2)."""
+    shape = (factors + 1, parameters.limbs, parameters.degree)
+    drawn = _uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
+    limbs = np.moveaxis(drawn.reshape(shape), 1, 0)
+    return forward(np.moveaxis(balanced(np.ascontiguousarray(limbs)), 0, 1))
+
+
+def _uniform_limbs(random: Randomness, count: int) -> Whole:
+    drawn = np.frombuffer(random.bytes(4 * count), dtype="<u4")
+    return (drawn & np.uint32((1 << LIMB_BITS) - 1)).astype(np.int64)
+
+
+def _ternary(random: Randomness, count: int) -> Whole:
+    """Uniform draws from -1, 0, 1."""
+    drawn = np.empty(0, dtype=np.int64)
+    while len(drawn) < count:
+        # Five draws are the base-3 digits of an octet below 243; the others are drawn again.
+        octets = np.frombuffer(random.bytes(count // 4 + 64), dtype=np.uint8)
+        digits = octets[octets < 3**5].astype(np.int64)[:, None] // 3 ** np.arange(5)
+        drawn = np.concatenate([drawn, (digits % 3 - 1).reshape(-1)])
+    return drawn[:count]
+
+
+def _errors(random: Randomness, count: int) -> Whole:
+    """Centred binomial draws."""
+    words = random.words(count)
+    mask = np.uint64((1 << _BINOMIAL) - 1)
+    ones: Whole = np.bitwise_count(words & mask).astype(np.int64)
+    ones -= np.bitwise_count((words >> np.uint64(_BINOMIAL)) & mask)
+    return ones
+
+
+class OwnLattice:
+    """The side that holds the secrets of one run. They serve one evaluator and one seed.
+
+    Args:
+        parameters: the public sizes.
+        secrets: K.
+        factors: D.
+        random: of this party.
+    """
+
+    def __init__(self, parameters: LatticeParameters, secrets: int, factors: int, random: Randomness) -> None:
+        self._parameters, self._factors, self._random = parameters, factors, random
+        self.seed = random.bytes(SEED_BYTES)
+        self._public = _public(parameters, self.seed, factors)
+        degree = parameters.degree
+        self._secrets = forward(_ternary(random, secrets * degree).reshape(secrets, degree))
+        self._used: set[int] = set()
+
+    def __repr__(self) -> str:
+        return f"OwnLattice({self._parameters})"
+
+    def encrypt(self, number: int, plain: Word) -> Word:
+        """The first components of all ciphertexts under one secret, and of the encryption of zero.
+
+        Args:
+            number: of the secret, 0 to K - 1. Of each there is one call: the difference of the plaintexts of
+                two would show.
+            plain: shape (D, N), modulo 2**w.
+
+        Returns:
+            Limbs, shape (L, D + 1, N).
+
+        Raises:
+            UsageError: the secret has been used.
+        """
+        if number in self._used:
+            raise UsageError(
+                f"Secret {number} has encrypted before.", "Make new secrets for other plaintexts."
+            )
+        self._used.add(number)
+        parameters = self._parameters
+        products = backward(self._public * self._secrets[number])
+        limbs = np.ascontiguousarray(np.moveaxis(np.negative(products), 1, 0))
+        limbs[0] += _errors(self._random, limbs[0].size).reshape(limbs[0].shape)
+        limbs[:, : self._factors] += placed(plain, parameters.scale, parameters.limbs)
+        return carried(limbs).astype(np.uint64)
+
+    def decrypt(self, second: Word, every: int) -> Word:
+        """What has to be added to the first components, see `decoded`.
+
+        Args:
+            second: components c1 as they came, shape (R, N).
+            every: which coefficients are wanted.
+
+        Returns:
+            c1 s_j at the wanted coefficients in units of the last bit of c1, shape (R, K, N / every).
+        """
+        parameters = self._parameters
+        pieces = ceil(parameters.second_bits / LIMB_BITS)
+        limbs = forward(balanced(placed(second, 0, pieces)))
+        half = parameters.degree // 2
+        products = folded(limbs.reshape(-1, 1, half), self._secrets[None], every)
+        parts = backward(products).astype(np.uint64).reshape(pieces, len(second), len(self._secrets), -1)
+        shifts = np.uint64(LIMB_BITS) * np.arange(pieces, dtype=np.uint64)
+        result: Word = (parts << shifts[:, None, None, None]).sum(axis=0, dtype=np.uint64)
+        return result
+
+
+def decoded(parameters: LatticeParameters, first: Word, products: Word) -> Word:
+    """The plaintext coefficients of c0 and c1 s, modulo 2**w, in the shape of both."""
+    second, width = np.uint64(parameters.second_bits), np.uint64(parameters.width)
+    total = (first << (second - np.uint64(parameters.first_bits))) + products
+    total += np.uint64(1) << (second - width - np.uint64(1))
+    result: Word = (total >> (second - width)) & ((np.uint64(1) << width) - np.uint64(1))
+    return result
+
+
+class PeerLattice:
+    """The side that computes on the peer's ciphertexts.
+
+    Args:
+        parameters: the public sizes.
+        seed: of the public polynomials, from the key holder.
+        secrets: K.
+        factors: D.
+        random: of this party.
+    """
+
+    def __init__(
+        self, parameters: LatticeParameters, seed: bytes, secrets: int, factors: int, random: Randomness
+    ) -> None:
+        self._parameters, self._factors, self._random = parameters, factors, random
+        self._public = _public(parameters, seed, factors)
+        shape = (factors + 1, secrets, parameters.limbs, parameters.degree // 2)
+        self._first = np.empty(shape, dtype=np.complex128)
+
+    def take(self, number: int, limbs: Word) -> None:
+        """Keep the ciphertexts under one secret.
+
+        Args:
+            number: of the secret.
+            limbs: of `OwnLattice.encrypt`, shape (L, D + 1, N), each in [0, 2**18).
+        """
+        self._first[:, number] = forward(np.moveaxis(balanced(limbs.astype(np.int64)), 0, 1))
+
+    def respond(
+        self, factors: Whole, every: int, wanted: Callable[[Whole], Whole]
+    ) -> tuple[Word, Word, Word]:
+        """What is sent for so many sums of products, and what masks them.
+
+        Args:
+            factors: x_0, ..., x_(D-1) of each response, shape (R, D, N).
+            every: which coefficients of c0 may be wanted.
+            wanted: takes those of all responses, shape (R, K, N / every), and gives the ones to be sent,
+                shape (n,).
+
+        Returns:
+            c1 in `second_bits` each, shape (R, N); the wanted coefficients of c0, masked and flooded, in
+            `first_bits` each, shape (n,); the masks, modulo 2**w, shape (n,).
+        """
+        second, limbs = self._products(factors, every)
+        first = np.stack([wanted(limb) for limb in limbs])
+        masks = self._random.words(first.shape[1]) & np.uint64((1 << self._parameters.width) - 1)
+        return second, self._flooded(first, masks), masks
+
+    def _products(self, factors: Whole, every: int) -> tuple[Word, Whole]:
+        """c1 as it is sent, shape (R, N), and the limbs of c0, shape (L, R, K, N / every)."""
+        parameters, count = self._parameters, len(factors)
+        fresh = _ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
+        left = np.concatenate([forward(factors), forward(fresh)], axis=1)
+        second = np.moveaxis(backward(folded(left, self._public, 1)), 1, 0)
+        second = np.ascontiguousarray(second)
+        second[0] += _errors(self._random, second[0].size).reshape(second[0].shape)
+        secrets = self._first.shape[1]
+        right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
+        first = backward(folded(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
+        return highest(second, parameters.second_bits), np.ascontiguousarray(np.moveaxis(first, 2, 0))
+
+    def _flooded(self, first: Whole, masks: Word) -> Word:
+        """Wanted first components as they are sent, from limbs of shape (L, n), which change."""
+        parameters, count = self._parameters, first.shape[1]
+        first -= placed(masks, parameters.scale, parameters.limbs)
+        for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
+            bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
+            for _ in each(range(_DRAWS), 1):
+                drawn = np.frombuffer(self._random.bytes(4 * count), dtype="<u4")
+                first[limb] += drawn & np.uint32((1 << bits) - 1)
+        # The sum of four draws lies about 2**(f + 1).
+        limb, bit = divmod(parameters.flood_bits + 1, LIMB_BITS)
+        first[limb] -= 1 << bit
+        return highest(first, parameters.first_bits)

@@ -1,0 +1,236 @@
+"""The ring Z_q[X] / (X^N + 1) for q a power of 2**18, in numpy: limbs and a complex transform.
+
+An element modulo q = 2**(18 L) is L limbs of 18 bits, the least first, in arrays of shape (L, ..., N).
+Since q is a power of two, to leave low bits out is a shift, and shares modulo 2**w need no conversion. A
+product is taken limb by limb, in the frequency domain: N real coefficients are N / 2 complex values,
+
+    P(z_k) at z_k = exp(-i pi (4 k + 1) / N),  k = 0, ..., N / 2 - 1,
+
+the other half of the roots of X^N + 1 being their conjugates. As z_k^(N/2) = -i, P(z_k) is the discrete
+Fourier transform of length N / 2 of (p_j - i p_(j + N/2)) exp(-i pi j / N).
+
+Of a product often only every m-th coefficient is wanted, P_0 in P(X) = sum_r X^r P_r(X^m). Its values are the
+means of P over the m roots with the same z^m, which are those whose k are equal modulo N / (2 m): `folded`
+takes them, and what is left is an element of the ring of degree N / m.
+
+Rounding to integers is exact while the error of the transform stays below 1/2; `transform_error` bounds it.
+
+Reference: Gentleman and Sande, AFIPS 1966, for the error of the transform; the folding of the roots is the
+decimation of Cooley and Tukey, 1965.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import ceil, log2
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.errors import ProtocolViolation
+
+Whole = NDArray[np.int64]
+Word = NDArray[np.uint64]
+Spectrum = NDArray[np.complex128]
+
+LIMB_BITS: Final = 18
+_LIMB: Final = 1 << LIMB_BITS
+_MASK: Final = np.uint64(_LIMB - 1)
+_OCTET: Final = 8
+_ROUNDING: Final = 2.0**-53
+
+
+@cache
+def _twists(degree: int) -> Spectrum:
+    twists: Spectrum = np.exp(-1j * np.pi * np.arange(degree // 2) / degree)
+    twists.flags.writeable = False
+    return twists
+
+
+def forward(coefficients: Whole) -> Spectrum:
+    """The values of polynomials at the roots.
+
+    Args:
+        coefficients: shape (..., N) for a power of two N >= 2, below 2**53 in size.
+
+    Returns:
+        Shape (..., N / 2).
+    """
+    degree = coefficients.shape[-1]
+    half = degree // 2
+    twisted = np.empty((*coefficients.shape[:-1], half), dtype=np.complex128)
+    twisted.real = coefficients[..., :half]
+    twisted.imag = coefficients[..., half:]
+    np.conjugate(twisted, out=twisted)
+    twisted *= _twists(degree)
+    return np.fft.fft(twisted)
+
+
+def backward(values: Spectrum) -> Whole:
+    """The polynomials with whole coefficients that have these values: the inverse of `forward`.
+
+    Args:
+        values: shape (..., N / 2); changed.
+
+    Returns:
+        The nearest integers, shape (..., N).
+    """
+    half = values.shape[-1]
+    twisted = np.fft.ifft(values)
+    twisted *= np.conjugate(_twists(2 * half))
+    result = np.empty((*values.shape[:-1], 2 * half), dtype=np.int64)
+    np.rint(twisted.real, out=result[..., :half], casting="unsafe")
+    np.rint(-twisted.imag, out=result[..., half:], casting="unsafe")
+    return result
+
+
+def transform_error(degree: int, left: float, right: float) -> float:
+    """What a coefficient of a product may be off by, for Euclidean norms of the factors' coefficients."""
+    return _ROUNDING * 3 * log2(degree) * left * right
+
+
+def placed(words: Word, shift: int, limbs: int) -> Whole:
+    """Words times 2**shift modulo q, as unsigned limbs.
+
+    Args:
+        words: shape (...).
+        shift: not negative.
+        limbs: L.
+
+    Returns:
+        Shape (L, ...), each in [0, 2**18).
+    """
+    result = np.zeros((limbs, *words.shape), dtype=np.int64)
+    for limb in range(limbs):
+        away = LIMB_BITS * limb - shift
+        if away <= -LIMB_BITS or away >= 64:
+            continue
+        moved = words >> np.uint64(away) if away >= 0 else words << np.uint64(-away)
+        result[limb] = (moved & _MASK).astype(np.int64)
+    return result
+
+
+def carried(limbs: Whole) -> Whole:
+    """The same elements with limbs in [0, 2**18): carries go up, and over the top they are multiples of q.
+
+    Args:
+        limbs: shape (L, ...), below 2**62 in size; changed.
+
+    Returns:
+        The same array.
+    """
+    for limb in range(len(limbs) - 1):
+        limbs[limb + 1] += limbs[limb] >> LIMB_BITS
+        limbs[limb] &= _LIMB - 1
+    limbs[-1] &= _LIMB - 1
+    return limbs
+
+
+def balanced(limbs: Whole) -> Whole:
+    """The same elements with limbs in [-2**17, 2**17), for transforms with smaller errors.
+
+    Args:
+        limbs: shape (L, ...), below 2**62 in size; changed.
+
+    Returns:
+        The same array.
+    """
+    half = _LIMB >> 1
+    for limb in range(len(limbs)):
+        limbs[limb] += half
+        if limb + 1 < len(limbs):
+            limbs[limb + 1] += limbs[limb] >> LIMB_BITS
+        limbs[limb] &= _LIMB - 1
+        limbs[limb] -= half
+    return limbs
+
+
+def highest(limbs: Whole, bits: int) -> Word:
+    """The highest bits of elements, rounded to the nearest, modulo 2**bits.
+
+    Args:
+        limbs: shape (L, ...), below 2**61 in size; changed.
+        bits: at most 54, and fewer than q has.
+
+    Returns:
+        Shape (...), each in [0, 2**bits).
+    """
+    low = LIMB_BITS * len(limbs) - bits
+    limbs[(low - 1) // LIMB_BITS] += 1 << ((low - 1) % LIMB_BITS)
+    carried(limbs)
+    top = ceil(bits / LIMB_BITS)
+    value = np.zeros(limbs.shape[1:], dtype=np.uint64)
+    for limb in limbs[len(limbs) - top :][::-1]:
+        value = (value << np.uint64(LIMB_BITS)) | limb.astype(np.uint64)
+    result: Word = value >> np.uint64(LIMB_BITS * top - bits)
+    return result
+
+
+def packed_size(count: int, bits: int) -> int:
+    """Bytes of `count` words of so many bits: whole groups of eight words."""
+    return -(-count // _OCTET) * bits
+
+
+def packed(words: Word, bits: int) -> NDArray[np.uint8]:
+    """Words of at most 57 bits without gaps, eight of them in as many bytes as they have bits.
+
+    Args:
+        words: shape (n,), each below 2**bits.
+        bits: 1 to 57.
+
+    Returns:
+        Shape (packed_size(n, bits),).
+    """
+    groups = np.zeros((-(-len(words) // _OCTET), _OCTET), dtype=np.uint64)
+    groups.reshape(-1)[: len(words)] = words
+    result = np.zeros((len(groups), bits), dtype=np.uint8)
+    for place in range(_OCTET):
+        octet, shift = divmod(place * bits, _OCTET)
+        moved = groups[:, place] << np.uint64(shift)
+        for number in range((shift + bits + _OCTET - 1) // _OCTET):
+            result[:, octet + number] |= (moved >> np.uint64(_OCTET * number)).astype(np.uint8)
+    return result.reshape(-1)
+
+
+def unpacked(data: NDArray[np.uint8], count: int, bits: int) -> Word:
+    """The words that `packed` has packed, shape (count,).
+
+    Raises:
+        ProtocolViolation: the padding of the last group is not zero.
+    """
+    groups = data.reshape(-1, bits)
+    result = np.zeros((len(groups), _OCTET), dtype=np.uint64)
+    mask = np.uint64((1 << bits) - 1)
+    for place in range(_OCTET):
+        octet, shift = divmod(place * bits, _OCTET)
+        value = result[:, place]
+        for number in range((shift + bits + _OCTET - 1) // _OCTET):
+            value |= groups[:, octet + number].astype(np.uint64) << np.uint64(_OCTET * number)
+        value >>= np.uint64(shift)
+        value &= mask
+    words = result.reshape(-1)
+    if words[count:].any():
+        raise ProtocolViolation("The padding of packed words from the peer is not zero.")
+    return words[:count]
+
+
+def folded(left: Spectrum, right: Spectrum, every: int) -> Spectrum:
+    """Every `every`-th coefficient of sums of products, in the frequency domain.
+
+    Args:
+        left: shape (n, d, N / 2).
+        right: shape (d, k, N / 2).
+        every: a power of two, m.
+
+    Returns:
+        The values of the elements of degree N / m that have coefficients 0, m, 2 m, ... of the sums over d of
+        left times right, shape (n, k, N / (2 m)).
+    """
+    size = left.shape[-1] // every
+    # One matrix product for each k modulo N / (2 m); the m roots that are folded stand beside d.
+    rows = left.reshape(*left.shape[:2], every, size).transpose(3, 0, 1, 2).reshape(size, len(left), -1)
+    columns = right.reshape(*right.shape[:2], every, size).transpose(3, 0, 2, 1)
+    products = rows @ columns.reshape(size, -1, right.shape[1])
+    products /= every
+    return np.ascontiguousarray(products.transpose(1, 2, 0))

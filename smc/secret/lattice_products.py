@@ -1,0 +1,376 @@
+"""Products of two matrices, one of each party, by additive lattice encryption.
+
+    Alice (X, n x m, entries of bounded size)              Bob (Y, m x k, modulo 2**w)
+                             <-- seed, encrypted Y --
+      masks R; X Y - R, encrypted and flooded
+                             -- responses -->              X Y - R
+      shares of X Y modulo 2**w: R and X Y - R
+
+Alice is the evaluator, Bob the key holder, or the reverse.
+
+A polynomial holds n' rows of X or k' columns of Y, and m' of the inner places, n' m' k' = N:
+
+    x = sum_ij X_ij X^(i m' k' - j)        y = sum_jl Y_jl X^(l m' + j)
+
+Of x y the coefficient i m' k' + l m' is the sum over j of X_ij Y_jl: terms of other j lie at exponents that
+m' does not divide, and none wraps around onto it. So every m'-th coefficient is wanted, and no other one is
+sent: those are inner products of shifted rows. What Y holds is encrypted once and serves any number of
+batches of rows.
+
+Inputs: Y at the key holder, once; rows of X at the evaluator, batch by batch.
+Outputs: shares modulo 2**w of the rows times Y.
+Learns: neither party anything. The evaluator sees ciphertexts; what the key holder decrypts is masked, and
+its noise is flooded so that all batches of a run together are within 2**-40 of what it could have made
+itself.
+Assumes: semi-honest parties and `smc.ciphers.lattice`.
+Cost: `MatrixLayout.query_bytes` once, and `MatrixLayout.response_bytes` for each batch.
+Reference: Huang, Lu, Hong and Ding, Cheetah, USENIX Security 2022, section 3, and Hao et al., Iron, NeurIPS
+2022, section 3, for the coefficients; `smc.ciphers.lattice` for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from operator import attrgetter
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smc.channel.message import Message
+from smc.channel.vectors import ByteRows, ExpectedByteRows
+from smc.ciphers.lattice import DEGREES, SEED_BYTES, LatticeParameters, OwnLattice, PeerLattice, decoded
+from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
+from smc.errors import UsageError
+from smc.pieces import cut
+from smc.protocols.session import Session
+from smc.protocols.spec import Cost, Flight, Procedure
+
+Word = NDArray[np.uint64]
+Whole = NDArray[np.int64]
+Entry = TypeVar("Entry", np.uint64, np.int64)
+
+_BATCH_WORDS: Final = 1 << 20
+"""About how many complex numbers the products of a batch of rows may take."""
+
+LATTICE_SECURITY: Final = (
+    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the homomorphic encryption "
+    "standard; statistical flooding of 40 bits."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeSeed(Message, kind="lattice-seed"):
+    """What the public polynomials are drawn from, from the key holder."""
+
+    seed: ByteRows
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeQuery(Message, kind="lattice-query"):
+    """The first components of all ciphertexts under one secret, from the key holder."""
+
+    limbs: ByteRows
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeResponse(Message, kind="lattice-response"):
+    """Flooded products of a batch of rows: second components, and the wanted coefficients of first ones."""
+
+    second: ByteRows
+    first: ByteRows
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixLayout:
+    """How the matrices of a run are laid into polynomials.
+
+    Attributes:
+        parameters: of the encryption.
+        rows: n of all calls of the run together, for which the flood is wide enough.
+        bound: of the size of X's entries, likewise.
+        inner: m.
+        columns: k.
+        rows_each: n', rows of X in a polynomial.
+        inner_each: m', inner places in a polynomial.
+    """
+
+    parameters: LatticeParameters
+    rows: int
+    bound: int
+    inner: int
+    columns: int
+    rows_each: int
+    inner_each: int
+
+    @property
+    def columns_each(self) -> int:
+        """k', columns of Y in a polynomial."""
+        return self.parameters.degree // (self.rows_each * self.inner_each)
+
+    @property
+    def secrets(self) -> int:
+        """How many secrets there are, one for each polynomial of columns."""
+        return -(-self.columns // self.columns_each)
+
+    @property
+    def factors(self) -> int:
+        """How many polynomials the inner places take."""
+        return -(-self.inner // self.inner_each)
+
+    @property
+    def query_size(self) -> int:
+        """Bytes of the ciphertexts under one secret."""
+        limbs = self.parameters.limbs * (self.factors + 1) * self.parameters.degree
+        return packed_size(limbs, LIMB_BITS)
+
+    @property
+    def query_bytes(self) -> int:
+        """Bytes from the key holder, once."""
+        return SEED_BYTES + self.secrets * self.query_size
+
+    def response_sizes(self, rows: int) -> tuple[int, int]:
+        """Bytes of the second and the first components of one batch of so many rows."""
+        blocks = -(-rows // self.rows_each)
+        return (
+            packed_size(blocks * self.parameters.degree, self.parameters.second_bits),
+            packed_size(rows * self.columns, self.parameters.first_bits),
+        )
+
+    def response_bytes(self, rows: int) -> int:
+        """Bytes from the evaluator for a call with so many rows."""
+        return sum(sum(self.response_sizes(part.stop - part.start)) for part in self.batches(rows))
+
+    @property
+    def weight(self) -> int:
+        """What a run takes: bytes, and a byte's time for each coefficient that is transformed."""
+        blocks, limbs = -(-self.rows // self.rows_each), self.parameters.limbs
+        transforms = (self.factors + 1) * (blocks + 2 * limbs * self.secrets) + blocks * limbs
+        return self.query_bytes + self.response_bytes(self.rows) + transforms * self.parameters.degree
+
+    def batches(self, rows: int) -> Iterator[slice]:
+        """Rows that are multiplied at once."""
+        each = self.secrets * self.parameters.limbs * self.parameters.degree // (2 * self.inner_each)
+        yield from cut(rows, self.rows_each * max(1, _BATCH_WORDS // each))
+
+    def rows_as_polynomials(self, rows: Whole) -> Whole:
+        """x_0, ..., x_(D-1) of rows of X.
+
+        Args:
+            rows: shape (n, m).
+
+        Returns:
+            Shape (ceil(n / n'), D, N).
+        """
+        blocks = -(-len(rows) // self.rows_each)
+        padded = np.zeros((blocks * self.rows_each, self.factors * self.inner_each), dtype=np.int64)
+        padded[: len(rows), : self.inner] = rows
+        parts = padded.reshape(blocks, self.rows_each, self.factors, self.inner_each).transpose(0, 2, 1, 3)
+        degree = self.parameters.degree
+        places = np.arange(self.rows_each)[:, None] * (degree // self.rows_each) - np.arange(self.inner_each)
+        result = np.zeros((blocks, self.factors, degree), dtype=np.int64)
+        # X^-j is -X^(N - j).
+        result[..., places % degree] = parts * np.where(places < 0, -1, 1)
+        return result
+
+    def columns_as_polynomials(self, number: int, matrix: Word) -> Word:
+        """y_0, ..., y_(D-1) of the columns under one secret.
+
+        Args:
+            number: of the secret.
+            matrix: Y, shape (m, k).
+
+        Returns:
+            Shape (D, N).
+        """
+        first = number * self.columns_each
+        part = matrix[:, first : first + self.columns_each]
+        shape = (self.factors * self.inner_each, self.parameters.degree // self.inner_each)
+        padded = np.zeros(shape, dtype=np.uint64)
+        padded[: self.inner, : part.shape[1]] = part
+        result: Word = padded.reshape(self.factors, self.inner_each, -1).transpose(0, 2, 1)
+        return result.reshape(self.factors, -1)
+
+
+def layout_of(rows: int, inner: int, columns: int, bound: int, width: int) -> MatrixLayout | None:
+    """The layout that is cheapest for a run, or None where no secure parameters are exact.
+
+    Args:
+        rows: n of all calls of the run together.
+        inner: m.
+        columns: k.
+        bound: of the size of X's entries.
+        width: w.
+    """
+    return _layout_of(rows, inner, columns, bound, width)
+
+
+@cache
+def _layout_of(rows: int, inner: int, columns: int, bound: int, width: int) -> MatrixLayout | None:
+    found = [
+        MatrixLayout(parameters, rows, bound, inner, columns, 1 << row_bits, 1 << inner_bits)
+        for degree in DEGREES
+        for row_bits in range(degree.bit_length())
+        for inner_bits in range(degree.bit_length() - row_bits)
+        if (
+            parameters := LatticeParameters.of(
+                degree, width, bound, inner << row_bits, -(-inner >> inner_bits), rows * columns
+            )
+        )
+        is not None
+    ]
+    return min(found, key=attrgetter("weight"), default=None)
+
+
+class HeldMatrix:
+    """The key holder's side of a run: its matrix is encrypted and sent when it is made.
+
+    Args:
+        session: this side; the peer makes a `PeerMatrix` at the same place.
+        layout: public.
+        matrix: Y, shape (m, k); integers modulo 2**w.
+    """
+
+    def __init__(self, session: Session, layout: MatrixLayout, matrix: Word) -> None:
+        if matrix.shape != (layout.inner, layout.columns):
+            raise UsageError(
+                f"The matrix has the shape {matrix.shape}, and its layout is for "
+                f"{(layout.inner, layout.columns)}.",
+                "Make the layout for the matrix.",
+            )
+        self._session, self._layout = session, layout
+        self._cipher = OwnLattice(layout.parameters, layout.secrets, layout.factors, session.random)
+        seed = np.frombuffer(self._cipher.seed, dtype=np.uint8)
+        session.channel.send(LatticeSeed(ByteRows(seed[None])))
+        for number in range(layout.secrets):
+            limbs = self._cipher.encrypt(number, layout.columns_as_polynomials(number, matrix))
+            session.channel.send(LatticeQuery(ByteRows(packed(limbs.reshape(-1), LIMB_BITS)[None])))
+
+    def times(self, rows: int) -> Word:
+        """The peer's rows times the matrix.
+
+        Args:
+            rows: of the peer's.
+
+        Returns:
+            Local shares modulo 2**w, shape (rows, k).
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        layout, parameters = self._layout, self._layout.parameters
+        result = np.empty((rows, layout.columns), dtype=np.uint64)
+        for part in layout.batches(rows):
+            count = part.stop - part.start
+            second_size, first_size = layout.response_sizes(count)
+            packed_second, packed_first = self._session.channel.recv(
+                LatticeResponse, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
+            )
+            blocks = -(-count // layout.rows_each)
+            second = unpacked(packed_second, blocks * parameters.degree, parameters.second_bits)
+            first = unpacked(packed_first, count * layout.columns, parameters.first_bits)
+            products = self._cipher.decrypt(second.reshape(blocks, -1), layout.inner_each)
+            found = decoded(parameters, first, _wanted(layout, count, products))
+            result[part] = found.reshape(count, -1)
+        return result
+
+
+class PeerMatrix:
+    """The evaluator's side of a run: takes the peer's encrypted matrix when it is made.
+
+    Args:
+        session: this side; the peer makes a `HeldMatrix` at the same place.
+        layout: public.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+
+    def __init__(self, session: Session, layout: MatrixLayout) -> None:
+        self._session, self._layout, self._left = session, layout, layout.rows
+        parameters = layout.parameters
+        seed = session.channel.recv(LatticeSeed, ExpectedByteRows(1, SEED_BYTES)).tobytes()
+        self._cipher = PeerLattice(parameters, seed, layout.secrets, layout.factors, session.random)
+        shape = (parameters.limbs, layout.factors + 1, parameters.degree)
+        for number in range(layout.secrets):
+            data = session.channel.recv(LatticeQuery, ExpectedByteRows(1, layout.query_size))
+            self._cipher.take(number, unpacked(data, int(np.prod(shape)), LIMB_BITS).reshape(shape))
+
+    def times(self, rows: Whole) -> Word:
+        """Local rows times the peer's matrix.
+
+        Args:
+            rows: shape (n, m), of the size that the layout was made for.
+
+        Returns:
+            Local shares modulo 2**w, shape (n, k).
+
+        Raises:
+            UsageError: there are more rows than the layout is for, or of another shape or larger entries.
+        """
+        layout, parameters = self._layout, self._layout.parameters
+        if rows.shape[1:] != (layout.inner,) or len(rows) > self._left or np.any(np.abs(rows) > layout.bound):
+            raise UsageError(
+                f"The layout is for {layout.rows} rows of {layout.inner} entries up to {layout.bound}.",
+                "Make the layout for all rows that will be multiplied.",
+            )
+        self._left -= len(rows)
+        result = np.empty((len(rows), layout.columns), dtype=np.uint64)
+        for part in layout.batches(len(rows)):
+            wanted = partial(_wanted, layout, part.stop - part.start)
+            polynomials = layout.rows_as_polynomials(rows[part])
+            second, first, masks = self._cipher.respond(polynomials, layout.inner_each, wanted)
+            self._session.channel.send(
+                LatticeResponse(
+                    ByteRows(packed(second.reshape(-1), parameters.second_bits)[None]),
+                    ByteRows(packed(first, parameters.first_bits)[None]),
+                )
+            )
+            result[part] = masks.reshape(-1, layout.columns)
+        return result
+
+
+def _wanted(layout: MatrixLayout, rows: int, coefficients: NDArray[Entry]) -> NDArray[Entry]:
+    """Folded coefficients of polynomials, row by row of their matrix.
+
+    Args:
+        layout: of the run.
+        rows: how many of the first ones are not padding.
+        coefficients: shape (R, K, n' k').
+
+    Returns:
+        Shape (rows * k,).
+    """
+    blocks, secrets = coefficients.shape[:2]
+    parts = coefficients.reshape(blocks, secrets, layout.rows_each, -1).transpose(0, 2, 1, 3)
+    return parts.reshape(blocks * layout.rows_each, -1)[:rows, : layout.columns].reshape(-1)
+
+
+def cost(rows: int, inner: int, columns: int, bound: int, width: int) -> Cost:
+    """The exact cost of one call of `times` for all rows, with the query; the key holder is Bob.
+
+    Raises:
+        UsageError: no secure parameters are exact for these sizes.
+    """
+    layout = layout_of(rows, inner, columns, bound, width)
+    if layout is None:
+        raise UsageError(
+            f"No lattice is exact and secure for entries up to {bound} and words of {width} bits.",
+            "Multiply by oblivious transfer.",
+        )
+    return Cost((Flight.BOB, Flight.ALICE), layout.response_bytes(rows), layout.query_bytes)
+
+
+SPEC: Final = Procedure(
+    name="lattice-matrix-product",
+    module=__name__,
+    inputs="a matrix of bounded integers at Alice, one modulo 2^w at Bob",
+    outputs="shares modulo 2^w of their product",
+    cost=cost,
+    learns="Neither party learns anything.",
+    security=LATTICE_SECURITY,
+    reference="Cheetah (USENIX Security 2022), section 3, with shared randomness and counted flooding.",
+    example={"rows": 100, "inner": 128, "columns": 100, "bound": 128, "width": 24},
+)
