@@ -17,8 +17,9 @@ from smc.protocols.transfer_costs import SETUP_COST
 from smc.secret import opening
 from smc.secret.bounds import Bounds
 
-_SECONDS_PER_BYTE: Final = 8e-9
-_MEMORY: Final = Memory(60 * MEBI, 90_000)
+_SECONDS: Final = 0.1
+_SECONDS_PER_BYTE: Final = 1.4e-8
+_MEMORY: Final = Memory(150 * MEBI, 95_000)
 
 
 def estimate(
@@ -40,5 +41,5 @@ def estimate(
         most = Bounds(0, count)
         cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
     cost += opening.cost_bits(count * count * max(1, nearest), recipients)
-    seconds = _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
+    seconds = _SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
     return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, ROUTE, _MEMORY.at(count))
