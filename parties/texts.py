@@ -9,6 +9,7 @@ shown.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from itertools import groupby
@@ -19,6 +20,9 @@ MARKS: Final = 4
 
 BLANKS: Final = 2
 """The most blanks in a row: more can push what follows to the beginning of a line."""
+
+NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
+"""What names of data sets, and of parties and columns in job files, may look like."""
 
 _EMPTY: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"

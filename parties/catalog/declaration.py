@@ -16,6 +16,7 @@ from parties.catalog.databases import DRIVERS, FILE_SCHEMES, SCHEMES, Query, is_
 from parties.catalog.dialect import Dialect, Writing, parse_dialect, parse_writing
 from parties.catalog.persons import Kind, kind_of
 from parties.errors import ConfigError, DataError
+from parties.texts import NAME
 from parties.toml import StrictTable, near, read
 from smc.analyses.studies.columns import Schema
 
@@ -31,8 +32,6 @@ FILES: Final = {
 """The kinds of files, by the ends of their names."""
 _CONFIRMING: Final = {"bounds": "bounds {}=LOWER:UPPER", "labels": "values {}=LABEL,LABEL"}
 KINDS: Final = ("csv", "excel", "parquet", "sql", "value")
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,63}")
-"""What names of data sets, and of parties and columns in job files, may look like."""
 
 
 @dataclass(frozen=True, slots=True)

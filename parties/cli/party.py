@@ -148,6 +148,7 @@ def start(log_level: str | None, config_path: Path | None, as_json: bool) -> Non
             daemon.start()
             say_ready()
             _say_ready(config, daemon.address, as_json=as_json)
+            daemon.load()
             while not stopping.wait(1.0):
                 daemon.follow_dates()
                 if reloading.is_set():

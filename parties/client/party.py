@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parties.client.connection import CALL_SECONDS, WAIT_ON, WAITED, Connection
-from parties.client.display import job_html, party_html
 from parties.client.job_file import job_text
-from parties.client.progress import following
-from parties.client.report import report_html
 from parties.client.result import Result
 from parties.config import load
 from parties.contracts.state import State
@@ -47,6 +44,8 @@ class Party(Connection):
         return f"Party({self.name!r})"
 
     def _repr_html_(self) -> str:
+        from parties.client.display import party_html
+
         return party_html(self.name, self.status)
 
     def submit(self, job: Path | str | Mapping[str, Any]) -> Job:
@@ -153,6 +152,8 @@ class Job:
         return f"Job({self.id!r}, {self.analysis!r} with {self.peer!r}, {self.state.value})"
 
     def _repr_html_(self) -> str:
+        from parties.client.display import job_html
+
         return job_html(self.describe())
 
     @property
@@ -274,6 +275,8 @@ class Job:
             DuettoError: the job failed, was denied or cancelled; of the kind of what ended it.
             JobError: it has not ended in time (code `timeout`); it goes on.
         """
+        from parties.client.progress import following
+
         with following(progress) as show:
             for job in self.watch(timeout):
                 show(job)
@@ -295,6 +298,8 @@ class Job:
         return Result.from_document(document, self._reported)
 
     def _reported(self, result: Result) -> str:
+        from parties.client.report import report_html
+
         config = load(self._party.config_path)
         return report_html(config, result, self.describe(), self.contract, self.certificate())
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parties.catalog.declaration import NAME
 from parties.contracts import canonical
 from parties.errors import JobError, why_unreadable
-from parties.texts import BLANKS, unfit
+from parties.texts import BLANKS, NAME, unfit
 from parties.toml import StrictTable, parse
 from smc.forms import Role
 

@@ -10,15 +10,13 @@ import resource
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from parties.audit.lines import RELOADED, STARTED, STOPPED, AuditError
-from parties.catalog.declaration import load_catalog
 from parties.config import Address, Config, load
-from parties.daemon.metrics import Figures, MetricsServer
 from parties.errors import ConfigError
 from parties.jobs.control import Reloaded, make_control_server
 from parties.jobs.manager import JobManager
@@ -35,6 +33,9 @@ from parties.session.pools import PoolStore
 from parties.session.runner import SessionRunner
 from parties.session.server import PeerServer
 from smc.errors import DuettoError
+
+if TYPE_CHECKING:
+    from parties.daemon.metrics import MetricsServer
 
 GRACE_SECONDS: Final = 10.0
 """How long running sessions may take to end when the daemon is stopped."""
@@ -82,6 +83,8 @@ class Daemon:
         self._manager.resume()
         try:
             if config.metrics_port:
+                from parties.daemon.metrics import Figures, MetricsServer
+
                 figures = Figures(lambda: self._config, self._manager)
                 self._metrics = MetricsServer(config.metrics_port, figures)
             self._open_ports(config, identity, peers, terms)
@@ -105,9 +108,10 @@ class Daemon:
         self._control.start()
         self._socket.chmod(PRIVATE)
         with grpc.insecure_channel(f"unix:{self._socket}") as channel:
+            asked = health_pb2_grpc.HealthStub(channel)
             try:
-                grpc.channel_ready_future(channel).result(timeout=_READY_SECONDS)
-            except grpc.FutureTimeoutError:
+                asked.Check(health_pb2.HealthCheckRequest(), timeout=_READY_SECONDS, wait_for_ready=True)
+            except grpc.RpcError:
                 raise ConfigError(
                     f"The control socket {self._socket} does not answer.",
                     "Check the rights of its folder, and that the home lies on a local disk.",
@@ -115,6 +119,14 @@ class Daemon:
         self._manager.store.audit.write(STARTED, release=release(), pid=os.getpid(), **_digests(self._config))
         self._peer_server.start()
         self._health.set("", health_pb2.HealthCheckResponse.SERVING)
+
+    def load(self) -> None:
+        """Load what understands jobs, so that the first one need not wait for it.
+
+        Raises:
+            ConfigError: the files of the program were changed since it started.
+        """
+        self._manager.load()
 
     def reload(self) -> Reloaded:
         """Read configuration, peers, certificate, policy and catalog again; if one is wrong, nothing changes.
@@ -125,6 +137,8 @@ class Daemon:
             ConfigError: a file is missing or wrong.
             PairingError: a peer's pairing file is not the pinned one.
         """
+        from parties.catalog.declaration import load_catalog
+
         with self._reloading:
             config = load(self._config.path)
             peers = load_peers(config)

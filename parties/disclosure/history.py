@@ -33,20 +33,21 @@ from typing import Final
 import numpy as np
 
 from parties.disclosure.equations import Shown, System
-from parties.disclosure.log import WORD_BYTES, HistoryError, LogRecord, SealedLog, damaged, opened
+from parties.disclosure.log import (
+    WORD_BYTES,
+    HistoryError,
+    LogRecord,
+    OverlapError,
+    SealedLog,
+    damaged,
+    opened,
+)
 from parties.disclosure.participants import ParticipantSet, difference
-from parties.errors import PolicyError
 from parties.ledger.accounting import Account
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, read_private, write_atomically
 
 SECRET_BYTES: Final = 32
 PERSON_BYTES: Final = 8
-
-
-class OverlapError(PolicyError):
-    """An exact job is about almost the same persons as an earlier one; add noise or use the same rows."""
-
-    code = "overlap"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,12 @@ class HistoryError(PolicyError):
     code = "history"
 
 
+class OverlapError(PolicyError):
+    """An exact job is about almost the same persons as an earlier one; add noise or use the same rows."""
+
+    code = "overlap"
+
+
 @dataclass(frozen=True, slots=True)
 class LogRecord:
     """One record of a log.

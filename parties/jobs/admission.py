@@ -12,7 +12,8 @@ from parties.catalog.declaration import Catalog, load_catalog
 from parties.catalog.loading import load
 from parties.contracts.contract import Contract, Schemas
 from parties.contracts.spec import JobSpec, Side
-from parties.disclosure.history import History, OverlapError
+from parties.disclosure.history import History
+from parties.disclosure.log import OverlapError
 from parties.disclosure.participants import ParticipantSet, aliases_of, persons_of
 from parties.errors import DataError, JobError
 from parties.jobs.local_data import (

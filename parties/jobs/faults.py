@@ -10,8 +10,7 @@ import grpc
 
 import parties.errors
 import smc.errors
-from parties.disclosure.history import OverlapError
-from parties.disclosure.log import HistoryError
+from parties.disclosure.log import HistoryError, OverlapError
 from parties.errors import (
     BAD_DATA,
     CONFIG,

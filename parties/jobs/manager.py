@@ -7,10 +7,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parties.audit.lines import BEGUN
-from parties.certificates.program import program
 from parties.config import Config
 from parties.contracts.contract import parse_contract
 from parties.contracts.records import Record, Summary
@@ -20,22 +19,23 @@ from parties.errors import JobError, PeerBusy
 from parties.jobs.courier import AWAY, Courier, Errands, Patience
 from parties.jobs.decisions import Decisions, Person
 from parties.jobs.housekeeping import Housekeeper
+from parties.jobs.loading import Loading
 from parties.jobs.messages import Word, parse_standing
 from parties.jobs.negotiation import Negotiation
-from parties.jobs.opening import open_admission
 from parties.jobs.outbox import Outbox
 from parties.jobs.reading import utc_clock
-from parties.jobs.reports import check_report, estimate_report
-from parties.jobs.run import Run, leakage_document
 from parties.jobs.standing import waits_for
 from parties.jobs.store import JobStore
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
-from parties.plugins import load_plugins, with_plugins
 from parties.ports.interfaces import PeerPort, SessionHeader, SessionTask
-from smc.analyses.studies.study import Analysis
 from smc.errors import Cancelled, DuettoError
+
+if TYPE_CHECKING:
+    from parties.jobs.admission import Admission
+    from parties.jobs.run import Run
+    from smc.analyses.studies.study import Analysis
 
 _STOP_SECONDS = 10.0
 _NOTICE_SECONDS = 2.0
@@ -70,23 +70,20 @@ class JobManager:
         patience: Patience | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        self._plugins = load_plugins(config.plugins)
-        program(self._plugins)
+        self.ledger = ledger or open_ledger(config.home)
+        self._loading = Loading(config, self.ledger, self._begun, analyses)
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
         self.store = JobStore(config.home)
         self._outbox = Outbox(config.home)
-        self.ledger = ledger or open_ledger(config.home)
-        self._admission = open_admission(
-            config, self.ledger, with_plugins(self._plugins) if analyses is None else analyses
-        )
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
                 self.store.audit.write(BEGUN, ledger=len(self.ledger.entries()))
         self._decisions = Decisions(self.ledger, self.store.audit)
+        load = self._loading.admission
         self._negotiation = Negotiation(
-            self.store, self._admission, identity, peers, self._decisions, self._outbox, self._changed
+            self.store, load, identity, peers, self._decisions, self._outbox, self._changed
         )
         self._sessions = config.limits.sessions
         self._couriers = {peer: self._courier(peer) for peer in peers.names()}
@@ -107,12 +104,14 @@ class JobManager:
         """Take up the jobs that an earlier daemon left, and begin to ask after pending ones."""
         self.store.recover()
         self.housekeeper.prune()
-        with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
-            self.ledger.adopt(self.store.begun())
         self.housekeeper.expire()
         for courier in self._couriers.values():
             courier.start()
         self.housekeeper.start()
+
+    def load(self) -> None:
+        """Load all analyses, so that the first job need not wait for them; raises as `Loading.admission`."""
+        self._loading.admission()
 
     def follow_peers(self) -> None:
         """Take up peers that are newly paired, and end what runs with those that are not paired any more."""
@@ -154,10 +153,14 @@ class JobManager:
 
     def check(self, toml: str) -> dict[str, Any]:
         """All local checks of a job, without proposing it; see `parties.jobs.reports.check_report`."""
+        from parties.jobs.reports import check_report
+
         return check_report(self._admission, toml, self._identity.paillier.public.bits)
 
     def leakage(self, job: Summary) -> dict[str, list[str]]:
         """Who learns what from a job; empty for one of another release that is not understood here."""
+        from parties.jobs.run import leakage_document
+
         try:
             return leakage_document(self._admission.understand(self.store.get(job.job_id).contract.spec))
         except DuettoError:
@@ -165,6 +168,8 @@ class JobManager:
 
     def estimate(self, toml: str, rows: int, rtt_ms: float, mbit: float) -> dict[str, Any]:
         """What a run would cost; see `parties.jobs.reports.estimate_report`."""
+        from parties.jobs.reports import estimate_report
+
         bits = self._identity.paillier.public.bits
         return estimate_report(self._admission, toml, rows=rows, key_bits=bits, rtt_ms=rtt_ms, mbit=mbit)
 
@@ -313,6 +318,13 @@ class JobManager:
 
     # How it is done
 
+    @property
+    def _admission(self) -> Admission:
+        return self._loading.admission()
+
+    def _begun(self) -> list[tuple[str, str, str]]:
+        return self.store.begun()
+
     def _courier(self, peer: str) -> Courier:
         errands = Errands(self._negotiation.propose, self._negotiation.tell, self._dial)
         return Courier(peer, self._outbox, self.store, errands, self._patience, self._sessions)
@@ -371,11 +383,13 @@ class JobManager:
         return self.store.summary(job.job_id)
 
     def _run(self, record: Record) -> Run:
+        from parties.jobs.run import Run
+
         return Run(
             record,
             store=self.store,
             admission=self._admission,
-            plugins=self._plugins,
+            plugins=self._loading.plugins,
             ledger=self.ledger,
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),

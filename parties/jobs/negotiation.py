@@ -7,13 +7,12 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parties.contracts.contract import Contract, Schemas, check_signature, sign
 from parties.contracts.records import Record, Summary
 from parties.contracts.state import State
 from parties.errors import JobError, PeerBusy, PeerUnreachable, PolicyError
-from parties.jobs.admission import Admission, Task
 from parties.jobs.decisions import Decisions, Person, check_shown
 from parties.jobs.messages import Answer, Standing, Word, parse_answer, parse_standing
 from parties.jobs.outbox import Outbox
@@ -27,6 +26,9 @@ from parties.rpc.refusal import clean
 from smc.errors import DuettoError, PeerError, PeerLost, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.numeric.random import Randomness
+
+if TYPE_CHECKING:
+    from parties.jobs.admission import Admission, Task
 
 OPEN_JOBS = 200
 """Jobs that a peer may have open here at once."""
@@ -49,7 +51,7 @@ class Negotiation:
 
     Args:
         store: where jobs are kept.
-        admission: the local checks.
+        admission: gives the local checks, which are loaded when they are first asked for.
         identity: this party's keys.
         peers: the way to the peers.
         decisions: where approvals are written.
@@ -60,7 +62,7 @@ class Negotiation:
     def __init__(
         self,
         store: JobStore,
-        admission: Admission,
+        admission: Callable[[], Admission],
         identity: Identity,
         peers: PeerPort,
         decisions: Decisions,
@@ -170,7 +172,7 @@ class Negotiation:
         except JobError:
             examined, contract = self._completed(peer, draft)
             try:
-                self._admission.check_contract(examined.task, contract)
+                self._admission().check_contract(examined.task, contract)
             except UsageError as problem:
                 _LOG.info("job %s: proposed by %s and unfit: %s", contract.job_id, peer, problem)
                 return Answer(Word.UNFIT, contract)
@@ -203,9 +205,9 @@ class Negotiation:
         """
         record = self._waiting(job_id)
         check_shown(record, shown)
-        examined = self._examine(self._admission.understand(record.contract.spec), record.contract)
+        examined = self._examine(self._admission().understand(record.contract.spec), record.contract)
         if not record.outgoing:
-            self._admission.check_contract(examined.task, record.contract, examined.verdict)
+            self._admission().check_contract(examined.task, record.contract, examined.verdict)
         with self._deciding:
             self._waiting(record.job_id)
             self._decisions.of_person(APPROVED, record.contract.digest, record.peer, person)
@@ -243,15 +245,15 @@ class Negotiation:
     # How it is done
 
     def _examine(self, task: Task, contract: Contract | None = None, *, preview: bool = True) -> Examined:
-        schemas = self._admission.schemas(task)
+        schemas = self._admission().schemas(task)
         moduli = {task.role: int(self._identity.paillier.public.n)}
         moduli[task.role.other] = int(self._peers.public(task.peer).paillier.n)
-        local = self._admission.read(task, moduli)
-        verdict = self._admission.judge(task, local.columns)
+        local = self._admission().read(task, moduli)
+        verdict = self._admission().judge(task, local.columns)
         verdict.require()
-        self._admission.check_overlap(task, local, verdict)
+        self._admission().check_overlap(task, local, verdict)
         if preview:
-            self._admission.preview(task, local, verdict.limits, contract).require()
+            self._admission().preview(task, local, verdict.limits, contract).require()
         return Examined(task, schemas, verdict)
 
     def _exchange(self, record: Record) -> None:
@@ -259,8 +261,8 @@ class Negotiation:
         contract = answer.contract
         if not contract.is_complete or contract.draft.encode() != record.contract.draft.encode():
             raise ProtocolViolation("The peer answered with a contract that was not proposed.")
-        task = self._admission.understand(contract.spec)
-        self._admission.check_contract(task, contract)
+        task = self._admission().understand(contract.spec)
+        self._admission().check_contract(task, contract)
         if answer.word is Word.UNFIT:
             raise JobError(
                 f"{record.peer} refuses the columns of both sides as not fitting; here they fit.",
@@ -290,7 +292,6 @@ class Negotiation:
             before = self._store.summary(job.job_id).state
             if said.word in (Word.APPROVED, Word.CONFIRMED):
                 self._take_signature(job, before, said)
-            state = before
             for state in settled(before, said.word):
                 if state is State.FINISHED:
                     self._store.finish(job.job_id)
@@ -340,9 +341,9 @@ class Negotiation:
     def _completed(self, peer: str, draft: Contract) -> tuple[Examined, Contract]:
         if self._store.count_open(peer) >= OPEN_JOBS:
             raise JobError(f"{peer!r} has {OPEN_JOBS} open jobs.", "Decide on some.", code="too-many-open")
-        task = self._admission.understand(draft.spec)
+        task = self._admission().understand(draft.spec)
         # Before catalog and data are touched, so that refusals tell nothing about what is not allowed.
-        self._admission.judge(task, None).require()
+        self._admission().judge(task, None).require()
         # What the rows would make a run refuse is not said to a proposer, whom it would cost nothing to ask.
         examined = self._examine(task, preview=False)
         return examined, draft.completed(examined.schemas, examined.verdict.limits)
@@ -363,11 +364,11 @@ class Negotiation:
 
     def _sign_by_rule(self, record: Record) -> Record:
         """Sign a job that no person has to approve, and that a daemon kept and had no time to sign."""
-        task = self._admission.understand(record.contract.spec)
-        if self._admission.judge(task, None).needs_person:
+        task = self._admission().understand(record.contract.spec)
+        if self._admission().judge(task, None).needs_person:
             return record
         examined = self._examine(task, preview=False)
-        self._admission.check_contract(task, record.contract, examined.verdict)
+        self._admission().check_contract(task, record.contract, examined.verdict)
         with self._deciding:
             if self._store.summary(record.job_id).state is State.WAITING_OWN:
                 self._decisions.of_rule(record.contract, record.peer, examined.verdict.rule)

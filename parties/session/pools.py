@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -31,7 +31,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from parties.config import check_name
 from parties.errors import ConfigError, PoolError
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
-from smc.oblivious.pool import PoolInfo
+
+if TYPE_CHECKING:
+    from smc.oblivious.pool import PoolInfo
 
 MAX_POOLS: Final = 64
 """Pools that are kept with one peer at once."""
@@ -272,6 +274,8 @@ class PeerPoolFolder:
 
 def _read_head(path: Path) -> PoolFile | None:
     """What the head of a file says; None, and the file moved aside, if it is none or of another pool."""
+    from smc.oblivious.pool import PoolInfo  # with its protocols: few need them
+
     status = path.lstat()
     head = b""
     if path.is_file() and not path.is_symlink():

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from parties.config import Limits
 from parties.errors import JobError
@@ -29,7 +30,9 @@ from smc.ciphers.masks import MaskTables
 from smc.errors import Cancelled, DuettoError, OutOfMemory, PeerAborted
 from smc.numeric.random import Randomness
 from smc.pieces import asked
-from smc.protocols.session import Session
+
+if TYPE_CHECKING:
+    from smc.protocols.session import Session
 
 LINGER_SECONDS = 5.0
 """How long the last packets may take to leave before a stream is cut off."""
@@ -241,6 +244,8 @@ class SessionRunner:
             transport.close()
 
     def _session(self, channel: Channel, peer: str, task: SessionTask) -> Session:
+        from smc.protocols.session import Session  # with all engines: no port waits for them
+
         return Session(
             role=task.role,
             channel=channel,

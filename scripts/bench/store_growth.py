@@ -17,9 +17,11 @@ import secrets
 import shutil
 import signal
 import sqlite3
+import statistics
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from parties.client import Party
@@ -32,6 +34,7 @@ from parties.pki.home import make
 from scripts.processes import COMMAND, started
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.studies.columns import Schema
+from smc.errors import DuettoError
 from smc.forms import Role
 
 JOB = """[job]
@@ -116,6 +119,11 @@ def timed(work: object) -> float:
     return round(time.perf_counter() - start, 3)
 
 
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    """The median of each figure."""
+    return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+
+
 def measure(home: Path) -> dict[str, float]:
     """Start the daemon and ask it."""
     found = {
@@ -129,6 +137,10 @@ def measure(home: Path) -> dict[str, float]:
         found["start_seconds"] = round(time.perf_counter() - start, 3)
         found["start_processor_seconds"] = processor_seconds(daemon.pid)
         found["start_peak_megabytes"] = peak_megabytes(daemon.pid)
+        with Party(home) as party, suppress(DuettoError):  # there are no such data here, as the check says
+            party.check(JOB)
+        found["first_check_seconds"] = round(time.perf_counter() - start, 3)
+        found["first_check_processor_seconds"] = processor_seconds(daemon.pid)
         words = [*COMMAND, "job", "list", "--config", str(home)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         found["list_command_seconds"] = timed(
@@ -165,17 +177,16 @@ def main() -> None:
         home = folder / "home"
         listen = Address("127.0.0.1", 0)
         make("north", home, Address("127.0.0.1", 7443), listen, 2048)
-        empty = measure(home)
+        empty = [measure(home) for _ in range(given.repeat)]
         fill(home, given.jobs, given.megabytes)
         size = sum(file.stat().st_size for file in (home / "results").iterdir())
         runs = [measure(home) for _ in range(given.repeat)]
-        best = {name: min(run[name] for run in runs) for name in runs[0]}
         report = {
             "jobs": given.jobs,
             "result_bytes": size,
             "database_bytes": (home / "jobs.sqlite").stat().st_size,
-            "empty": empty,
-            "best": best,
+            "empty": medians(empty),
+            "median": medians(runs),
             "runs": runs,
             "load": os.getloadavg()[0],
             "cores": os.cpu_count(),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from smc.analyses.disclosure.limits import Limits
-from smc.analyses.disclosure.release import Release
 from smc.analyses.disclosure.scope import Kind, Scope
 from smc.analyses.studies.columns import Data, Schema
 from smc.analyses.studies.loss import Loss
 from smc.analyses.studies.outcome import Outcome
 from smc.errors import DuettoError
 from smc.forms import ComparisonType, Role
-from smc.protocols.session import Session
+
+if TYPE_CHECKING:
+    from smc.analyses.disclosure.release import Release
+    from smc.protocols.session import Session
 
 
 @dataclass(frozen=True, slots=True)

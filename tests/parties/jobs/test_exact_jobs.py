@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parties.contracts.state import State
-from parties.disclosure.history import OverlapError
+from parties.disclosure.log import OverlapError
 from parties.errors import JobError, PeerRefused, PolicyError
 from parties.jobs.reports import check_report
 from tests.parties.jobs.joined import approve, job_file, wait_final
