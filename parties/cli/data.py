@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -16,22 +16,11 @@ from parties.catalog.survey import Fault
 from parties.cli.drafts import add, confirm
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table, talk
-from parties.config import Config, load
+from parties.config import load
 from parties.errors import DataError, exit_code
-
-if TYPE_CHECKING:
-    from parties.jobs.admission import Admission
 
 _SHOWN: Final = 40
 """Characters of an example cell."""
-
-
-def local_admission(config: Config) -> Admission:
-    """The checks of this party without a running daemon: same catalog, policy and ledger."""
-    from parties.jobs.opening import open_admission  # with all analyses: few commands need them
-    from parties.ledger.book import open_ledger
-
-    return open_admission(config, open_ledger(config.home))
 
 
 @click.group(cls=Listing)

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from parties.cli import certificates, results, retention
-from parties.cli.data import local_admission
 from parties.cli.following import follow, given, print_cheaper, who_decides
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
@@ -43,6 +42,7 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
 
     It ends with the status with which submitting the job would end, as far as that is known here.
     """
+    from parties.jobs.opening import local_admission  # with all analyses: few commands need them
     from parties.jobs.reports import check_report
 
     config = load(config_path)
@@ -91,6 +91,7 @@ def estimate(
     file: Path, rows: int, rtt_ms: float, mbit: float, config_path: Path | None, as_json: bool
 ) -> None:
     """Tell what the job in FILE would cost; needs no daemon."""
+    from parties.jobs.opening import local_admission
     from parties.jobs.reports import estimate_report
 
     config = load(config_path)

@@ -11,7 +11,6 @@ from typing import Any, Final
 import click
 
 from parties.catalog.declaration import load_catalog
-from parties.cli.data import local_admission
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.client import job_text
@@ -84,6 +83,7 @@ def show(name: str | None, config_path: Path | None, as_json: bool) -> None:
 @json_option
 def test(file: Path, config_path: Path | None, as_json: bool) -> None:
     """Hold the job in FILE against every condition of every rule; needs no daemon."""
+    from parties.jobs.opening import local_admission
     from parties.jobs.reports import policy_document
 
     report = policy_document(local_admission(load(config_path)), job_text(file))

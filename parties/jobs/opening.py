@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from parties.config import Config
 from parties.disclosure.history import History
 from parties.jobs.admission import Admission
-from parties.ledger.book import Ledger
+from parties.ledger.book import Ledger, open_ledger
 from parties.plugins import load_plugins, with_plugins
 from smc.analyses.studies.study import Analysis
 
@@ -35,3 +35,8 @@ def open_admission(
         maximum_seconds=config.limits.job_seconds,
         maximum_memory=config.limits.job_memory,
     )
+
+
+def local_admission(config: Config) -> Admission:
+    """The checks of a party without its daemon: same catalog, policy, ledger; raises as `open_admission`."""
+    return open_admission(config, open_ledger(config.home))

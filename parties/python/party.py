@@ -17,10 +17,9 @@ from parties.certificates.verification import read_certificate
 from parties.client import Party, Result, job_text
 from parties.config import Config, load
 from parties.doctor import Status, examine_peer, examine_self
-from parties.jobs.opening import open_admission
+from parties.jobs.opening import local_admission
 from parties.jobs.reports import policy_document
 from parties.jobs.spending import ledger_document, log_document
-from parties.ledger.book import open_ledger
 from parties.pki.home import load_identity, load_peer
 from parties.session.pools import PoolStore, pool_documents
 from smc.forms import Role
@@ -85,7 +84,7 @@ class HomeParty(Party):
             DuettoError: the job file or the local data are wrong. A refusal by the policy is in the document.
         """
         config = self._config
-        return policy_document(open_admission(config, open_ledger(config.home)), job_text(job))
+        return policy_document(local_admission(config), job_text(job))
 
     def doctor(self, *peers: str) -> dict[str, Any]:
         """Check this party and the way to peers, all of them unless some are named; as `duetto doctor`.

@@ -10,13 +10,13 @@ import pytest
 import tomli_w
 from click.testing import CliRunner
 
-from parties.cli.data import local_admission
 from parties.cli.jobs import COMMANDS
 from parties.client import Party, job_text
 from parties.config import load
 from parties.contracts.spec import parse_spec
 from parties.contracts.state import State
 from parties.errors import PeerRefused
+from parties.jobs.opening import local_admission
 from parties.jobs.run import outcome_document
 from smc.errors import UsageError
 from tests.parties.jobs.institutions import ALLOWED, job, write_table
