@@ -46,7 +46,7 @@ SPOKEN = {
         "smc.analyses.statistics.plans.noisy",
         "smc.analyses.statistics.vertical.run",
     },
-    "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.run"},
+    "smc.protocols.exchange.bounds.exchange_declarations": {"smc.analyses.matching.aggregates.columns"},
     "smc.protocols.exchange.bounds": {"smc.analyses.clustering.sides"},
     "smc.protocols.exchange.texts.exchange_texts": {"smc.analyses.statistics.vertical.run"},
     "smc.protocols.intersection.exact": {

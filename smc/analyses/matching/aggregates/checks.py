@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,8 @@ from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.parameters import (
     SIZE,
     STATISTICS,
-    AggregateParameters,
+    FigureParameters,
     declared,
-    distributions,
 )
 from smc.analyses.studies.columns import PERSONS, Data, Schema
 from smc.forms import Role
@@ -23,14 +22,15 @@ from smc.secret.bounds import Bounds
 from smc.secret.laplace import DiscreteLaplace
 
 
-def counts_persons(parameters: AggregateParameters, release: Release | Limits) -> bool:
+def counts_persons(parameters: FigureParameters, release: Release | Limits) -> bool:
     """Whether limits that apply, or epsilon, are about persons and not about rows."""
     limited = parameters.output != SIZE and (release.counts_groups or release.weighs)
     return limited or parameters.epsilon is not None
 
 
 def check_rows(
-    parameters: AggregateParameters,
+    parameters: FigureParameters,
+    noises: Callable[[tuple[Bounds, ...]], Sequence[DiscreteLaplace]],
     numbers: NDArray[np.int64],
     data: Data,
     role: Role,
@@ -41,6 +41,7 @@ def check_rows(
 
     Args:
         parameters: as parsed.
+        noises: those of the size and of every sum, by the bounds of the values; none if they are exact.
         numbers: the rows that take part, from 0.
         data: the columns of this side.
         role: which side it is.
@@ -48,7 +49,7 @@ def check_rows(
         peer: the declarations of the peer's columns; None where they are not known.
 
     Raises:
-        DomainError: as `smc.analyses.matching.aggregates.run.run`.
+        DomainError: as the run of the study.
         UsageError: values are not numbers, bounds of the job do not fit the declared ones, or no noise does.
         DisclosureRefused: there are fewer rows than the smallest group.
     """
@@ -65,9 +66,7 @@ def check_rows(
             declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
         ]
         bounds = [Bounds(each.lower, each.upper) for each in every]
-        check_room(
-            bounds, distributions(parameters, tuple(bounds)), most, limits.weight_factor if weighs else 1
-        )
+        check_room(bounds, noises(tuple(bounds)), most, limits.weight_factor if weighs else 1)
     if parameters.epsilon is None and parameters.output != SIZE:
         limits.check_persons(len(numbers))
 

@@ -13,6 +13,7 @@ from smc.analyses.matching.aggregates.parameters import (
     SIZE,
     STATISTICS,
     AggregateParameters,
+    FigureParameters,
     declared,
     distributions,
 )
@@ -79,7 +80,7 @@ def aggregate_cost(
     """
     columns = [len(parameters.value_columns(role)) for role in Role]
     total = declarations_cost(*columns) if parameters.values else Cost()
-    bounds = _spans(parameters, schemas)
+    bounds = spans_of(parameters, schemas)
     exact_sums = parameters.epsilon is None and parameters.output == STATISTICS
     weighs, counts_groups = (exact_sums and asked for asked in (limits.weighs, limits.counts_groups))
     aligned = list(columns)
@@ -98,7 +99,7 @@ def aggregate_cost(
     least = limits.minimum_intersection
     if parameters.output != SIZE:
         least = max(least, limits.minimum_group)
-    sums = [SumShape(_weighed(span), slots, fewer) for span in bounds] if weighs else []
+    sums = [SumShape(weighed(span), slots, fewer) for span in bounds] if weighs else []
     apart = []
     if counts_groups:
         widths = [span.span_bits for span in bounds]
@@ -115,10 +116,10 @@ def digits(parameters: AggregateParameters, schemas: Mapping[str, Schema], limit
     """How many digits of values are secret columns of a run, to find the value that most matches have."""
     if parameters.epsilon is not None or parameters.output != STATISTICS or not limits.counts_groups:
         return 0
-    return sum(span.span_bits for span in _spans(parameters, schemas))
+    return sum(span.span_bits for span in spans_of(parameters, schemas))
 
 
-def _spans(parameters: AggregateParameters, schemas: Mapping[str, Schema]) -> list[Bounds]:
+def spans_of(parameters: FigureParameters, schemas: Mapping[str, Schema]) -> list[Bounds]:
     """Bounds of all values as far as the declarations are known."""
     found = []
     for value in parameters.values:
@@ -128,6 +129,6 @@ def _spans(parameters: AggregateParameters, schemas: Mapping[str, Schema]) -> li
     return found
 
 
-def _weighed(bounds: Bounds) -> Bounds:
+def weighed(bounds: Bounds) -> Bounds:
     """Of what is compared with a sum: the values of the matches, absolute ones where some are negative."""
     return Bounds(0, bounds.magnitude if bounds.lower < 0 else bounds.upper)

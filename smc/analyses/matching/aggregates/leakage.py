@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from smc.analyses.disclosure.limits import ASKED
-from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SHARES, SIZE, AggregateParameters
+from smc.analyses.matching.aggregates.parameters import (
+    NEIGHBOURS,
+    SHARES,
+    SIZE,
+    AggregateParameters,
+    FigureParameters,
+)
 from smc.analyses.records.numbers import text
 from smc.analyses.studies.study import Leakage
 from smc.forms import Role
 
-_CHOSEN: Final = (
+CHOSEN: Final = (
     "which of its own rows match, if it wants to: whoever holds a summed column can choose its values so "
     "that the exact sum shows which of its rows match"
 )
 
 
-def shows_rows(parameters: AggregateParameters, recipients: frozenset[Role]) -> bool:
+def shows_rows(parameters: FigureParameters, recipients: frozenset[Role]) -> bool:
     """Whether somebody gets the exact sum of its own column.
 
     Its holder can choose values of which every set has another sum, such as 1, 2, 4, 8 above one that all
@@ -38,7 +44,7 @@ def leakage(parameters: AggregateParameters, recipients: frozenset[Role]) -> Lea
             f"{text(parameters.epsilon)}: {NEIGHBOURS}"
         )
     gets = {
-        role: (figures, _CHOSEN) if shows_rows(parameters, frozenset((role,))) else (figures,)
+        role: (figures, CHOSEN) if shows_rows(parameters, frozenset((role,))) else (figures,)
         for role in recipients
         if parameters.output != SHARES
     }

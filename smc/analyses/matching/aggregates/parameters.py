@@ -69,29 +69,43 @@ class ValueColumn:
         return f"{self.side.value}_{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateParameters:
-    """What is computed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureParameters:
+    """What is computed over matches, however rows are matched.
 
     Attributes:
-        keys: by which rows are matched.
         output: one of `OUTPUTS`.
         values: the columns, in the order of the job.
         epsilon: of the whole release, or None for exact results.
     """
 
-    keys: KeyParameters
     output: str
     values: tuple[ValueColumn, ...] = ()
     epsilon: Fraction | None = None
 
-    def columns(self, role: Role) -> tuple[str, ...]:
-        """The columns that a side brings: keys, then values that are not keys."""
-        return tuple(dict.fromkeys((*self.keys.columns, *self.value_columns(role))))
-
     def value_columns(self, role: Role) -> tuple[str, ...]:
         """The value columns that a side brings."""
         return tuple(value.column for value in self.values if value.side is role)
+
+    @property
+    def releases_exactly(self) -> bool:
+        """Whether figures about several persons are released without noise; shares are not figures."""
+        return self.epsilon is None and self.output != SHARES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateParameters(FigureParameters):
+    """What is computed over rows that equal keys match.
+
+    Attributes:
+        keys: by which rows are matched.
+    """
+
+    keys: KeyParameters
+
+    def columns(self, role: Role) -> tuple[str, ...]:
+        """The columns that a side brings: keys, then values that are not keys."""
+        return tuple(dict.fromkeys((*self.keys.columns, *self.value_columns(role))))
 
     @property
     def substitutes(self) -> bool:
@@ -100,11 +114,6 @@ class AggregateParameters:
         So it is if a side's keys can repeat.
         """
         return self.keys.duplicates != ERROR
-
-    @property
-    def releases_exactly(self) -> bool:
-        """Whether figures about several persons are released without noise; shares are not figures."""
-        return self.epsilon is None and self.output != SHARES
 
     @property
     def noisy_epsilon(self) -> Fraction:
@@ -127,6 +136,27 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
     output = take(parameters, "output", str, "parameters")
     if output not in OUTPUTS:
         raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {', '.join(OUTPUTS)}.")
+    values = parse_values(parameters, output)
+    epsilon = None
+    if "epsilon" in parameters:
+        if output == SHARES:
+            raise UsageError(
+                "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
+            )
+        epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
+    return AggregateParameters(keys=keys, output=output, values=values, epsilon=epsilon)
+
+
+def parse_values(parameters: Mapping[str, Any], output: str) -> tuple[ValueColumn, ...]:
+    """Read `[[parameters.values]]`.
+
+    Args:
+        parameters: of the job.
+        output: for which they are.
+
+    Raises:
+        UsageError: a value is impossible, there are too many, or they do not fit the output.
+    """
     tables: list[Any] = take(parameters, "values", list, "parameters", [])
     if len(tables) > MAX_VALUES or (output == SIZE and tables) or (output == STATISTICS and not tables):
         raise UsageError(
@@ -136,14 +166,7 @@ def parse(parameters: Mapping[str, Any]) -> AggregateParameters:
     values = tuple(_value(table, f"parameters.values[{place}]") for place, table in enumerate(tables))
     if len({value.name for value in values}) < len(values):
         raise UsageError("parameters.values names a column twice.", "Name each column once.")
-    epsilon = None
-    if "epsilon" in parameters:
-        if output == SHARES:
-            raise UsageError(
-                "parameters.epsilon does not go with shares, which are not noisy.", "Leave it out."
-            )
-        epsilon = loss_term(parameters["epsilon"], "parameters.epsilon")
-    return AggregateParameters(keys, output, values, epsilon)
+    return values
 
 
 def _value(table: Any, place: str) -> ValueColumn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from smc.analyses.disclosure.limits import Limits
@@ -113,7 +114,8 @@ class AggregatesStudy:
 
         def look() -> None:
             numbers = check_key_rows(self.parameters.keys, data, role, limits)
-            check_rows(self.parameters, numbers, data, role, limits, peer)
+            noises = partial(distributions, self.parameters)
+            check_rows(self.parameters, noises, numbers, data, role, limits, peer)
             found.extend(expected(self.parameters, numbers, data, role, peer))
 
         preview = Preview.of(look)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, AggregateParameters
+from smc.analyses.matching.aggregates.parameters import NEIGHBOURS, SIZE, FigureParameters
 from smc.analyses.records.intervals import Interval
 from smc.analyses.records.numbers import real
 from smc.analyses.studies.outcome import NUMBER, Outcome, Table
@@ -29,7 +29,7 @@ _MEANS: Final = (
 
 
 def results(
-    parameters: AggregateParameters,
+    parameters: FigureParameters,
     every: Sequence[Declared],
     figures: Sequence[int] | None,
     noises: Sequence[DiscreteLaplace],
@@ -63,7 +63,7 @@ def results(
     return Outcome((_noisy(parameters, every, figures, noises),), (*notes, _MEANS), details)
 
 
-def _exact(parameters: AggregateParameters, every: Sequence[Declared], figures: Sequence[int]) -> Table:
+def _exact(parameters: FigureParameters, every: Sequence[Declared], figures: Sequence[int]) -> Table:
     columns: dict[str, list[Any]] = {name: [] for name in ("side", "column", "count", "sum", "mean")}
     for value, each, total in zip(parameters.values, every, figures[1:], strict=True):
         mean = float(Fraction(total, figures[0] * 10**each.scale)) if figures[0] > 0 else None
@@ -74,7 +74,7 @@ def _exact(parameters: AggregateParameters, every: Sequence[Declared], figures: 
 
 
 def _noisy(
-    parameters: AggregateParameters,
+    parameters: FigureParameters,
     every: Sequence[Declared],
     figures: Sequence[int],
     noises: Sequence[DiscreteLaplace],
@@ -124,7 +124,7 @@ def mean_interval(
 
 
 def share_outcome(
-    parameters: AggregateParameters, shares: Sequence[NDArray[np.uint64]], every: Sequence[Declared]
+    parameters: FigureParameters, shares: Sequence[NDArray[np.uint64]], every: Sequence[Declared]
 ) -> Outcome:
     """The table of shares, slot by slot.
 

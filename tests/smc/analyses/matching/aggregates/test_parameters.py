@@ -87,7 +87,7 @@ def test_recipients():
 def test_noise_that_cannot_be_drawn_is_refused():
     keys = parsed(SIZE).parameters.keys
     with pytest.raises(UsageError):
-        distributions(AggregateParameters(keys, "size", epsilon=Fraction(200)), ())
+        distributions(AggregateParameters(keys=keys, output="size", epsilon=Fraction(200)), ())
 
 
 def test_leakage_names_what_recipients_get():
