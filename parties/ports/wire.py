@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "52b6519bd5f52718dad5bce9010e7274a0df46176b68b8978bd97b0e3433258f"
+WIRE: Final = "f22bc380b208f9b30e955b93bf686d9bdc24f7a54a06309101b2155ea7e8f977"
 """Two programs understand each other only if they have the same."""

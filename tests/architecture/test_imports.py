@@ -74,6 +74,7 @@ FLOORS = (
         *("smc.analyses.matching.exact", "smc.analyses.matching.aggregates"),
         *("smc.analyses.matching.tolerant", "smc.analyses.matching.vectors"),
     ),
+    ("smc.analyses.matching.linked",),
     ("smc.analyses.matching",),
     ("smc.analyses.registry",),
     ("smc.analyses",),

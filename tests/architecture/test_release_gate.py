@@ -57,6 +57,7 @@ SPOKEN = {
     "smc.protocols.exchange.row_counts.exchange_counts": {
         "smc.analyses.clustering.sides",
         "smc.analyses.comparison.run",
+        "smc.analyses.matching.linked.run",
         "smc.analyses.matching.tolerant.run",
         "smc.analyses.matching.vectors.run",
         "smc.analyses.records.joint_keys",

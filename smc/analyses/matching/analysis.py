@@ -11,6 +11,9 @@ from smc.analyses.matching.aggregates import parameters as aggregates
 from smc.analyses.matching.aggregates.study import AggregatesStudy
 from smc.analyses.matching.exact import parameters as exact
 from smc.analyses.matching.exact.study import ExactKeysStudy
+from smc.analyses.matching.linked import parameters as linked
+from smc.analyses.matching.linked.study import LinkedStudy
+from smc.analyses.matching.tolerant import parameters as tolerant
 from smc.analyses.matching.tolerant.study import TOLERANT
 from smc.analyses.matching.vectors import parameters as vectors
 from smc.analyses.matching.vectors.study import VectorStudy
@@ -30,12 +33,23 @@ def _exact(parameters: Mapping[str, Any]) -> Study:
     raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {known}.")
 
 
+def _tolerant(parameters: Mapping[str, Any]) -> Study:
+    """The study of tolerant matching: of the pairs themselves, or of figures about them."""
+    output = take(parameters, "output", str, "parameters", tolerant.PAIRS)
+    if output == tolerant.PAIRS:
+        return TOLERANT.parse(parameters)
+    if output in linked.OUTPUTS:
+        return with_derived(parameters, lambda others: LinkedStudy(linked.parse(others)))
+    known = ", ".join((tolerant.PAIRS, *linked.OUTPUTS))
+    raise UsageError(f"parameters.output cannot be {output!r}.", f"Choose one of {known}.")
+
+
 def _vectors(parameters: Mapping[str, Any]) -> Study:
     return VectorStudy(vectors.parse(parameters))
 
 
 METHODS: Final[Mapping[str, Callable[[Mapping[str, Any]], Study]]] = MappingProxyType(
-    {"exact": _exact, "tolerant": TOLERANT.parse, "vectors": _vectors}
+    {"exact": _exact, "tolerant": _tolerant, "vectors": _vectors}
 )
 """What reads `[parameters]`, without the word `method`, by what that word says."""
 

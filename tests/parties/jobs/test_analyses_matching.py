@@ -166,6 +166,22 @@ def test_tolerant_to_one_party(matched):
     assert {*done.tables("north")["pairs"]["name"]} == {"Ada Löwe", "Cy Orr", "Di Fox", "Fy Dahl"}
 
 
+@pytest.mark.parametrize("recipients", [["alice", "bob"], ["bob"]])
+def test_statistics_over_tolerant_matches(matched, recipients):
+    values = [{"side": "alice", "column": "amount"}]
+    document = job(
+        "matching",
+        {**TOLERANT, "output": "statistics", "values": values},
+        {"alice": ["name", "born", "amount"], "bob": ["name", "born"]},
+        recipients=recipients,
+    )
+    done = matched.run(document)
+    table = done.tables("south")["intersection"]
+    assert table == done.plain_tables("south")["intersection"]
+    assert (table["side"], table["column"], table["count"]) == (["alice"], ["amount"], [4])
+    assert bool(done.tables("north")) is ("alice" in recipients)
+
+
 def test_a_tolerant_matching_that_leaves_out_rows_is_refused_at_check_and_before_it_is_proposed(matched):
     names = [f"Ann {'ab'[number % 2]}{number}" for number in range(60)]
     born = [f"19{number:02}-01-01" for number in range(20, 80)]

@@ -37,6 +37,16 @@ JOBS = {
     ),
     "keys": job("matching", {"method": "exact", "keys": ["id"]}, ["id"]),
     "tolerant": job("matching", {"method": "tolerant", **TOLERANT}, ["id"]),
+    "own sum over tolerant matches": job(
+        "matching",
+        {
+            "method": "tolerant",
+            **TOLERANT,
+            "output": "statistics",
+            "values": [{"side": "bob", "column": "x"}],
+        },
+        {"alice": ["id"], "bob": ["id", "x"]},
+    ),
     "vectors": job("matching", {"method": "vectors", "columns": ["x"], "threshold": "1"}, ["x"]),
     "own sum": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}, recipients=["alice"]),
     "sum to both": job("matching", SUM, {"alice": ["id", "x"], "bob": ["id"]}),

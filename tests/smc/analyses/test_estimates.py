@@ -23,6 +23,7 @@ from tests.smc.analyses import (
 )
 from tests.smc.analyses.clustering import test_matched as test_clustering_matched
 from tests.smc.analyses.matching import aggregates_runs
+from tests.smc.analyses.matching.linked import test_linked
 from tests.smc.analyses.matching.tolerant import test_tolerant as tolerant_runs
 from tests.smc.analyses.matching.vectors import test_vectors
 from tests.smc.analyses.statistics.test_exact import QUERIES
@@ -85,6 +86,17 @@ def test_aggregates(name, limits):
 def test_tolerant(mode, recipients):
     alice, bob, _ = tolerant_runs.tables(20, 15)
     check(tolerant_runs.parameters(**mode), alice, bob, ALL_LIMITS, recipients)
+
+
+@pytest.mark.parametrize(
+    ("output", "limits", "recipients"),
+    crossed(["size", "statistics"], [NO_LIMITS, *LIMITED], [ALICE, BOTH]),
+)
+def test_figures_about_tolerant_matches(output, limits, recipients):
+    alice, bob = test_linked.tables(20, 18)
+    cost = np.arange(20) * 1000
+    sides = [test_linked.with_values(data, cost=cost, days=10 + cost // 1000) for data in (alice, bob)]
+    check(test_linked.job(output), *sides, limits, recipients)
 
 
 @pytest.mark.parametrize("text", [test_vectors.NEAR, test_vectors.COLUMNS + "nearest = 2\n"])

@@ -30,7 +30,7 @@ def counts_persons(parameters: FigureParameters, release: Release | Limits) -> b
 
 def check_rows(
     parameters: FigureParameters,
-    noises: Callable[[tuple[Bounds, ...]], Sequence[DiscreteLaplace]],
+    noises: Callable[[tuple[Bounds, ...]], Sequence[DiscreteLaplace]] | None,
     numbers: NDArray[np.int64],
     data: Data,
     role: Role,
@@ -41,7 +41,7 @@ def check_rows(
 
     Args:
         parameters: as parsed.
-        noises: those of the size and of every sum, by the bounds of the values; none if they are exact.
+        noises: those of the size and of every sum, by the bounds of the values; None if they are exact.
         numbers: the rows that take part, from 0.
         data: the columns of this side.
         role: which side it is.
@@ -66,7 +66,9 @@ def check_rows(
             declared(v, (schemas or {})[v.column], clamped=parameters.epsilon is not None) for v in values
         ]
         bounds = [Bounds(each.lower, each.upper) for each in every]
-        check_room(bounds, noises(tuple(bounds)), most, limits.weight_factor if weighs else 1)
+        check_room(
+            bounds, noises(tuple(bounds)) if noises else (), most, limits.weight_factor if weighs else 1
+        )
     if parameters.epsilon is None and parameters.output != SIZE:
         limits.check_persons(len(numbers))
 

@@ -68,7 +68,7 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class FigureColumns:
     """Which columns the sides bring, public.
 
     Attributes:
@@ -86,7 +86,7 @@ class Brought:
     @classmethod
     def of(
         cls, parameters: FigureParameters, every: Sequence[Declared], *, weighs: bool, counts: bool
-    ) -> Brought:
+    ) -> FigureColumns:
         """Of declared values, with what limits ask for; they ask it of exact sums only."""
         sums = parameters.epsilon is None and parameters.output == STATISTICS
         bounds = tuple(Bounds(each.lower, each.upper) for each in every)

@@ -17,7 +17,7 @@ from smc.analyses.disclosure.figures import Groups, Noisy, Shares, Size, Sum
 from smc.analyses.disclosure.persons import check_one_row_each
 from smc.analyses.disclosure.release import Release
 from smc.analyses.matching.aggregates.checks import check_room, counts_persons
-from smc.analyses.matching.aggregates.columns import Brought, apart, exchanged
+from smc.analyses.matching.aggregates.columns import FigureColumns, apart, exchanged
 from smc.analyses.matching.aggregates.parameters import SHARES, SIZE, AggregateParameters, distributions
 from smc.analyses.matching.aggregates.tables import results, share_outcome
 from smc.analyses.records.joint_keys import key_rows
@@ -58,7 +58,7 @@ def run(
     if counts_persons(parameters, release):
         check_one_row_each(rows.persons)
     every = exchanged(session, parameters, rows.data)
-    brought = Brought.of(parameters, every, weighs=release.weighs, counts=release.counts_groups)
+    brought = FigureColumns.of(parameters, every, weighs=release.weighs, counts=release.counts_groups)
     noises = distributions(parameters, brought.bounds)
     # No more rows can match than the smaller side has; sums and weights have to fit for that many.
     most = min(len(rows.keys), peer_count)

@@ -22,7 +22,8 @@ from smc.secret.bounds import Bounds
 
 _SECONDS_PER_BYTE: Final = 1.2e-8
 _SETUP_SECONDS: Final = 0.1
-_MEMORY: Final = Memory(90 * MEBI, 14_500)
+MEMORY: Final = Memory(90 * MEBI, 14_500)
+"""Measured, of a run whose records are compared."""
 
 
 def estimate(
@@ -30,8 +31,12 @@ def estimate(
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
     cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
-    seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, ROUTE, _MEMORY.at(rows))
+    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds(cost), ROUTE, MEMORY.at(rows))
+
+
+def seconds(cost: Cost) -> float:
+    """About how long a run takes over a fast network, by what it sends."""
+    return _SETUP_SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
 
 
 def run_cost(
@@ -45,7 +50,7 @@ def run_cost(
         recipients: who learns the pairs.
         limits: of both policies; there are as many matches as they ask for.
     """
-    way = _Way(parameters, counts)
+    way = PassCosts(parameters, counts)
     receivers = [role for role in Role if role in recipients]
     total = counts_cost(1) + SETUP_COST
     if parameters.one_to_one == GREEDY:
@@ -68,7 +73,7 @@ def run_cost(
     return total
 
 
-class _Way:
+class PassCosts:
     """The steps through the passes, in their order, which decides how many flights meet.
 
     Args:

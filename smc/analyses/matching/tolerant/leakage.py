@@ -31,7 +31,16 @@ _LEARNS: Final[Mapping[str, tuple[str, ...]]] = {
 def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leakage:
     """Recipients learn their rows with a match and a number for each partner."""
     gets = _LEARNS[parameters.one_to_one]
-    public = (
+    matches = f"where the policies ask for a least number of matches: whether there are as many; {ASKED}"
+    everybody = (*public(parameters), matches)
+    return Leakage(
+        gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), everybody
+    )
+
+
+def public(parameters: TolerantParameters) -> tuple[str, ...]:
+    """What everybody may know of how records are compared."""
+    return (
         "how many rows each side has",
         "the fields, the size of filters, the threshold, the blocking keys and the size of buckets",
         *(
@@ -39,6 +48,4 @@ def leakage(parameters: TolerantParameters, recipients: frozenset[Role]) -> Leak
             if parameters.accept_overflow
             else ("by the refusal, if there is one: that passes leave out too many rows of one side",)
         ),
-        f"where the policies ask for a least number of matches: whether there are as many; {ASKED}",
     )
-    return Leakage(gets if Role.ALICE in recipients else (), gets if Role.BOB in recipients else (), public)

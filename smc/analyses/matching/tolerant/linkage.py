@@ -118,7 +118,7 @@ class Linkage(ABC):
         """How many rows of either side have a partner, one secret number each."""
         counted = []
         for role in Role:
-            marks = self._session.oblivious.bits_to_arithmetic(_lowest(self._partners[role].shares))
+            marks = self._session.oblivious.bits_to_arithmetic(lowest(self._partners[role].shares))
             total = np.atleast_1d(marks.sum(dtype=np.uint64))
             counted.append(SecretInts.from_shares(self._session, total, Bounds(0, len(marks))))
         return counted
@@ -194,9 +194,9 @@ class AllAlike(Linkage):
 
 def marks_of(register: Register, places: Places) -> Bit:
     """Own XOR shares of the lowest bits of the words of a pass, in the shape of its places."""
-    return _lowest(register.shares[: places.rows.size]).reshape(places.rows.shape)
+    return lowest(register.shares[: places.rows.size]).reshape(places.rows.shape)
 
 
-def _lowest(shares: Word) -> Bit:
+def lowest(shares: Word) -> Bit:
     """Own XOR shares of the lowest bits of shared words, which are the words' own modulo 2."""
     return (shares & MARK).astype(np.uint8)

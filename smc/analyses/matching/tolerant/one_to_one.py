@@ -25,10 +25,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, Registers, marks_of
+from smc.analyses.matching.tolerant.linkage import MARK, Linkage, Links, Registers, lowest, marks_of
 from smc.analyses.matching.tolerant.places import Bit, Pairs, Places, Word, across
 from smc.forms import Role
 from smc.secret import msb, mux, pairing
+from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
 from smc.secret.msb import public_bits
 
@@ -52,6 +53,21 @@ class _Pass:
 
 class OneToOne(Linkage):
     """Each row has one partner at most: its word is twice the partner's number plus 1, or 0."""
+
+    def paired(self) -> dict[Role, SecretBits]:
+        """Run, and open nothing.
+
+        Returns:
+            Which rows of either side have a partner, in the order of that side's rows.
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        self._choose()
+        return {
+            role: SecretBits(self._session, lowest(self._restored(role)[: self._counts[role]]))
+            for role in Role
+        }
 
     def _choose(self) -> None:
         rounds = self._parameters.rounds
@@ -141,11 +157,15 @@ class OneToOne(Linkage):
     def _open(self) -> Links | None:
         links = None
         for role in self._recipients:
-            register = self._partners[role]
-            register.arrange(np.arange(register.size) if role is self._session.role else None)
-            words = self._opened(register.shares[: self._counts[role]], role)
+            words = self._opened(self._restored(role)[: self._counts[role]], role)
             if words is not None:
                 rows = np.flatnonzero(words)
                 unmarked = (words[rows] & MARK) == 0
                 links = self._checked(rows, np.where(unmarked, 0, words[rows] >> np.uint64(1)))
         return links
+
+    def _restored(self, role: Role) -> Word:
+        """Local shares of the words of a side's rows, in the order of these."""
+        register = self._partners[role]
+        register.arrange(np.arange(register.size) if role is self._session.role else None)
+        return register.shares

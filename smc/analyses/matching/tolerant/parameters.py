@@ -38,9 +38,12 @@ LONGEST_SALT: Final = 100
 MIN_THRESHOLD: Final = Fraction(1, 20)
 
 _PLACE: Final = "parameters"
-_KEYS: Final = (
+PAIRS: Final = "pairs"
+"""The output that shows which local rows were paired."""
+
+KEYS: Final = (
     "fields", "bits", "threshold", "blocking", "bucket", "load", "overflow", "one_to_one", "rounds", "salt",
-    "show",
+    "show", "output",
 )  # fmt: skip
 _FIELD_KEYS: Final = ("column", "weight", "q", "normalization")
 _DECIMAL: Final = re.compile(r"0\.[0-9]{1,4}|1(\.0{1,4})?")
@@ -127,7 +130,9 @@ def parse(parameters: Mapping[str, Any]) -> TolerantParameters:
     Raises:
         UsageError: a key is unknown or missing, or a value impossible; names the place.
     """
-    reject_unknown(parameters, _KEYS, _PLACE)
+    reject_unknown(parameters, KEYS, _PLACE)
+    if take(parameters, "output", str, _PLACE, PAIRS) != PAIRS:
+        raise UsageError(f"{_PLACE}.output is not {PAIRS!r}.", f'Write output = "{PAIRS}", or leave it out.')
     bucket = _number(parameters, "bucket", _PLACE, 2, PAD_BYTES, PAD_BYTES)
     mode = take(parameters, "one_to_one", str, _PLACE, GREEDY)
     if mode not in MODES:

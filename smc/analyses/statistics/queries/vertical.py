@@ -85,7 +85,9 @@ def parse_vertical(parameters: Mapping[str, Any]) -> Vertical:
         raise UsageError(
             f"{_MATCH} asks for tolerant matches: one row can take the partners of many others there, so "
             "that no useful noise hides it.",
-            "Match by exact keys, whose normal forms may forgive much (normalization = [...]).",
+            "Match by exact keys, whose normal forms may forgive much (normalization = [...]); or, for exact "
+            'sums and means without noise, use analysis = "matching", method = "tolerant", '
+            'output = "statistics".',
         )
     reject_unknown(table, ("keys", "normalization", "duplicates"), _MATCH)
     match = parse_keys(table, _MATCH)

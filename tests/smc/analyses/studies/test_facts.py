@@ -43,6 +43,9 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
     "own sum to the other side": ("matching", KEYS + SUM, {MATCHES, EXACT}),
     "noisy sum": ("matching", KEYS + 'epsilon = "1"\n' + SUM, {MATCHES, LOSS}),
     "tolerant": ("matching", TOLERANT, {MATCHES, ROWS}),
+    "tolerant size": ("matching", TOLERANT + '\noutput = "size"', {MATCHES, EXACT}),
+    "tolerant, own sum": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, ROWS, EXACT}),
+    "tolerant, own sum to the other side": ("matching", f"{TOLERANT}\n{SUM}", {MATCHES, EXACT}),
     "vectors": ("matching", 'method = "vectors"\ncolumns = ["v"]\nthreshold = "1"', {MATCHES, ROWS}),
     "clusters": ("clustering", POINTS, {ROWS, EXACT}),
     "clusters, no labels": ("clustering", POINTS + "labels = false", {EXACT}),
@@ -61,7 +64,10 @@ STATED: dict[str, tuple[str, str, set[str]]] = {
 }
 
 
-RECIPIENTS = {"own sum to the other side": frozenset((Role.BOB,))}
+RECIPIENTS = {
+    "own sum to the other side": frozenset((Role.BOB,)),
+    "tolerant, own sum to the other side": frozenset((Role.BOB,)),
+}
 """Of jobs that not both sides receive."""
 
 

@@ -1,0 +1,1 @@
+"""Figures about the pairs of a tolerant matching, which stay secret."""
