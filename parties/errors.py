@@ -22,6 +22,7 @@ What a peer learns of an error is its stable code and nothing else.
 
 from __future__ import annotations
 
+import errno
 from typing import Final
 
 from smc.errors import (
@@ -164,6 +165,27 @@ def why_unreadable(problem: OSError | UnicodeDecodeError) -> str:
     if isinstance(problem, UnicodeDecodeError):
         return "it is not UTF-8"
     return problem.strerror or type(problem).__name__
+
+
+_OF_THE_MACHINE: Final[dict[int | None, str]] = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "Free space on the disk, or raise the quota."),
+    errno.EROFS: "Make the file system writable, or name a place that is.",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "Give this user the right to it, or run as its owner."),
+    errno.EIO: "Check the disk and the messages of the system's kernel.",
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), "Raise the limit of open files (`ulimit -n`)."),
+}
+
+
+def of_the_machine(problem: OSError) -> StorageError | None:
+    """What the machine refuses to any program, as an error with a hint; None for a possible defect here.
+
+    Args:
+        problem: of the operating system: a full disk, missing rights, a read-only file system and such.
+    """
+    if problem.errno not in _OF_THE_MACHINE:
+        return None
+    place = next((str(name) for name in (problem.filename2, problem.filename) if name is not None), "A file")
+    return StorageError(f"{place} cannot be used: {why_unreadable(problem)}.", _OF_THE_MACHINE[problem.errno])
 
 
 def exit_code(error: BaseException) -> int:

@@ -64,8 +64,17 @@ def read_log(home: Path) -> AuditLog:
 
 
 def files(folder: Path) -> list[Path]:
-    """The files of a log in their order."""
-    return sorted(folder.glob("[0-9]*.jsonl"))
+    """The files of a log in their order; none where the folder is missing.
+
+    Raises:
+        AuditError: the folder cannot be read, so that nobody knows what is in it.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.match("[0-9]*.jsonl"))
+    except FileNotFoundError:
+        return []
+    except OSError as problem:
+        raise _unreadable(folder, problem) from None
 
 
 def name_of(number: int) -> str:
@@ -89,10 +98,7 @@ def read_file(path: Path, before: AuditLine | None) -> tuple[list[AuditLine], by
     try:
         *pieces, tail = path.read_bytes().split(b"\n")
     except OSError as problem:
-        raise AuditError(
-            f"{path} cannot be read: {problem.strerror or type(problem).__name__}.",
-            "Give this user the right to read it.",
-        ) from None
+        raise _unreadable(path, problem) from None
     lines: list[AuditLine] = []
     for place, piece in enumerate(pieces):
         try:
@@ -107,6 +113,13 @@ def read_file(path: Path, before: AuditLine | None) -> tuple[list[AuditLine], by
     if lines and lines[0].number == 0 and lines[0].previous != GENESIS:
         raise broken(path, 0, "is not a first line")
     return lines, tail
+
+
+def _unreadable(path: Path, problem: OSError) -> AuditError:
+    return AuditError(
+        f"{path} cannot be read: {problem.strerror or type(problem).__name__}.",
+        "Give this user the right to read it.",
+    )
 
 
 def broken(path: Path, place: int, how: str) -> AuditError:

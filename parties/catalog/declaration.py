@@ -8,6 +8,7 @@ from collections.abc import Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from parties.catalog.cells import parser
@@ -384,7 +385,7 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
 def _secret_url(table: StrictTable, file: Path) -> str:
     try:
         if file.stat().st_mode & 0o077:
-            raise table.fail("url_file", "can be read by other users", f"Run chmod 600 {file}.")
+            raise table.fail("url_file", "can be read by other users", f"Run `chmod 600 {quote(str(file))}`.")
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise table.fail("url_file", "cannot be read", f"Check {file}.") from None

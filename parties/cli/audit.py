@@ -37,7 +37,9 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
     """List the last lines in their order: who decided what, and what began, ended and was refused."""
     if lines < 0:
         raise UsageError(f"--lines {lines} is below 0.", "Write 0 for all lines.")
-    found = [line for line in read_log(load(config_path).home).lines if _fits(line, job, event)]
+    whole = read_log(load(config_path).home).lines
+    jobs = _jobs(whole)
+    found = [line for line in whole if _fits(line, jobs, job, event)]
     found = found[len(found) - lines if lines else 0 :] if lines < len(found) else found
 
     def human(out: Screen) -> None:
@@ -45,7 +47,7 @@ def show(job: str, event: str | None, lines: int, config_path: Path | None, as_j
             out.print("There are no such lines.")
             return
         rows = [
-            (n.number, n.time, n.event, *(_short(n, name) for name in ("job", "peer")), _rest(n))
+            (n.number, n.time, n.event, _job(n, jobs)[:_SHORT], n.about.get("peer", ""), _rest(n))
             for n in found
         ]
         out.print(table("", ("line", "time", "event", "job", "peer", "what"), rows))
@@ -102,14 +104,24 @@ def verify(head: str | None, config_path: Path | None, as_json: bool) -> None:
 COMMANDS: Final[tuple[click.Command, ...]] = (log,)
 
 
-def _fits(line: AuditLine, job: str, event: str | None) -> bool:
-    named = [str(line.about.get(name, "")) for name in ("job", "digest")]
+def _jobs(lines: tuple[AuditLine, ...]) -> dict[str, str]:
+    """The name of the job of each digest of a contract, from the lines that have both.
+
+    A decision names the digest only, and the whole contract has another one than the draft by which its job
+    is named.
+    """
+    both = ((line.about.get("digest"), line.about.get("job")) for line in lines)
+    return {str(digest): str(job) for digest, job in both if digest and job}
+
+
+def _job(line: AuditLine, jobs: dict[str, str]) -> str:
+    digest = str(line.about.get("digest", ""))
+    return str(line.about.get("job", "")) or jobs.get(digest, digest)
+
+
+def _fits(line: AuditLine, jobs: dict[str, str], job: str, event: str | None) -> bool:
+    named = (_job(line, jobs), str(line.about.get("digest", "")))
     return event in (None, line.event) and (not job or any(name.startswith(job) for name in named))
-
-
-def _short(line: AuditLine, name: str) -> str:
-    value = line.about.get(name, line.about.get("digest", "") if name == "job" else "")
-    return str(value)[:_SHORT]
 
 
 def _rest(line: AuditLine) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final, Self
 
 from rich.console import Console
@@ -57,7 +58,7 @@ def given(config_path: Path | None) -> str:
     """The words ` --config PATH` for a command that is named, if this one was given them."""
     if config_path is None or os.environ.get(CONFIG_VARIABLE) == str(config_path):
         return ""
-    return f" --config {config_path}"
+    return f" --config {quote(str(config_path))}"
 
 
 def who_decides(job: Job, words: str = "", digest: str = "") -> str:

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from parties.cli.grid import Grid, laid_out
-from parties.errors import INTERNAL, exit_code
+from parties.errors import INTERNAL, exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import json_visible, visible
 from smc.errors import DuettoError
@@ -147,11 +147,14 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
     """End the command with an error: a message or JSON, and its exit status.
 
     A `DuettoError` is shown with its hint. An interrupt ends with 130. Anything else is a defect of the
-    program: only its type is shown, and the traceback where the variable `DUETTO_DEBUG` is 1.
+    program: only its type is shown, and the traceback where the variable `DUETTO_DEBUG` is 1. What the
+    machine refuses (a full disk, missing rights) is no defect, and has a hint of its own.
 
     Raises:
         SystemExit: always, with the exit status of the error.
     """
+    if isinstance(error, OSError):
+        error = of_the_machine(error) or error
     status = exit_code(error)
     if isinstance(error, DuettoError):
         code, what, hint = error.stable_code, error.what, error.hint

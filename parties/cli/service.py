@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import click
@@ -63,7 +64,8 @@ def install(*, is_system: bool, only_print: bool, config_path: Path | None, as_j
     if is_system and config.home.stat().st_uid == 0:
         raise ConfigError(
             f"{config.home} belongs to root, and a daemon does not run as root.",
-            f"Make an account for it, and give it the home: chown -R duetto: {config.home}.",
+            "Make an account for it, such as duetto, and give it the home: "
+            f"`chown -R duetto: {quote(str(config.home))}`.",
         )
     try:
         text = unit(config, _program(), is_system=is_system)

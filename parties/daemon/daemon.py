@@ -60,6 +60,7 @@ class Daemon:
 
     def __init__(self, config: Config, terms: Terms | None = None) -> None:
         raise_file_limit()
+        leave_no_core()
         self._config = config
         self._reloading = threading.Lock()
         identity = load_identity(config)
@@ -266,6 +267,11 @@ def raise_file_limit() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def leave_no_core() -> None:
+    """Let a crash of this process write no core dump, which would hold keys and data."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def check_dates(identity: Identity) -> None:

@@ -53,6 +53,7 @@ RestartSec=10
 RestartPreventExitStatus=65 77 78
 TimeoutStopSec=60
 LimitNOFILE=65536
+LimitCORE=0
 UMask=0077
 {hardening}
 [Install]

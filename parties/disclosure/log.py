@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, BinaryIO, Final
 
 from parties.errors import ConfigError, PolicyError
@@ -136,7 +137,7 @@ def opened(path: Path, kinds: Sequence[Mapping[str, type]]) -> Iterator[SealedLo
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
         with open(path, "r+b", opener=lambda *_: file) as stream:
             if os.fstat(file).st_mode & 0o077:
-                raise ConfigError(f"{path} is open to other users.", f"Run `chmod 600 {path}`.")
+                raise ConfigError(f"{path} is open to other users.", f"Run `chmod 600 {quote(str(path))}`.")
             yield SealedLog(stream, kinds)
     except OSError as problem:
         raise _unusable(path, problem) from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from parties.errors import ConfigError
@@ -60,6 +62,14 @@ def sweep(folder: Path) -> list[Path]:
     return deleted
 
 
+def account(uid: int) -> str:
+    """The name of an account, or its number if it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
 def check_private(path: Path) -> None:
     """Check that a file or folder with secrets belongs to this user and that nobody else may touch it.
 
@@ -70,13 +80,17 @@ def check_private(path: Path) -> None:
         status = path.stat()
     except OSError as error:
         raise ConfigError(
-            f"{path} cannot be read ({type(error).__name__}).", "Make the party again with `duetto init`."
+            f"{path} cannot be read ({type(error).__name__}).", "Restore it from a copy of the home."
         ) from None
     if status.st_uid != os.geteuid():
-        raise ConfigError(f"{path} belongs to another user.", "Run as the user who made the party.")
+        raise ConfigError(
+            f"{path} belongs to another user.",
+            "Run as the user who made the party. If the home is that user's and was restored by another, "
+            f"give it back as root: `chown -R {account(os.geteuid())}: {quote(str(path))}`.",
+        )
     if stat.S_IMODE(status.st_mode) & 0o077:
         mode = "700" if stat.S_ISDIR(status.st_mode) else "600"
-        raise ConfigError(f"{path} is open to other users.", f"Run `chmod {mode} {path}`.")
+        raise ConfigError(f"{path} is open to other users.", f"Run `chmod {mode} {quote(str(path))}`.")
 
 
 def read_private(path: Path, maximum: int = 1 << 16) -> bytes:

@@ -11,6 +11,7 @@ notice those by the heads of the ledgers, see `parties.ledger.heads`.
 from __future__ import annotations
 
 import datetime as dt
+import fcntl
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ import stat
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
@@ -34,6 +35,8 @@ VERSION: Final = 1
 
 _MAX_MANIFEST: Final = 64 << 20
 _CHUNK: Final = 1 << 20
+_PACKING: Final = ".new"
+_ARRIVING: Final = ".arriving"
 _LEFT_OUT: Final = ("run", "pools", MOVED)
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _AGAIN: Final = "Copy the archive again, or pack the home again with `duetto party pack`."
@@ -66,10 +69,12 @@ def pack(config: Config, archive: Path) -> dict[str, str]:
     if archive.exists():
         raise ConfigError(f"{archive} exists already; nothing was changed.", "Name another file.")
     with only_one(config, moved=True):
-        descriptor, name = tempfile.mkstemp(".new", f".{archive.name}.", _folder(archive))
+        _sweep(_folder(archive), archive.name, _PACKING)
+        descriptor, name = tempfile.mkstemp(_PACKING, f".{archive.name}.", _folder(archive))
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "w+b") as file:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
                 digests = _write(config, home, file)
                 file.flush()
                 os.fsync(file.fileno())
@@ -100,8 +105,11 @@ def unpacked(archive: Path, home: Path) -> Iterator[Path]:
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
         raise ConfigError(f"{home} is not empty; nothing was changed.", "Name another folder with --home.")
     home.parent.mkdir(parents=True, exist_ok=True)
-    arriving = Path(tempfile.mkdtemp(".arriving", f".{home.name}.", home.parent))
+    _sweep(home.parent, home.name, _ARRIVING)
+    arriving = Path(tempfile.mkdtemp(_ARRIVING, f".{home.name}.", home.parent))
+    held = os.open(arriving, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        fcntl.flock(held, fcntl.LOCK_EX)
         try:
             with tarfile.open(archive, "r:") as tar:
                 _read(tar, arriving)
@@ -112,6 +120,28 @@ def unpacked(archive: Path, home: Path) -> Iterator[Path]:
         arriving.rename(home)
     finally:
         shutil.rmtree(arriving, ignore_errors=True)
+        os.close(held)
+
+
+def _sweep(folder: Path, name: str, ending: str) -> None:
+    """Delete what a packing or unpacking that was killed has left: it holds secret keys.
+
+    One that still works at its file or folder has it locked, and keeps it.
+    """
+    left = re.compile(rf"\.{re.escape(name)}\.\w{{8}}{re.escape(ending)}", re.ASCII)
+    for path in folder.iterdir():
+        if not left.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def _folder(archive: Path) -> Path:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tarfile
 from fractions import Fraction
 from pathlib import Path
@@ -221,6 +225,45 @@ def test_archives_that_are_not_whole_are_refused(north, tmp_path, change, said):
     done = run("unpack", tmp_path / "a.tar", "--home", tmp_path / "new")
     assert (done.exit_code, said in " ".join(done.stderr.split())) == (78, True), done.stderr
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("work", ["pack", "unpack"])
+def test_what_was_killed_leaves_no_keys_for_long(north, tmp_path, work):
+    """The next attempt deletes what a killed one left, and nothing that one at work or a person has there."""
+    archive, target = tmp_path / "north.tar", tmp_path / "new"
+    # A process that ends at once in the middle of its work, as one that is killed does.
+    packing = "m.write_atomically = lambda *_: os._exit(9)\nm.pack(load(Path(a)), Path(b))"
+    unpacking = "with m.unpacked(Path(b), Path(c)): os._exit(9)"
+    if work == "unpack":
+        moving.pack(load(north), archive)
+    head = "import os, sys\nfrom pathlib import Path\nfrom parties.config import load\n"
+    head += "from parties.pki import moving as m\na, b, c = sys.argv[1:]\n"
+    code = head + (packing if work == "pack" else unpacking)
+    paths = [str(path) for path in (north, archive, target)]
+    assert subprocess.run([sys.executable, "-c", code, *paths], check=False).returncode == 9
+    pattern = ".north.tar.*.new" if work == "pack" else ".new.*.arriving"
+    (left,) = tmp_path.glob(pattern)
+    kept = left.with_name(left.name.replace(left.name.split(".")[-2], "chosen-by-somebody"))
+    kept.touch()
+    descriptor = os.open(left, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # as if it still worked
+    try:
+        _again(work, north, archive, target)
+        assert left.exists()
+    finally:
+        os.close(descriptor)
+    _again(work, north, archive, target)
+    assert set(tmp_path.glob(pattern)) == {kept}
+
+
+def _again(work, north, archive, target):
+    if work == "pack":
+        archive.unlink(missing_ok=True)
+        moving.pack(load(north), archive)
+    else:
+        shutil.rmtree(target, ignore_errors=True)
+        with moving.unpacked(archive, target):
+            pass
 
 
 @pytest.mark.parametrize("cut", [0, 100, 5000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -22,6 +23,7 @@ from parties.config import load
 from parties.errors import (
     BAD_DATA,
     CONFIG,
+    DISK,
     INTERNAL,
     INTERRUPTED,
     REFUSED,
@@ -376,6 +378,11 @@ def failing(kind: str, as_json: bool) -> None:
         "known": DataError("What.", "Do so.", code="some-code"),
         "defect": ValueError("secret-canary"),
         "interrupt": KeyboardInterrupt(),
+        "full": OSError(errno.ENOSPC, "No space left on device", "/home/policy.toml"),
+        "locked": OSError(
+            errno.EROFS, "Read-only file system", "/home/.policy.toml.new", None, "/home/policy.toml"
+        ),
+        "absent": OSError(errno.ENOENT, "No such file or directory", "/home/secret-canary"),
     }[kind]
 
 
@@ -400,6 +407,17 @@ def test_errors_have_one_form(capsys, monkeypatch):
     assert (status, out) == (INTERNAL, "")
     assert "canary" not in err
     assert "Traceback" not in err
+    for kind, what, hint in (
+        ("full", "/home/policy.toml cannot be used: No space left on device.", "Free space"),
+        (
+            "locked",
+            "/home/policy.toml cannot be used: Read-only file system.",
+            "Make the file system writable",
+        ),
+    ):
+        status, out, err = run_failing(capsys, kind)
+        assert (status, out, err.startswith(f"error: {what}\nhint:  {hint}")) == (DISK, "", True)
+    assert run_failing(capsys, "absent")[0] == INTERNAL  # a missing file that nobody expected is a defect
     monkeypatch.setenv("DUETTO_DEBUG", "1")
     assert "Traceback" in run_failing(capsys, "defect")[2]
 

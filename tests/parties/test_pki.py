@@ -8,6 +8,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -106,6 +107,24 @@ def test_open_files_are_refused(party, name):
     with pytest.raises(ConfigError, match="open to other users") as caught:
         home.load_identity(party)
     assert f"chmod {'700' if path.is_dir() else '600'} {path}" in caught.value.hint
+
+
+def test_hints_about_keys_work_as_they_are_written(party, monkeypatch, tmp_path):
+    keys = tmp_path / "of north, 'old'" / "keys"
+    keys.mkdir(parents=True)
+    keys.chmod(0o755)
+    with pytest.raises(ConfigError) as caught:
+        check_private(keys)
+    command = caught.value.hint.split("`")[1]
+    subprocess.run(command, shell=True, check=True)
+    check_private(keys)
+    with pytest.raises(ConfigError) as caught:
+        check_private(keys / "tls.key")
+    assert caught.value.hint == "Restore it from a copy of the home."  # `duetto init` would refuse the home
+    monkeypatch.setattr("os.geteuid", lambda: 1 << 30)
+    with pytest.raises(ConfigError, match="belongs to another user") as caught:
+        check_private(keys)
+    assert f"`chown -R {1 << 30}: '" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["tls.crt", "tls.key", "signing.key", "paillier.json"])

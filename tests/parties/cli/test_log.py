@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,16 @@ def test_what_happened_to_a_job(job, command):
     assert "finished" in shown
     assert "approved by rule 'additions'" in shown
     assert "below 0" in command("log", "show", "--lines", "-1", code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["north", "south"])
+def test_the_decision_on_the_whole_contract_is_about_its_job(job, command, name):
+    """A decision names the digest of the contract, which begins like the job's name only for a draft."""
+    found = parsed(command("log", "show", "--job", job, "--event", "decided", "--json", name=name))["lines"]
+    every = parsed(command("log", "show", "--event", "decided", "--json", name=name))["lines"]
+    assert found == every
+    assert any(not line["digest"].startswith(job) for line in found)
+    assert command("log", "show", "--event", "decided", name=name).stdout.count(job) == len(found)
 
 
 def test_verify_says_what_is_wrong(served, job, command):
@@ -64,3 +75,15 @@ def test_a_log_without_its_beginning_is_said_to_begin_later(served, command):
     path.unlink()
     path.with_name(f"{rest:012d}.jsonl").write_bytes(b"".join(lines[rest:]))
     assert f"begins with line {rest}" in command("log", "verify", code=None).stdout
+
+
+def test_a_log_that_cannot_be_read_is_not_an_empty_one(served, command, monkeypatch):
+    folder = served.config("north").home / "audit"
+
+    def forbidden(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", forbidden)
+    done = command("log", "verify", code=77)
+    assert f"{folder} cannot be read: Permission denied. Give this user the right" in done.stdout
+    command("log", "show", code=74)

@@ -47,7 +47,7 @@ def test_it_runs_as_the_owner_of_the_home_and_may_write_only_there(tmp_path):
     config = config_in(tmp_path / "home")
     text = unit(config, tmp_path / "duetto", is_system=True)
     assert f'ReadWritePaths="{config.home}"' in text
-    for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "UMask=0077"):
+    for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=", "LimitCORE=0"):
         assert line in text.splitlines()
     assert "User=" in text
     assert "User=" not in unit(config, tmp_path / "duetto", is_system=False)
