@@ -63,9 +63,14 @@ def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree))
 
 
+def python_files(*packages: str) -> Iterator[Path]:
+    """The Python files of `packages`, without generated code."""
+    return (path for path in files(*packages) if path.suffix == ".py" and not is_generated(path))
+
+
 def modules(*packages: str) -> tuple[Module, ...]:
-    """The modules of `packages`, without generated code."""
-    return tuple(module(path) for path in files(*packages) if path.suffix == ".py" and not is_generated(path))
+    """The same, parsed; not to be called where tests are collected, which every worker does."""
+    return tuple(module(path) for path in python_files(*packages))
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:

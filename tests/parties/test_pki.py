@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import itertools
 import json
 import os
@@ -51,6 +52,7 @@ def party(made, tmp_path) -> Config:
     return load(tmp_path / "north")
 
 
+@functools.cache
 def south_file() -> pairing.Pairing:
     return pairing.describe(SOUTH, Address("south.example", 7443))
 
