@@ -123,6 +123,7 @@ class Config:
         catalog: the file of the catalog.
         peers: the paired parties.
         keep_results_days: how long results of jobs are kept after they finished; 0 is for ever.
+        accept_renewals: whether renewed certificates of peers are pinned without asking a person.
         plugins: distributions whose analyses the daemon loads, see `parties.plugins`.
         metrics_port: where the daemon answers with its metrics on the loopback address; 0 for nowhere.
         log_level: the least that the daemon logs, one of `LOG_LEVELS`.
@@ -138,6 +139,7 @@ class Config:
     keepalive: Keepalive = field(default_factory=Keepalive)
     peers: tuple[Peer, ...] = ()
     keep_results_days: int = 0
+    accept_renewals: bool = False
     plugins: tuple[str, ...] = ()
     metrics_port: int = 0
     log_level: str = "info"
@@ -220,6 +222,7 @@ def parse(document: Mapping[str, Any], path: Path) -> Config:
         keepalive=_keepalive(top.table("keepalive", required=False)),
         peers=_peers(top, path.parent),
         keep_results_days=_between(jobs, "keep_results_days", 0, 0, 36500),
+        accept_renewals=party.boolean("accept_renewals", default=False),
         plugins=plugins.texts("analyses", ()),
         metrics_port=_between(metrics, "port", 0, 0, 65535),
         log_level=_log_level(log),

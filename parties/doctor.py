@@ -22,6 +22,7 @@ from parties.ledger.heads import ledger_doubts
 from parties.pki import Identity, PeerIdentity, certificate, pairing
 from parties.pki.home import check_config_file, load_identity, load_peer, own_pairing, socket_path
 from parties.pki.lock import running_pid
+from parties.pki.offers import offered
 from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
 from parties.rpc.greeting import make_greeting
@@ -95,6 +96,14 @@ def examine_peer(config: Config, peer: Peer) -> Iterator[Finding]:
     yield _paired(peer)
     yield _attempt(peer.name, "ledger", lambda: _peer_ledger(config, peer))
     yield _dates(peer.name, known.certificates)
+    if offered(config, peer) is not None:
+        yield Finding(
+            peer.name,
+            "renewal",
+            Status.WARN,
+            f"{peer.name} has announced a renewed certificate",
+            f"Run `duetto keys accept {peer.name}`.",
+        )
     identity = identity.in_use(dt.datetime.now(dt.UTC))
     found = reach(peer.address, known, identity)
     steps = (

@@ -13,9 +13,10 @@ from parties.cli.party import address_of
 from parties.client import Party
 from parties.config import load
 from parties.pki import certificate
-from parties.pki.home import own_pairing
+from parties.pki.home import load_peer, own_pairing
 from parties.pki.home import renew_pairing as write_pairing
 from parties.pki.lock import running_pid
+from parties.pki.offers import accept
 from parties.pki.renewal import renew as renew_certificate
 from parties.pki.signing import key_text
 
@@ -80,8 +81,8 @@ def renew_pairing(address: str | None, config_path: Path | None, as_json: bool) 
 def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
     """Make the next TLS certificate of this party; all other keys stay.
 
-    The present one is used until it ends. Until then hand the pairing file to each peer, which runs `duetto
-    pair` with it on a day of its own choice.
+    The present one is used until it ends. Until then each peer runs `duetto keys accept` with this party's
+    name on a day of its own choice, or `duetto pair` with the pairing file.
     """
     config = load(config_path)
     done = renew_certificate(config, at_once=at_once)
@@ -105,12 +106,39 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
         out.print(
             f"{config.name} {word}.",
             f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
-            f"Hand {file} to each peer; until then each runs `duetto pair` with it.",
+            f"The daemon announces it to the peers, and each runs `duetto keys accept {config.name}`;",
+            f"or hand {file} to them, and each runs `duetto pair` with it.",
         )
         if running:
             out.print("The daemon has taken it up.")
 
     emit(document, human, as_json=as_json)
+
+
+@keys.command("accept")
+@click.argument("peer")
+@config_option
+@json_option
+def accept_renewal(peer: str, config_path: Path | None, as_json: bool) -> None:
+    """Pin the renewed certificate that PEER has announced.
+
+    The signing key that was compared at pairing has signed it, so nothing has to be compared again.
+    """
+    config = load(config_path)
+    accepted = accept(config, peer)
+    days = certificate.days_left(load_peer(load(config.path), accepted).certificates)
+    running = running_pid(config) is not None
+    if running:
+        with Party(config.path) as asked:
+            asked.reload()
+    emit(
+        {"name": peer, "fingerprint": accepted.pin, "certificate_days": days, "taken_up": running},
+        lambda out: out.print(
+            f"The renewed certificate of {peer} is pinned; it ends in {days} days."
+            + (" The daemon has taken it up." if running else "")
+        ),
+        as_json=as_json,
+    )
 
 
 COMMANDS: Final[tuple[click.Command, ...]] = (keys,)

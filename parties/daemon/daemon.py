@@ -9,6 +9,7 @@ import os
 import resource
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,7 @@ from parties.ledger.heads import open_heads
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.files import PRIVATE
 from parties.pki.home import load_identity, socket_path
+from parties.pki.offers import Renewals, accept
 from parties.policy.rules import load_policy
 from parties.ports.terms import Terms
 from parties.release import release
@@ -78,7 +80,8 @@ class Daemon:
             pools=PoolStore(config.home),
             heads=open_heads(config.home, config.name, identity.signing, ledger),
         )
-        self._directory = PeerDirectory(config, identity, peers, self._runner, terms)
+        self._renewals = Renewals(config)
+        self._directory = PeerDirectory(config, identity, peers, self._runner, terms, renewals=self._renewals)
         self._manager = JobManager(config, identity, self._directory, ledger=ledger)
         self._metrics: MetricsServer | None = None
         self._manager.resume()
@@ -167,6 +170,7 @@ class Daemon:
                 self._directory.set_identity(identity)
                 self._peer_server.set_identity(identity)
                 self._certificates = identity.certificates
+            self._renewals.follow(config)
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
@@ -180,13 +184,34 @@ class Daemon:
         return done
 
     def follow_dates(self) -> None:
-        """Close connections whose certificates end; once a day, warn of certificates that soon do."""
+        """Close connections whose certificates end, and pin renewals that the configuration lets in.
+
+        Once a day peers are greeted, so that they hear of a renewal without a job, and the log warns of
+        certificates that soon end.
+        """
         self._directory.follow_dates()
+        self._accept_renewals()
         if self._warned == (today := dt.datetime.now(dt.UTC).date()):
             return
         self._warned = today
         for sentence in ending_soon(self._config.name, self._certificates, self._peers):
             log.warning("%s", sentence)
+        threading.Thread(target=self._greet, name="greet", daemon=True).start()
+
+    def _accept_renewals(self) -> None:
+        for name in self._renewals.due():
+            try:
+                accept(load(self._config.path), name)
+                self.reload()
+            except DuettoError as error:
+                log.warning("the renewed certificate of %s is not taken: %s", name, error)
+            else:
+                log.info("the renewed certificate of %s is pinned, by the rule accept_renewals", name)
+
+    def _greet(self) -> None:
+        for name in self._directory.names():
+            with suppress(DuettoError):
+                self._directory.greet(name)
 
     def stop(self) -> None:
         """Take no new work, end running sessions with the code `shutdown`, and close everything."""
@@ -217,6 +242,7 @@ class Daemon:
             runner=self._runner,
             port=self._manager,
             terms=terms,
+            renewals=self._renewals,
         )
         self._socket = socket_path(config)
         self._control = make_control_server(self._manager, self.reload)
@@ -252,7 +278,13 @@ def _digests(config: Config) -> dict[str, str]:
 def _later(before: Config, after: Config) -> tuple[str, ...]:
     """The sections that have changed and that a running daemon does not follow."""
     limits = replace(after.limits, wait_days=before.limits.wait_days)
-    followed = replace(after, peers=before.peers, keep_results_days=before.keep_results_days, limits=limits)
+    followed = replace(
+        after,
+        peers=before.peers,
+        accept_renewals=before.accept_renewals,
+        keep_results_days=before.keep_results_days,
+        limits=limits,
+    )
     return tuple(
         entry.name for entry in fields(Config) if getattr(followed, entry.name) != getattr(before, entry.name)
     )

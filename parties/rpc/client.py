@@ -48,11 +48,13 @@ class Hello:
         version: the wire version that both sides speak.
         release: its release, for people.
         clock_seconds: how far its clock is ahead of the local one; exact to the time of the call.
+        renewal: the pairing file that it announces, not yet checked; empty if none.
     """
 
     version: int
     release: str
     clock_seconds: float
+    renewal: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class PeerClient:
                 "Pair the two parties again, both ways.",
                 code="keys",
             )
-        return Hello(version, answer.release, answer.unix_ms / 1000 - middle)
+        return Hello(version, answer.release, answer.unix_ms / 1000 - middle, answer.renewal)
 
     def propose(self, contract: bytes) -> bytes:
         """Send a proposal and return the answer.

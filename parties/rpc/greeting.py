@@ -13,10 +13,17 @@ from smc.errors import ProtocolViolation
 
 _DIGEST_BYTES = 32
 _RELEASE_CHARACTERS = 32
+_RENEWAL_BYTES = 1 << 14
 
 
-def make_greeting(identity: Identity, terms: Terms) -> pb.Greeting:
-    """This party's greeting, with the time of now."""
+def make_greeting(identity: Identity, terms: Terms, renewal: bytes = b"") -> pb.Greeting:
+    """This party's greeting, with the time of now.
+
+    Args:
+        identity: this party.
+        terms: the versions and parameters that it speaks.
+        renewal: its pairing file, if that holds a certificate that follows the one in use.
+    """
     return pb.Greeting(
         oldest_version=terms.oldest,
         newest_version=terms.newest,
@@ -25,6 +32,7 @@ def make_greeting(identity: Identity, terms: Terms) -> pb.Greeting:
         key=bytes.fromhex(identity.paillier.public.fingerprint),
         unix_ms=time.time_ns() // 1_000_000,
         release=release()[:_RELEASE_CHARACTERS],
+        renewal=renewal,
     )
 
 
@@ -41,6 +49,7 @@ def check_greeting(greeting: pb.Greeting, peer: str) -> Terms:
     if (
         len(greeting.key) != _DIGEST_BYTES
         or len(greeting.parameters) != _DIGEST_BYTES
+        or len(greeting.renewal) > _RENEWAL_BYTES
         or len(greeting.release) > _RELEASE_CHARACTERS
         or not greeting.release.isprintable()
     ):

@@ -10,6 +10,7 @@ from parties.config import Config, Peer
 from parties.pki import Identity, PeerIdentity, certificate
 from parties.pki.home import load_peer
 from parties.pki.identity import CHANGE
+from parties.pki.offers import Renewals
 from parties.ports.interfaces import Outage, SessionTask
 from parties.ports.terms import Terms
 from parties.rpc.client import PeerClient
@@ -45,6 +46,7 @@ class PeerDirectory:
         runner: runs sessions.
         terms: the local versions and parameters.
         clock: says what time it is.
+        renewals: of certificates, announced and heard with greetings.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class PeerDirectory:
         runner: SessionRunner,
         terms: Terms | None = None,
         clock: Callable[[], dt.datetime] = utc_now,
+        renewals: Renewals | None = None,
     ) -> None:
+        self._renewals = renewals or Renewals()
         self._config = config
         self._identity = identity
         self._peers = peers
@@ -136,13 +140,17 @@ class PeerDirectory:
         self.follow_dates()
         return self._clients[self._config.peer(peer).name]
 
+    def greet(self, peer: str) -> None:
+        """Compare versions and keys with a peer, and hear what it announces. Raises as `PeerClient.hello`."""
+        self._renewals.hear(peer, self.client(peer).hello().renewal)
+
     def propose(self, peer: str, contract: bytes) -> bytes:
         """Greet, send a proposal, and return the answer.
 
         Raises:
             PeerError: of the kind that the failure has; `PeerRefused` carries the peer's code.
         """
-        self.client(peer).hello()
+        self.greet(peer)
         return self.client(peer).propose(contract)
 
     def tell(self, peer: str, standing: bytes) -> bytes:
@@ -158,7 +166,7 @@ class PeerDirectory:
         failure: DuettoError | None = None
         try:
             with self._runner.place(peer):
-                self.client(peer).hello()
+                self.greet(peer)
                 # Asked anew at each attempt: a certificate may have been renewed since the session began.
                 self._runner.dial(peer, task, lambda stream: self.client(peer).open(stream))
         except DuettoError as error:
@@ -209,4 +217,4 @@ class PeerDirectory:
         )
 
     def _greeting(self) -> pb.Greeting:
-        return make_greeting(self._identity, self._terms)
+        return make_greeting(self._identity, self._terms, self._renewals.own)

@@ -16,6 +16,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from parties.config import Address, Keepalive
 from parties.errors import ConfigError, PeerBusy
 from parties.pki import Identity, PeerIdentity, certificate
+from parties.pki.offers import Renewals
 from parties.ports.interfaces import MESSAGE_LIMIT, JobPort
 from parties.ports.terms import Terms
 from parties.rpc import tls
@@ -143,11 +144,19 @@ class PeerService(peer_pb2_grpc.PeerServicer):
         runner: runs sessions.
         port: the jobs.
         terms: the local versions and parameters.
+        renewals: of certificates, announced and heard with greetings.
     """
 
     def __init__(
-        self, identity: Identity, pins: Pins, runner: SessionRunner, port: JobPort, terms: Terms
+        self,
+        identity: Identity,
+        pins: Pins,
+        runner: SessionRunner,
+        port: JobPort,
+        terms: Terms,
+        renewals: Renewals | None = None,
     ) -> None:
+        self._renewals = renewals or Renewals()
         self._identity = identity
         self._pins = pins
         self._runner = runner
@@ -166,7 +175,8 @@ class PeerService(peer_pb2_grpc.PeerServicer):
             self._terms.agree(theirs)
         except DuettoError as error:
             log.warning("greeting of %s: %s", peer, error)
-        return make_greeting(self._identity, self._terms)
+        self._renewals.hear(peer, request.renewal)
+        return make_greeting(self._identity, self._terms, self._renewals.own)
 
     def Propose(self, request: pb.JobMessage, context: grpc.ServicerContext) -> pb.JobMessage:  # noqa: N802
         """Hand a proposal to the jobs."""
@@ -249,6 +259,7 @@ class PeerServer:
         port: the jobs.
         terms: the local versions and parameters.
         clock: says what time it is.
+        renewals: of certificates, announced and heard with greetings.
 
     Raises:
         ConfigError: the address cannot be listened on.
@@ -266,6 +277,7 @@ class PeerServer:
         port: JobPort,
         terms: Terms,
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+        renewals: Renewals | None = None,
     ) -> None:
         calls = sessions + _CALLS
         self._identity = identity
@@ -278,7 +290,7 @@ class PeerServer:
             maximum_concurrent_rpcs=threads + _QUEUE,
         )
         peer_pb2_grpc.add_PeerServicer_to_server(  # type: ignore[no-untyped-call]
-            PeerService(identity, self._pins, runner, port, terms), self._server
+            PeerService(identity, self._pins, runner, port, terms, renewals), self._server
         )
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)

@@ -1,0 +1,123 @@
+"""Renewed certificates that peers have announced: kept beside the pinned file until somebody accepts them.
+
+A party whose next certificate is made sends its pairing file with each greeting. The greeting comes over a
+connection with the pinned certificate, and the file is signed by the pinned signing key; what is not a
+renewal of the pinned file (see `parties.pki.pairing.vouched_for`) is never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from pathlib import Path
+
+from parties.config import Config, Peer
+from parties.errors import PairingError
+from parties.pki import certificate, pairing
+from parties.pki.files import write_atomically
+from parties.pki.home import add_peer, load_pairing, own_pairing
+from parties.pki.pairing import Pairing
+from smc.errors import DuettoError
+
+log = logging.getLogger("duetto.renewal")
+
+
+def offered(config: Config, peer: Peer) -> Pairing | None:
+    """The renewal that a peer has announced, checked again; None if there is none that is still to accept."""
+    try:
+        found = pairing.read(_path(config, peer.name))
+    except PairingError:
+        return None
+    return found if _is_newer(found, load_pairing(config, peer)) else None
+
+
+def accept(config: Config, name: str) -> Peer:
+    """Pin the renewal that a peer has announced.
+
+    Raises:
+        ConfigError: no such peer is paired.
+        PairingError: it has announced nothing that is still to accept, or all certificates of it have ended.
+    """
+    peer = config.peer(name)
+    found = offered(config, peer)
+    if found is None:
+        raise PairingError(
+            f"{name!r} has announced no renewed certificate that is still to accept.",
+            f"If {name!r} has renewed, ask for its pairing file, and run `duetto pair` with it.",
+        )
+    accepted = add_peer(config, found)
+    _path(config, name).unlink(missing_ok=True)
+    return accepted
+
+
+class Renewals:
+    """What is announced to peers and heard of them. Thread-safe.
+
+    Args:
+        config: of this party; without one nothing is announced and nothing heard.
+    """
+
+    def __init__(self, config: Config | None = None) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._heard: dict[str, bytes] = {}
+        self._due: set[str] = set()
+        self.own = b""
+        if config is not None:
+            self.follow(config)
+
+    def follow(self, config: Config) -> None:
+        """Take up a configuration, and announce what the pairing file of this party says now."""
+        found = own_pairing(config)
+        several = len(certificate.split(found.identity.certificates)) > 1
+        with self._lock:
+            self._config, self._heard = config, {}
+            self.own = found.text.encode() if several else b""
+
+    def hear(self, peer: str, data: bytes) -> None:
+        """Keep what a peer announces if it is a renewal; otherwise say in the log, once, what is wrong."""
+        digest = hashlib.sha256(data).digest()
+        with self._lock:
+            if self._config is None or not data or self._heard.get(peer) == digest:
+                return
+            self._heard[peer] = digest
+            config = self._config
+            try:
+                self._keep(config, config.peer(peer), data)
+            except (DuettoError, OSError, UnicodeDecodeError) as error:
+                log.warning("the renewal that %s announces is not taken: %s", peer, error)
+
+    def due(self) -> tuple[str, ...]:
+        """The peers whose renewals the rule of the configuration accepts; each is named once."""
+        with self._lock:
+            due, self._due = self._due, set()
+        return tuple(sorted(due))
+
+    def _keep(self, config: Config, peer: Peer, data: bytes) -> None:
+        found, pinned = pairing.parse(data.decode()), load_pairing(config, peer)
+        if found.text == pinned.text:
+            return
+        if found.identity.name != peer.name or not _is_newer(found, pinned):
+            raise PairingError(
+                f"it is not a later certificate of {peer.name!r} under the signing key that is paired.",
+                "Ask the peer what it has renewed.",
+            )
+        pairing.require_valid(found)
+        write_atomically(_path(config, peer.name), found.text.encode() + b"\n")
+        # Another address is for a person to accept: the rule is about certificates.
+        if config.accept_renewals and found.address == peer.address:
+            self._due.add(peer.name)
+        else:
+            log.warning(
+                "%s has announced a renewed certificate: run `duetto keys accept %s`", peer.name, peer.name
+            )
+
+
+def _is_newer(found: Pairing, pinned: Pairing) -> bool:
+    ends = certificate.ends(found.identity.certificates), certificate.ends(pinned.identity.certificates)
+    return pairing.vouched_for(found, pinned) and ends[0] > ends[1]
+
+
+def _path(config: Config, name: str) -> Path:
+    return config.home / "peers" / f"{name}.offered"
