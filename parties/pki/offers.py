@@ -69,7 +69,13 @@ class Renewals:
 
     def follow(self, config: Config) -> None:
         """Take up a configuration, and announce what the pairing file of this party says now."""
-        found = own_pairing(config)
+        try:
+            found = own_pairing(config)
+        except PairingError as error:
+            log.warning("nothing is announced to peers: %s", error)
+            with self._lock:
+                self._config, self._heard, self.own = config, {}, b""
+            return
         several = len(certificate.split(found.identity.certificates)) > 1
         with self._lock:
             self._config, self._heard = config, {}

@@ -1,0 +1,81 @@
+"""A renewal that a peer announces is kept only if the paired key has signed it, and pinned only when accepted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from parties.cli.own_keys import keys as keys_group
+from parties.config import load
+from parties.errors import PairingError
+from parties.pki import certificate, home, pairing
+from parties.pki.offers import Renewals, accept, offered
+from parties.pki.renewal import renew
+from parties.ports.terms import Terms
+from parties.rpc.greeting import check_greeting, make_greeting
+from smc.errors import ProtocolViolation
+from tests.parties.rpc.harness import SOUTH
+from tests.parties.test_renewal import DAY, HERE, ending_in, homes, made, pinned, renewed  # noqa: F401
+
+
+def announced(homes):  # noqa: F811
+    renew(load(homes["north"]))
+    return Renewals(load(homes["north"])).own
+
+
+def test_nothing_is_announced_before_a_renewal_and_the_file_after_it(homes):  # noqa: F811
+    assert Renewals(load(homes["north"])).own == b""
+    own = announced(homes)
+    assert own == home.own_pairing(load(homes["north"])).text.encode()
+    greeting = make_greeting(SOUTH, Terms(), own)
+    check_greeting(greeting, "south")
+
+
+def test_a_person_accepts_what_was_announced(homes):  # noqa: F811
+    config = load(homes["south"])
+    heard = Renewals(config)
+    heard.hear("north", announced(homes))
+    assert heard.due() == ()
+    assert len(certificate.split(pinned(homes["south"], "north").certificates)) == 1
+    assert offered(config, config.peer("north")) is not None
+    done = CliRunner().invoke(keys_group, ["accept", "north", "--config", str(homes["south"])])
+    assert done.exit_code == 0, done.output
+    assert len(certificate.split(pinned(homes["south"], "north").certificates)) == 2
+    with pytest.raises(PairingError, match="no renewed certificate"):
+        accept(load(homes["south"]), "north")
+
+
+def test_a_rule_accepts(homes):  # noqa: F811
+    path = homes["south"] / "duetto.toml"
+    path.write_text(path.read_text().replace("[party]\n", "[party]\naccept_renewals = true\n"))
+    heard = Renewals(load(homes["south"]))
+    heard.hear("north", announced(homes))
+    assert heard.due() == ("north",)
+    assert heard.due() == ()
+
+
+def test_what_is_no_renewal_is_not_kept(homes, caplog):  # noqa: F811
+    config, identity = load(homes["south"]), home.load_identity(load(homes["north"]))
+    other = certificate.make("west")
+    for number, data in enumerate(
+        (
+            b"\xff" * 100,
+            b"{}",
+            pairing.describe(replace(renewed(identity), signing=SOUTH.signing), HERE).text.encode(),
+            pairing.describe(
+                replace(identity, name="west", certificate=other[0], tls_key=other[1]), HERE
+            ).text.encode(),
+            pairing.describe(ending_in(identity, 100 * DAY), HERE).text.encode(),
+            pairing.describe(replace(renewed(identity), paillier=SOUTH.paillier), HERE).text.encode(),
+        ),
+        1,
+    ):
+        heard = Renewals(config)
+        heard.hear("north", data)
+        heard.hear("north", data)
+        assert offered(config, config.peer("north")) is None
+        assert caplog.text.count("is not taken") == number
+    with pytest.raises(ProtocolViolation):
+        check_greeting(make_greeting(SOUTH, Terms(), bytes(20000)), "south")
