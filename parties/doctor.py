@@ -216,10 +216,12 @@ def _dates(subject: str, pem: bytes) -> Finding:
     if days >= certificate.WARN_DAYS:
         return Finding(subject, "certificate", Status.OK, what)
     verdict = Status.WARN if days >= 0 else Status.FAIL
+    # What has ended no longer opens a connection that could announce its successor.
+    way = "keys accept" if days >= 0 else "pair"
     hint = (
-        "Run `duetto keys renew`, hand the pairing file to the peers, and let each run `duetto pair` with it."
+        f"Run `duetto keys renew`, and let each peer run `duetto {way}` as it says."
         if subject == "self"
-        else f"Ask {subject} to run `duetto keys renew`, and run `duetto pair` with the file that it writes."
+        else f"Ask {subject} to run `duetto keys renew`, and run `duetto {way}` as it says there."
     )
     return Finding(subject, "certificate", verdict, what, hint)
 

@@ -106,8 +106,8 @@ def renew(at_once: bool, config_path: Path | None, as_json: bool) -> None:
         out.print(
             f"{config.name} {word}.",
             f"It is used from {done.used_from:%Y-%m-%d %H:%M} UTC and ends on {done.ends:%Y-%m-%d}.",
-            f"The daemon announces it to the peers, and each runs `duetto keys accept {config.name}`;",
-            f"or hand {file} to them, and each runs `duetto pair` with it.",
+            f"The daemon announces it, and each peer runs `duetto keys accept {config.name}`;",
+            f"or hand {file} to the peers, and each runs `duetto pair` with it.",
         )
         if running:
             out.print("The daemon has taken it up.")

@@ -325,14 +325,18 @@ def ending_soon(name: str, own: bytes, peers: Mapping[str, PeerIdentity]) -> lis
     found = []
     if (days := certificate.days_left(own)) < certificate.WARN_DAYS:
         found.append(
-            f"the certificate of this party ends in {days} days: run `duetto keys renew` "
-            f"and hand {name}.pair to the peers"
+            f"the certificate of {name} ends in {days} days: run `duetto keys renew`, and let the peers "
+            f"run `duetto keys accept {name}`"
         )
     for peer in peers.values():
         if (days := certificate.days_left(peer.certificates)) < certificate.WARN_DAYS:
-            when = f"ends in {days} days" if days >= 0 else "has ended"
+            # What has ended no longer opens a connection that could announce its successor.
+            when, way = (
+                (f"ends in {days} days", f"`duetto keys accept {peer.name}` after that")
+                if days >= 0
+                else ("has ended", "`duetto pair` with the file that it writes")
+            )
             found.append(
-                f"the certificate of {peer.name} {when}: ask {peer.name} for the file that "
-                "`duetto keys renew` writes"
+                f"the certificate of {peer.name} {when}: ask {peer.name} to run `duetto keys renew`, and run {way}"
             )
     return found

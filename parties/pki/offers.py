@@ -121,8 +121,7 @@ class Renewals:
 
 
 def _is_newer(found: Pairing, pinned: Pairing) -> bool:
-    ends = certificate.ends(found.identity.certificates), certificate.ends(pinned.identity.certificates)
-    return pairing.vouched_for(found, pinned) and ends[0] > ends[1]
+    return found.text != pinned.text and pairing.vouched_for(found, pinned)
 
 
 def _path(config: Config, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""A renewal that a peer announces is kept only if the paired key has signed it, and pinned only when accepted."""
+"""An announced renewal is kept only if the paired key has signed it, and pinned only when accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from parties.pki.renewal import renew
 from parties.ports.terms import Terms
 from parties.rpc.greeting import check_greeting, make_greeting
 from smc.errors import ProtocolViolation
-from tests.parties.rpc.harness import SOUTH
+from tests.parties.rpc.harness import SOUTH, dialling, listening
 from tests.parties.test_renewal import DAY, HERE, ending_in, homes, made, pinned, renewed  # noqa: F401
 
 
@@ -54,6 +54,30 @@ def test_a_rule_accepts(homes):  # noqa: F811
     heard.hear("north", announced(homes))
     assert heard.due() == ("north",)
     assert heard.due() == ()
+
+
+def test_a_greeting_announces_in_both_directions(homes):  # noqa: F811
+    """Over TLS with the pinned certificates, as two daemons greet each other."""
+    configs = {name: load(path) for name, path in homes.items()}
+    for name in homes:
+        renew(configs[name])
+    known = {name: pinned(homes[other], name) for name, other in (("north", "south"), ("south", "north"))}
+    own = {name: home.load_identity(config) for name, config in configs.items()}
+    kept = {name: Renewals(config) for name, config in configs.items()}
+    with (
+        listening(own["south"], known["north"], renewals=kept["south"]) as south,
+        dialling(own["north"], known["south"], south.server.address, renewals=kept["north"]) as way,
+    ):
+        assert all(
+            offered(configs[name], configs[name].peer(other)) is None
+            for name, other in (("north", "south"), ("south", "north"))
+        )
+        way.greet("south")
+    for name, other in (("north", "south"), ("south", "north")):
+        found = offered(configs[name], configs[name].peer(other))
+        assert found is not None
+        assert found.text == home.own_pairing(configs[other]).text
+        assert accept(configs[name], other).pin == found.fingerprint
 
 
 def test_what_is_no_renewal_is_not_kept(homes, caplog):  # noqa: F811

@@ -470,9 +470,11 @@ def test_the_log_says_which_certificates_end_and_what_to_do():
         "north", ending_in(NORTH, 20 * DAY).certificate, {peer.name: peer for peer in (soon, later, gone)}
     )
     assert len(said) == 3
-    assert "this party ends in 19 days: run `duetto keys renew`" in said[0]
+    assert "certificate of north ends in 19 days: run `duetto keys renew`" in said[0]
     assert "certificate of east ends in 11 days" in said[1]
+    assert said[1].endswith("run `duetto keys accept east` after that")
     assert "certificate of gone has ended" in said[2]
+    assert said[2].endswith("run `duetto pair` with the file that it writes")
     assert ending_soon("north", renewed(ending_in(NORTH, 20 * DAY)).certificates, {}) == []
 
 

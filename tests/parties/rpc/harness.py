@@ -18,6 +18,7 @@ from parties.config import Address, Config, Keepalive, Limits, Peer
 from parties.errors import JobError
 from parties.ledger.heads import Heads
 from parties.pki import Identity, PeerIdentity, certificate
+from parties.pki.offers import Renewals
 from parties.ports.interfaces import SessionHeader, SessionTask
 from parties.ports.terms import Terms
 from parties.session.directory import PeerDirectory
@@ -113,6 +114,7 @@ def listening(
     wrap: Wrap | None = None,
     heads: Heads | None = None,
     port: int = 0,
+    renewals: Renewals | None = None,
 ) -> Iterator[Party]:
     """A party whose port for peers is open."""
     config = configuration(own, {}, limits, keepalive)
@@ -129,6 +131,7 @@ def listening(
         runner=runner,
         port=jobs,
         terms=terms or Terms(),
+        renewals=renewals,
     )
     server.start()
     try:
@@ -150,12 +153,13 @@ def dialling(
     terms: Terms | None = None,
     wrap: Wrap | None = None,
     heads: Heads | None = None,
+    renewals: Renewals | None = None,
 ) -> Iterator[PeerDirectory]:
     """The way of a party to its peer."""
     config = configuration(own, {peer.name: address}, limits, keepalive)
     extra = {} if wrap is None else {"wrap": wrap}
     runner = SessionRunner(own, {peer.name: peer}, limits, terms, heads=heads, **extra)
-    directory = PeerDirectory(config, own, {peer.name: peer}, runner, terms)
+    directory = PeerDirectory(config, own, {peer.name: peer}, runner, terms, renewals=renewals)
     try:
         yield directory
     finally:
