@@ -337,6 +337,7 @@ def ending_soon(name: str, own: bytes, peers: Mapping[str, PeerIdentity]) -> lis
                 else ("has ended", "`duetto pair` with the file that it writes")
             )
             found.append(
-                f"the certificate of {peer.name} {when}: ask {peer.name} to run `duetto keys renew`, and run {way}"
+                f"the certificate of {peer.name} {when}: ask {peer.name} to run `duetto keys renew`, "
+                f"and run {way}"
             )
     return found
