@@ -243,7 +243,7 @@ def _database(catalog: Path, asked: Asked) -> _Source:
         if len(tables) != 1:
             said = ", ".join(tables[:20]) or "none"
             raise DataError(f"The database has {len(tables)} tables.", f"Choose one with --table: {said}.")
-        query, called = query_of(tables[0]), tables[0]
+        query, called = query_of(tables[0], dataset.driver), tables[0]
     entries["query"] = query
     return _Source(replace(dataset, query=query, columns={}), entries, called.rpartition(".")[2])
 

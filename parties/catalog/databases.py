@@ -6,30 +6,55 @@ import importlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from parties.catalog import mariadb
 from parties.catalog.batch import ROWS, Batch, Place, picked, positions
 from parties.errors import ConfigError, DataError
 from parties.toml import near
 
-DRIVERS: Final = ("sqlite3", "duckdb", "psycopg", "pyodbc", "oracledb")
+DRIVERS: Final = ("sqlite3", "duckdb", "psycopg", "pymysql", "pyodbc", "oracledb")
 """DB-API modules that may be imported; each connects by one connection string."""
 
 FILE_SCHEMES: Final = {"sqlite3": "sqlite", "duckdb": "duckdb"}
 """Drivers whose databases are files, and how addresses of these begin."""
 
-SCHEMES: Final = {"sqlite": "sqlite3", "duckdb": "duckdb", "postgresql": "psycopg", "postgres": "psycopg"}
+SCHEMES: Final = {
+    "sqlite": "sqlite3",
+    "duckdb": "duckdb",
+    "postgresql": "psycopg",
+    "postgres": "psycopg",
+    "mariadb": "pymysql",
+    "mysql": "pymysql",
+}
 """Drivers by how an address begins."""
 
-_EXTRAS: Final = {"psycopg": "postgres", "duckdb": "duckdb"}
+_EXTRAS: Final = {"psycopg": "postgres", "duckdb": "duckdb", "pymysql": "mariadb"}
+_LISTINGS: Final = {
+    "sqlite3": "select name from sqlite_master where type in ('table', 'view') order by name",
+    "pymysql": "select concat(table_schema, '.', table_name) from information_schema.tables "
+    "where table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys') order by 1",
+}
+"""The queries of all tables and views, where they are not those of the standard."""
+
 _CONNECT_SECONDS: Final = 10
 _READ_ONLY: Final = "-c default_transaction_read_only=on"
 _STRINGS: Final = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _FAILURES: Final = (
     ("28", "does not accept the user or the password", "Correct the user and the password in url_file."),
+    (
+        "no entry",
+        "does not let this user into the database, or has none of that name",
+        "Correct the name at the end of the address, or ask for GRANT SELECT on the database for this user.",
+    ),
+    (
+        "no table",
+        "does not let this user read a table, or has none of that name",
+        "Correct the name of the table, or ask for GRANT SELECT on it for this user.",
+    ),
     ("3D", "has no database of that name", "Correct the name of the database at the end of the address."),
     ("42501", "does not let this user read a table", "Ask for GRANT SELECT on the table for this user."),
     ("42P01", "has no table of that name", "Correct the query in the catalog, with the schema if need be."),
@@ -41,7 +66,7 @@ _FAILURES: Final = (
     ("57", "ended the session: it is shutting down, or the query took too long", "Try again later."),
     ("08", "cannot be reached", "Check that it runs, and host and port of the address."),
 )
-"""What the classes of SQLSTATE mean to a steward, the most particular first."""
+"""What the classes of SQLSTATE, and two that MariaDB leaves open, mean to a steward, the narrowest first."""
 _CONNECTING: Final = (
     ("28", r"authentication failed|no password supplied|role \".*\" does not exist|pg_hba"),
     ("3D", r"database \".*\" does not exist"),
@@ -87,9 +112,14 @@ def read(asked: Query, columns: Sequence[str]) -> Iterator[Batch]:
     """
     with cursor(asked) as opened:
         where = positions(asked.place, [entry[0] for entry in opened.description], columns)
+        truths = mariadb.truths(opened.description) if asked.driver == "pymysql" else frozenset()
         first = 1
         while rows := opened.fetchmany(ROWS):
-            yield Batch(Place(first), len(rows), picked(rows, where))
+            cells = picked(rows, where)
+            for place, at in enumerate(where):
+                if at in truths:
+                    cells[place] = [mariadb.truth(cell) for cell in cells[place]]
+            yield Batch(Place(first), len(rows), cells)
             first += len(rows)
 
 
@@ -103,19 +133,19 @@ def tables_of(asked: Query) -> list[str]:
         DataError: as `read`.
         ConfigError: as `read`.
     """
-    listing = (
-        "select name from sqlite_master where type in ('table', 'view') order by name"
-        if asked.driver == "sqlite3"
-        else "select table_schema || '.' || table_name from information_schema.tables "
-        "where table_schema not in ('pg_catalog', 'information_schema') order by 1"
+    listing = _LISTINGS.get(
+        asked.driver,
+        "select table_schema || '.' || table_name from information_schema.tables "
+        "where table_schema not in ('pg_catalog', 'information_schema') order by 1",
     )
     with cursor(replace(asked, query=listing)) as opened:
         return [str(row[0]) for row in opened.fetchall()]
 
 
-def query_of(table: str) -> str:
-    """The query of all rows of a table, whose name may have a schema before a point."""
-    parts = ('"' + part.replace('"', '""') + '"' for part in table.split("."))
+def query_of(table: str, driver: str) -> str:
+    """The query of all rows of a table, whose name may have a schema before a point, for a driver."""
+    mark = "`" if driver == "pymysql" else '"'
+    parts = (mark + part.replace(mark, 2 * mark) + mark for part in table.split("."))
     return f"select * from {'.'.join(parts)}"  # noqa: S608 - names are quoted
 
 
@@ -139,13 +169,23 @@ def cursor(asked: Query) -> Iterator[Any]:
         except failures as problem:
             raise _connecting(asked, problem) from None
         try:
-            opened = stack.enter_context(closing(_cursor(asked, connection)))
+            opened = _cursor(asked, connection)
+            stack.callback(_close, asked, opened, failures)
             opened.execute(asked.query)
             if opened.description is None:
                 raise DataError(f"The query of {asked.place} returns no rows.", "Write a SELECT statement.")
             yield opened
         except failures as problem:
             raise _failing(asked, problem) from None
+
+
+def _close(asked: Query, opened: Any, failures: type[Exception]) -> None:
+    """Close a cursor, whose session may have ended."""
+    with suppress(failures):
+        if asked.driver == "pymysql":
+            mariadb.close(opened, failures)
+        else:
+            opened.close()
 
 
 def _cursor(asked: Query, connection: Any) -> Any:
@@ -170,6 +210,8 @@ def _driver(asked: Query) -> tuple[Callable[[], Any], type[Exception]]:
     module = _module(asked)
     if asked.driver == "duckdb":
         return lambda: module.connect(asked.url, read_only=True), module.Error
+    if asked.driver == "pymysql":
+        return lambda: mariadb.connect(module, asked.url, asked.place, _CONNECT_SECONDS), module.Error
     if asked.driver == "pyodbc":
         return lambda: module.connect(asked.url, readonly=True, timeout=_CONNECT_SECONDS), module.Error
     if asked.driver == "oracledb":
@@ -218,16 +260,23 @@ def _oracle(module: Any, url: str) -> Any:
 
 
 def _connecting(asked: Query, problem: Exception) -> DataError:
+    what, hint = "cannot be opened", "Check address, user and rights."
+    if asked.driver == "pymysql":
+        found, code = mariadb.class_of(problem)
+        return _explained(asked, found, code, what, hint)
     state = getattr(problem, "sqlstate", None)
     if not state:
         words = str(problem)
         state = next((one for one, form in _CONNECTING if re.search(form, words, re.IGNORECASE)), "")
-    return _explained(asked, problem, state, "cannot be opened", "Check address, user and rights.")
+    return _explained(asked, state, _code(problem, state), what, hint)
 
 
 def _failing(asked: Query, problem: Exception) -> DataError:
     state = getattr(problem, "sqlstate", None) or ""
-    if not state:
+    code = _code(problem, state)
+    if asked.driver == "pymysql":
+        state, code = mariadb.class_of(problem)
+    elif not state:
         words = str(problem).lower()
         tables = r"no such table|table with name .* does not exist"
         found = [
@@ -238,18 +287,21 @@ def _failing(asked: Query, problem: Exception) -> DataError:
         state = next((one for one, form in found if re.search(form, words)), "")
     return _explained(
         asked,
-        problem,
         state,
+        code,
         "refused the query",
         "Check the query and the rights of the user; `duetto data check` repeats this.",
     )
 
 
-def _explained(asked: Query, problem: Exception, state: str, what: str, hint: str) -> DataError:
+def _code(problem: Exception, state: str) -> str:
+    return f"SQLSTATE {state}" if len(state) == 5 else type(problem).__name__
+
+
+def _explained(asked: Query, state: str, code: str, what: str, hint: str) -> DataError:
     """The error of a state; the database's own words may hold cells, and are left out."""
     for start, meaning, advice in _FAILURES:
         if state.startswith(start):
-            code = f" (SQLSTATE {state})" if len(state) == 5 else ""
-            return DataError(f"The database of {asked.place} {meaning}{code}.", advice)
-    code = f"SQLSTATE {state}" if state else type(problem).__name__
+            said = f" ({code})" if " " in code else ""
+            return DataError(f"The database of {asked.place} {meaning}{said}.", advice)
     return DataError(f"The database of {asked.place} {what}: {code}.", hint)

@@ -1,4 +1,4 @@
-"""Databases as sources: SQLite, DuckDB and a real PostgreSQL server, by the same cases."""
+"""Databases as sources: SQLite, DuckDB and real servers of PostgreSQL and MariaDB, by the same cases."""
 
 from __future__ import annotations
 
@@ -102,10 +102,22 @@ def postgres(folder: Path, server) -> Database:
     return Database({"url_file": "db.url"}, "seen", "smoker", count)
 
 
-@pytest.fixture(params=["sqlite", "duckdb", "postgres"])
+def mariadb(folder: Path, server) -> Database:
+    server.run("drop table if exists visits", CREATE, INSERT)
+    secret = folder / "db.url"
+    secret.write_text(server.url(user="clerk"))
+    secret.chmod(0o600)
+    return Database(
+        {"url_file": "db.url"}, "seen", "smoker", lambda: server.run("select count(*) from visits")[0][0]
+    )
+
+
+@pytest.fixture(params=["sqlite", "duckdb", "postgres", "mariadb"])
 def database(request, tmp_path):
     if request.param == "postgres":
         return postgres(tmp_path, request.getfixturevalue("server"))
+    if request.param == "mariadb":
+        return mariadb(tmp_path, request.getfixturevalue("maria"))
     return {"sqlite": sqlite, "duckdb": duckdb}[request.param](tmp_path)
 
 
@@ -167,7 +179,7 @@ def test_wrong_queries_are_told_apart(tmp_path, database, query, part):
 def test_tables_are_listed_and_drafted(tmp_path, database):
     dataset = declared(tmp_path, database, "select 1")
     (table,) = [one for one in tables_of(dataset.asked) if one.endswith("visits")]
-    found = draft(replace(dataset, query=query_of(table)))
+    found = draft(replace(dataset, query=query_of(table, dataset.driver)))
     assert found.rows == 3
     assert found.columns["age"].column.missing == "drop"
     assert found.key == ("id",)
