@@ -16,6 +16,7 @@ from parties.audit.verification import missing_decisions
 from parties.client import ask_daemon
 from parties.config import Config, Peer
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
+from parties.jobs.results import SPACE, ResultFolder
 from parties.ledger.book import open_ledger
 from parties.ledger.doubts import Whose
 from parties.ledger.heads import ledger_doubts
@@ -198,6 +199,7 @@ def _configuration(config: Config) -> Finding:
 
 def _keys(config: Config) -> Finding:
     identity = load_identity(config)
+    ResultFolder(config.home).check_key()
     bits = identity.paillier.public.bits
     if not own_pairing(config).proven:
         return Finding(
@@ -265,6 +267,11 @@ def _disk(config: Config) -> Finding:
             Status.FAIL,
             f"{config.home} cannot be written: {why}",
             "Make room, or give this user the right to write there.",
+        )
+    if free < SPACE:
+        room = f"{free >> 20} MiB free, and a run needs {SPACE >> 20}"
+        return Finding(
+            "self", "disk", Status.FAIL, room, "Make room, for instance with `duetto job prune`; no job runs."
         )
     if free >= _MIN_FREE_BYTES:
         return Finding("self", "disk", Status.OK, what)

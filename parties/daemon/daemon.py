@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import grpc
@@ -245,6 +246,11 @@ class Daemon:
             renewals=self._renewals,
         )
         self._socket = socket_path(config)
+        if os.path.lexists(self._socket) and not self._socket.is_socket():
+            raise ConfigError(
+                f"{self._socket} is not a socket, and in the way of the control socket.",
+                f"Move it away: `mv {quote(str(self._socket))} {quote(str(self._socket) + '.old')}`.",
+            )
         self._control = make_control_server(self._manager, self.reload)
         self._health = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._control)

@@ -114,6 +114,12 @@ class Figures:
         return spent, total
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    """Callers that wait to be accepted; the usual 5 lets a burst of them wait for seconds."""
+
+
 class MetricsServer:
     """Answers on the loopback address, and only to requests that name it as their host.
 
@@ -138,12 +144,11 @@ class MetricsServer:
         registry.register(figures)
         ProcessCollector(registry=registry)
         try:
-            self._server = ThreadingHTTPServer((HOST, port), _handler(partial(generate_latest, registry)))
+            self._server = _Server((HOST, port), _handler(partial(generate_latest, registry)))
         except OSError as problem:
             raise ConfigError(
                 f"[metrics] cannot listen on {HOST}:{port}: {problem.strerror}.", "Choose another port."
             ) from None
-        self._server.daemon_threads = True
 
     @property
     def port(self) -> int:

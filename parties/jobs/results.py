@@ -15,6 +15,9 @@ from parties.pki.files import PRIVATE, PRIVATE_FOLDER, write_atomically
 SPACE: Final = 64 << 20
 """Free bytes without which no run begins: room for the ledger's entries and for most results."""
 
+_TRIED: Final = 8
+"""Results with which the key is tried."""
+
 _NAME = re.compile(r"[0-9a-f]{16}")
 _UNKNOWN: Final = ".unknown"
 _ENDING: Final = ".sealed"
@@ -120,11 +123,11 @@ class ResultFolder:
         """Check that a run can keep its result: there is space, and the key.
 
         Raises:
-            StorageError: less than `SPACE` bytes are free (code `disk-full`), or the key cannot be used or
-                is lost while results need it (code `results-key`).
+            StorageError: less than `SPACE` bytes are free (code `disk-full`), or the key cannot be used, or
+                is lost or another one while results need it (code `results-key`).
         """
         self._make_key()
-        self._seal.seal("", "")
+        self.check_key()
         free = shutil.disk_usage(self._path.parent).free
         if free < SPACE:
             raise StorageError(
@@ -133,6 +136,27 @@ class ResultFolder:
                 "Free space, for instance with `duetto job prune`.",
                 code="disk-full",
             )
+
+    def check_key(self) -> None:
+        """Check that the key opens what is here, so that no two keys are needed later; nothing is made.
+
+        A few results are tried, since one may be damaged.
+
+        Raises:
+            StorageError: it opens none of them, or cannot be used (code `results-key`).
+        """
+        problem = None
+        for job_id in sorted(self.names())[:_TRIED]:
+            try:
+                self.read(job_id)
+            except StorageError as error:
+                problem = problem or error
+            else:
+                return
+        if problem is not None:
+            raise problem
+        if self._seal.path.exists():
+            self._seal.seal("", "")
 
     def _make_key(self) -> None:
         """Make the key with which results are sealed, unless there are results already: then it is lost."""

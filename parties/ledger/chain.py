@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +59,7 @@ class ChainFile:
             LedgerError: the file cannot be used.
         """
         try:
-            lock = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+            lock = _open_lock(self.path)
         except OSError as problem:
             raise _unusable(self.path, problem) from None
         try:
@@ -130,6 +131,16 @@ class ChainFile:
             written += previous
         _write(self.path, b"".join(entry.line() for entry in written), os.O_APPEND)
         return written
+
+
+def _open_lock(ledger: Path) -> int:
+    """Open the file to lock: the ledger itself where nothing can be written, as on a copy for auditors."""
+    try:
+        return os.open(ledger.with_name(ledger.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as problem:
+        if problem.errno != errno.EROFS:
+            raise
+    return os.open(ledger, os.O_RDONLY)
 
 
 def _write(path: Path, data: bytes, mode: int) -> None:

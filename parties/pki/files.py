@@ -93,6 +93,22 @@ def check_private(path: Path) -> None:
         raise ConfigError(f"{path} is open to other users.", f"Run `chmod {mode} {quote(str(path))}`.")
 
 
+def check_guarded(path: Path) -> None:
+    """Check that not every user of this machine may write a file or folder; one that is missing is guarded.
+
+    Raises:
+        ConfigError: everybody may.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return
+    if mode & stat.S_IWOTH:
+        raise ConfigError(
+            f"Every user of this machine may write {path}.", f"Run `chmod o-w {quote(str(path))}`."
+        )
+
+
 def read_private(path: Path, maximum: int = 1 << 16) -> bytes:
     """The content of a private file of at most `most` bytes.
 

@@ -33,7 +33,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from parties.config import CONFIG_NAME, Address, Config, Peer, check_name, parse
 from parties.errors import ConfigError, PairingError
 from parties.pki import certificate, pairing
-from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, read_private, write_atomically
+from parties.pki.files import (
+    PRIVATE,
+    PRIVATE_FOLDER,
+    check_guarded,
+    check_private,
+    read_private,
+    write_atomically,
+)
 from parties.pki.identity import Identity, PeerIdentity
 from parties.pki.pairing import MINIMUM_PAILLIER_BITS, Pairing
 from parties.toml import read
@@ -49,6 +56,15 @@ _PAIR: Final = re.compile(
 _RENEW = (
     "Write it anew with `duetto keys renew-pairing --address HOST:PORT`, where HOST:PORT is the address at "
     "which peers reach this party."
+)
+_GUARDED: Final = (
+    "ledger.jsonl",
+    "heads.json",
+    "exact-jobs.log",
+    "jobs.sqlite",
+    "audit",
+    "peers",
+    "results",
 )
 _MAKE = "Make the party again with `duetto init`, or restore its keys folder from a copy."
 
@@ -260,13 +276,30 @@ def add_peer(config: Config, peer: Pairing) -> Peer:
 
 
 def check_config_file(config: Config) -> None:
-    """Check that the files that the configuration names can be read.
+    """Check that the files that the configuration names can be read, and nobody else may write the home.
 
     Raises:
-        ConfigError: one cannot.
+        ConfigError: one cannot, or somebody may.
     """
+    require_guarded(config)
     for path in (config.policy, config.catalog):
         read(path, ConfigError)
+
+
+def require_guarded(config: Config) -> None:
+    """Refuse a home in which every user of this machine may change what is allowed, or what was spent.
+
+    Raises:
+        ConfigError: names the first file or folder, and how to close it.
+    """
+    for path in (
+        config.home,
+        config.path,
+        config.policy,
+        config.catalog,
+        *(config.home / name for name in _GUARDED),
+    ):
+        check_guarded(path)
 
 
 def _write_keys(folder: Path, identity: Identity) -> None:

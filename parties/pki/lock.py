@@ -11,7 +11,7 @@ from typing import Final
 from parties.config import Config
 from parties.errors import ConfigError
 from parties.pki.files import PRIVATE, PRIVATE_FOLDER, check_private, sweep
-from parties.pki.home import pid_path
+from parties.pki.home import pid_path, require_guarded
 
 MOVED: Final = "moved.json"
 """The mark of a home that was packed to live elsewhere."""
@@ -28,11 +28,12 @@ def only_one(config: Config, *, moved: bool = False) -> Iterator[None]:
         moved: whether the home may be one that was packed to live elsewhere.
 
     Raises:
-        ConfigError: a daemon runs already, or the home is open to other users or has moved.
+        ConfigError: a daemon runs already, or others may use or write the home, or it has moved.
     """
     folder = pid_path(config).parent
     folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
     check_private(folder)
+    require_guarded(config)
     descriptor = os.open(pid_path(config), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
     try:
         try:

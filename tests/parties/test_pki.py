@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 from dataclasses import replace
@@ -23,6 +24,7 @@ from parties import doctor
 from parties.cli.own_keys import keys as keys_group
 from parties.config import Address, Config, load
 from parties.errors import ConfigError, PairingError, exit_code
+from parties.jobs.results import SPACE, ResultFolder
 from parties.pki import Identity, certificate, home, pairing
 from parties.pki.files import check_private, read_private, write_atomically
 from parties.pki.lock import only_one
@@ -127,6 +129,40 @@ def test_hints_about_keys_work_as_they_are_written(party, monkeypatch, tmp_path)
     with pytest.raises(ConfigError, match="belongs to another user") as caught:
         check_private(keys)
     assert f"`chown -R {1 << 30}: '" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", [".", "duetto.toml", "policy.toml", "catalog.toml", "ledger.jsonl", "audit"])
+def test_what_every_user_may_write_is_refused(party, name):
+    """Whoever may change the policy decides what is allowed, and the ledger says what is left."""
+    path = party.home / name
+    if not path.exists():
+        path.touch(0o600)
+    path.chmod(path.stat().st_mode | 0o002)
+    with pytest.raises(ConfigError, match="Every user of this machine may write"), only_one(party):
+        pytest.fail("a daemon would start")
+    found = {each.check: each for each in doctor.examine_self(party)}["configuration"]
+    assert found.verdict is doctor.Status.FAIL
+    subprocess.run(found.hint.split("`")[1], shell=True, check=True)
+    with only_one(party):
+        pass
+
+
+def test_the_doctor_says_when_no_run_can_begin(party, monkeypatch):
+    def verdicts():
+        return {each.check: each for each in doctor.examine_self(party)}
+
+    assert verdicts()["disk"].verdict is not doctor.Status.FAIL
+    full = shutil.disk_usage(party.home)._replace(free=SPACE - 1)
+    monkeypatch.setattr("parties.doctor.shutil.disk_usage", lambda _: full)
+    assert (verdicts()["disk"].verdict, "63 MiB free" in verdicts()["disk"].what) == (
+        doctor.Status.FAIL,
+        True,
+    )
+    assert verdicts()["keys"].verdict is doctor.Status.OK
+    ResultFolder(party.home).write("0" * 16, "1")
+    (party.home / "keys" / "results.key").write_bytes(os.urandom(32))
+    found = verdicts()["keys"]
+    assert (found.verdict, "is not the key" in found.what) == (doctor.Status.FAIL, True)
 
 
 @pytest.mark.parametrize("name", ["tls.crt", "tls.key", "signing.key", "paillier.json"])

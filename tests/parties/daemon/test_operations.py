@@ -8,11 +8,13 @@ import os
 import signal
 import socket
 import subprocess
+from contextlib import ExitStack
 
 import pytest
 
 from parties.audit.files import read_log
 from parties.config import load
+from parties.daemon.metrics import MetricsServer
 from scripts.processes import COMMAND
 from tests.parties.test_party_cli import duetto, free_port
 
@@ -175,3 +177,29 @@ def test_a_party_that_is_ill(home, tmp_path):
     (ill,) = [c for c in json.loads(done.stdout)["checks"] if c["check"] == "audit log"]
     assert ill["verdict"] == "fail"
     assert "broken: line 2" in ill["what"]
+
+
+def test_a_file_in_place_of_the_control_socket_is_no_defect(home):
+    south = home.parent / "south"
+    (south / "run" / "control.sock").mkdir()
+    done = duetto("party", "start", "--config", south)
+    assert (done.returncode, "is not a socket" in done.stderr) == (78, True), done.stderr
+    subprocess.run(done.stderr.split("`")[1], shell=True, check=True)
+    assert not (south / "run" / "control.sock").exists()
+
+
+class Nothing:
+    """No figures."""
+
+    def collect(self):
+        return []
+
+
+def test_a_burst_of_monitors_is_not_turned_away(home):
+    """As many as a server that is busy with one of them has to keep waiting."""
+    server = MetricsServer(free_port(), Nothing())  # it listens, and accepts nobody before it is started
+    with ExitStack() as connections:
+        for _ in range(60):
+            connections.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=0.5))
+    server.start()
+    server.stop()

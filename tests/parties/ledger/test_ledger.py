@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -331,3 +332,21 @@ def test_a_full_disk_is_an_error_and_not_a_loss_of_count(ledger, monkeypatch):
 def test_a_ledger_without_folder_is_an_error(tmp_path):
     with pytest.raises(LedgerError):
         Ledger(tmp_path / "none" / "ledger.jsonl").entries()
+
+
+def test_a_copy_that_cannot_be_written_can_be_read(ledger, monkeypatch):
+    """What an auditor gets on a medium: it is read and checked, and a loss cannot be written."""
+    spend(ledger, 1)
+    opened = os.open
+
+    def read_only(path, flags, *rest):
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(errno.EROFS, "Read-only file system")
+        return opened(path, flags, *rest)
+
+    monkeypatch.setattr(os, "open", read_only)
+    copy = Ledger(ledger.path)
+    assert len(copy.entries()) == 1
+    with pytest.raises(LedgerError, match="Read-only file system"):
+        spend(copy, 2)
+    assert len(Ledger(ledger.path).entries()) == 1
