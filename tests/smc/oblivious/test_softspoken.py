@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from smc.forms import Role
 from smc.oblivious import ot_1_of_16, softspoken
@@ -170,16 +171,39 @@ def test_calls_never_repeat_a_pad_or_a_mask(kind):
     assert len(set(pads)) == len(pads)
 
 
-def test_streams_run_on():
-    seeds = RANDOM.words(4).reshape(2, 2)
-    whole, cut = np.empty((2, 9), dtype=np.uint64), np.empty((2, 9), dtype=np.uint64)
-    Streams(seeds, Workspace()).fill(0, whole)
+@pytest.mark.parametrize(
+    "widths", [(3, 1, 5), (60, 4, 1), (1, 63, 64, 2), (1, 200, 1), (64, 128, 1), (300, 1)], ids=str
+)
+def test_streams_run_on(widths):
+    """However they are asked for: few words, which are made ahead, or many."""
+    seeds = RANDOM.words(8).reshape(4, 2)
+    whole, cut = (np.empty((4, sum(widths)), dtype=np.uint64) for _ in range(2))
+    for row, seed in zip(whole, seeds, strict=True):
+        stream = Cipher(algorithms.AES(seed.tobytes()), modes.CTR(bytes(16))).encryptor()
+        row[:] = np.frombuffer(stream.update(bytes(row.nbytes)), dtype=np.uint64)
     streams = Streams(seeds, Workspace())
-    for part in (slice(0, 3), slice(3, 4), slice(4, 9)):
-        rows = np.empty((2, part.stop - part.start), dtype=np.uint64)
-        streams.fill(0, rows)
-        cut[:, part] = rows
+    place = 0
+    for width in widths:
+        for first in (0, 2):
+            rows = np.empty((2, width), dtype=np.uint64)
+            streams.fill(first, rows)
+            cut[first : first + 2, place : place + width] = rows
+        place += width
     assert (whole == cut).all()
+
+
+def test_streams_at_different_places_run_on():
+    seeds = RANDOM.words(4).reshape(2, 2)
+    alone = [np.empty((1, width), dtype=np.uint64) for width in (7, 90)]
+    streams, others = Streams(seeds, Workspace()), Streams(seeds, Workspace())
+    both = np.empty((2, 100), dtype=np.uint64)
+    others.fill(0, both)
+    for number, rows in enumerate(alone):
+        streams.fill(number, rows)
+        assert (rows == both[number, : rows.shape[1]]).all()
+    rest = np.empty((2, 10), dtype=np.uint64)
+    streams.fill(0, rest)
+    assert (rest == [both[0, 7:17], both[1, 90:100]]).all()
 
 
 def test_a_tampered_matrix_spoils_pads_only_where_the_secret_offset_says_so():
