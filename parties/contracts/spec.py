@@ -203,9 +203,15 @@ def _side(top: StrictTable, job: StrictTable, role: str) -> Side:
     if dataset and not NAME.fullmatch(dataset):
         raise table.fail("dataset", "is not a plain word", "Name a data set of the catalog, not a file.")
     columns = {}
+    hint = (
+        'Write columns = { x = "age" }: on the left a plain word by which the job calls the column, on the '
+        "right its name in the catalog."
+    )
+    if table.has("columns") and not isinstance(table.raw("columns"), Mapping):
+        raise table.fail("columns", "is not a table", hint)
     for name, column in table.table("columns", required=False).items():
         if not NAME.fullmatch(name) or not isinstance(column, str) or not _is_column(column):
-            raise table.fail("columns", f"has an invalid entry {name!r}", 'Write columns = { x = "age" }.')
+            raise table.fail("columns", f"has an invalid entry {name!r}", hint)
         columns[name] = column
     table.close()
     if bool(columns) != bool(dataset):

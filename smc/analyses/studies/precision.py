@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from smc.analyses.studies.columns import DAYS
 from smc.analyses.studies.study import Preview
 
 PRECISION: Final = "precision"
@@ -40,13 +41,13 @@ def expectation(
         query: what the figure is called.
         kind: of figure.
         half_width: of its 95 % interval in `unit`; None where it is unknown, or there would be no figure.
-        unit: of the figure.
+        unit: of the figure; a distance between dates is in days.
         loss: its part of the job's loss: `epsilon` or `rho`, as text.
         group: whom the figure is about, if there are several groups.
         term: of what in a regression.
     """
     named = {"query": query, "kind": kind, "group": group, "term": term}
-    return {**named, "half_width": half_width, "unit": unit, **loss}
+    return {**named, "half_width": half_width, "unit": unit.replace(DAYS, "days"), **loss}
 
 
 def half(lower: Fraction | float | str | None, upper: Fraction | float | str | None) -> float | None:

@@ -112,6 +112,7 @@ def test_a_spec_comes_back_from_its_document(parameters):
         ('dataset = "numbers"', "", "come together"),
         ('{ v = "value" }', '{ v = "" }', "'v'"),
         ('{ v = "value" }', "{ v = 1 }", "'v'"),
+        ('{ v = "value" }', '["value"]', "columns is not a table"),
         ('epsilon = "0"', "epsilon = 0.5", '"1/2"'),
         ('epsilon = "0"', "epsilon = [[1, [0.5]]]", "entry 1, entry 2, entry 1"),
         ('epsilon = "0"', "epsilon = nan", "number with a point"),
