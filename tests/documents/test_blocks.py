@@ -29,6 +29,7 @@ from parties.errors import ConfigError
 from parties.policy.rules import parse_policy
 from parties.toml import parse
 from smc.analyses.registry import ANALYSES
+from tests.documents.console import typed
 from tests.parties.jobs.institutions import Institutions
 from tests.parties.served import control
 
@@ -77,15 +78,18 @@ SHELL = MappingProxyType(
         "docs/documents.md": (1, "tests/anonymizer/documents runs `duetto sanitize` on the same folder"),
         "docs/first-hour.md": (4, "tests/parties/dashboard/test_browser.py runs them between two parties"),
         "docs/linkage.md": (1, "tests/smc/analyses/matching/test_linkage_page.py runs it"),
-        "docs/operations.md": (None, "needs a running service"),
+        "docs/operations.md": (
+            None,
+            "tests/documents/test_tutorial.py runs them after the tutorial, and says which not",
+        ),
         "docs/second-year.md": (
             None,
-            "needs two parties over two years; its commands have tests of their own",
+            "tests/parties/test_second_year_page.py runs them between two homes",
         ),
         "docs/series.md": (1, "tests/anonymizer/series/test_command.py runs it"),
         "docs/tutorial.md": (
-            5,
-            "tests/parties/test_party_cli.py pairs and starts two parties",
+            None,
+            "tests/documents/test_tutorial.py runs them, and compares what they print",
         ),
     }
 )
@@ -187,8 +191,9 @@ def test_commands_are_those_of_the_program(block, tmp_path, monkeypatch):
     if block.text.startswith("["):
         assert tomllib.loads(block.text)  # parts of pyproject.toml and duetto.toml
         return
-    for line in block.text.replace("\\\n", " ").splitlines():
-        words = shlex.split(re.sub(r"^\w*\$ ", "", line), comments=True)
+    for command_line in typed(block.text):
+        line = command_line.line
+        words = shlex.split(line, comments=True)
         words = [word for word in words if word != "&"]
         if not words or words[0].startswith(OTHER_COMMANDS):
             continue

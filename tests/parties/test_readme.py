@@ -101,7 +101,7 @@ def test_links_to_sections_lead_somewhere() -> None:
 
 def commands() -> list[str]:
     """The lines of README and tutorial that call `duetto`."""
-    return re.findall(r"^duetto .*$", README + TUTORIAL, re.MULTILINE)
+    return re.findall(r"^(?:\w+\$ )?(duetto .*)$", README + TUTORIAL, re.MULTILINE)
 
 
 @pytest.mark.parametrize("line", commands())
