@@ -2,7 +2,8 @@
 
 OpenMetrics text at `http://127.0.0.1:PORT/metrics`, if `[metrics] port` is configured. Whoever can use the
 loopback address of the machine can read it: it has counts, names of peers, rules and populations of the local
-policy, and what of each budget is spent; no jobs, titles, data or results.
+policy, what of each budget is spent, and sums of bytes over all runs of an analysis; no jobs, titles, data or
+results.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class Figures:
         yield GaugeMetricFamily("duetto_disk_free_bytes", "Free space where the home lies.", value=free)
         last = self._manager.store.audit.head[0]
         yield GaugeMetricFamily("duetto_audit_lines", "Lines of the audit log.", value=last + 1)
+        yield from self._traffic()
         yield from self._of_ledger()
 
     def _certificates(self) -> Iterator[tuple[str, bytes]]:
@@ -77,6 +79,22 @@ class Figures:
         for peer in self._config.peers:
             with suppress(DuettoError):  # `duetto doctor` says what is wrong with it
                 yield peer.name, load_peer(self._config, peer).certificates
+
+    def _traffic(self) -> Iterator[Metric]:
+        from prometheus_client.core import CounterMetricFamily
+
+        sums = self._manager.carried.sums()
+        for name, about, figure in (
+            ("duetto_runs", "Runs that are over, also failed ones", lambda runs, _: runs),
+            ("duetto_sent_bytes", "Bytes of messages that runs have sent", lambda _, all_of: all_of.sent),
+            ("duetto_received_bytes", "Bytes that they have received", lambda _, all_of: all_of.received),
+            ("duetto_messages", "Messages in both directions", lambda _, all_of: all_of.messages),
+            ("duetto_rounds", "Rounds of messages", lambda _, all_of: all_of.rounds),
+        ):
+            family = CounterMetricFamily(name, f"{about}, since the daemon started.", labels=["analysis"])
+            for analysis, (runs, all_of) in sums.items():
+                family.add_metric([analysis], figure(runs, all_of))
+            yield family
 
     def _of_ledger(self) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily

@@ -26,6 +26,7 @@ from parties.jobs.outbox import Outbox
 from parties.jobs.reading import utc_clock
 from parties.jobs.standing import waits_for
 from parties.jobs.store import JobStore
+from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger, open_ledger
 from parties.ledger.entries import CANCELLED, LedgerError
 from parties.pki.identity import Identity
@@ -75,7 +76,7 @@ class JobManager:
         self._identity = identity
         self._peers = peers
         self._patience = patience or Patience()
-        self.store = JobStore(config.home)
+        self.store, self.carried = JobStore(config.home), Carried()
         self._outbox = Outbox(config.home)
         if self.store.audit.head[0] < 0:
             with suppress(LedgerError):  # a broken ledger stops the sessions, and says so there
@@ -394,4 +395,5 @@ class JobManager:
             signing=self._identity.signing,
             peer=self._peers.public(record.peer),
             own_modulus=int(self._identity.paillier.public.n),
+            carried=self.carried,
         )

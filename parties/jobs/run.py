@@ -19,6 +19,7 @@ from parties.disclosure.auditor import TableAuditor
 from parties.jobs.admission import Admission, Task
 from parties.jobs.local_data import LocalData, count_rows
 from parties.jobs.store import JobStore
+from parties.jobs.traffic import Carried
 from parties.ledger.book import Ledger
 from parties.ledger.commit import GATE_BYTES, GATE_ROUNDS, Releasing, make_gate
 from parties.ledger.tally import utc_now
@@ -51,6 +52,7 @@ class Run:
         peer: the peer's public keys.
         own_modulus: the local Paillier N.
         plugins: what the daemon has loaded, for the certificate.
+        carried: where what goes over the wire is counted.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Run:
         peer: PeerIdentity,
         own_modulus: int,
         plugins: tuple[Plugin, ...] = (),
+        carried: Carried | None = None,
     ) -> None:
         self._record = record
         self._store = store
@@ -74,6 +77,7 @@ class Run:
         self._key_bits = own_modulus.bit_length()
         self._moduli = {record.role: own_modulus, record.role.other: int(peer.paillier.n)}
         self._plugins = plugins
+        self._carried = carried or Carried()
         self._begun = False
         self._estimated = 0.0
         self._reported = 0.0
@@ -85,11 +89,17 @@ class Run:
             job_id=record.job_id,
             job_digest=record.contract.digest,
             role=record.role,
-            run=self._run,
+            run=self._counted,
             report=self._report,
             deadline_seconds=float(record.contract.spec.seconds),
             ended=self._ended,
         )
+
+    def _counted(self, session: Session) -> None:
+        try:
+            self._run(session)
+        finally:
+            self._carried.add(self._record.contract.spec.analysis, session.channel.traffic)
 
     def _run(self, session: Session) -> None:
         self._begun = True

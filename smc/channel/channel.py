@@ -70,6 +70,15 @@ class Traffic:
             self.rounds - earlier.rounds,
         )
 
+    def and_then(self, later: Traffic) -> Traffic:
+        """What went with what came after it."""
+        return Traffic(
+            self.sent + later.sent,
+            self.received + later.received,
+            self.messages + later.messages,
+            self.rounds + later.rounds,
+        )
+
 
 class Channel:
     """One end of a two-party conversation."""
