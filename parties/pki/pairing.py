@@ -113,9 +113,13 @@ def read(path: Path) -> Pairing:
             data = file.read(_FILE_BYTES + 1)
         if len(data) > _FILE_BYTES:
             raise PairingError(f"{path} is too long for a pairing file.", _HINT)
-        return parse(data.decode())
+        text = data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise PairingError(f"{path} cannot be read ({type(error).__name__}).", _HINT) from None
+    try:
+        return parse(text)
+    except PairingError as error:
+        raise PairingError(f"{path}: {error.what}", error.hint, code=error.stable_code) from None
 
 
 def parse(text: str) -> Pairing:

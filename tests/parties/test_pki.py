@@ -396,6 +396,9 @@ def test_damaged_pairing_files_raise_nothing_else(data, place):
 def test_a_pairing_file_that_is_none(tmp_path):
     with pytest.raises(PairingError, match="cannot be read"):
         pairing.read(tmp_path / "nothing")
+    (tmp_path / "empty").touch()
+    with pytest.raises(PairingError, match=re.escape(f"{tmp_path / 'empty'}: The pairing file is not valid")):
+        pairing.read(tmp_path / "empty")
     (tmp_path / "long").write_bytes(b" " * 20000)
     with pytest.raises(PairingError, match="too long"):
         pairing.read(tmp_path / "long")
