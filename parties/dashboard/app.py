@@ -80,6 +80,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/data/draft", adding.look),
     ("/data/add", adding.add),
     ("/data/confirm", data.confirm),
+    ("/peers/reload", peers.reload),
 )
 """Forms that do something."""
 

@@ -93,6 +93,8 @@ def _environment() -> Environment:
         "bytes": words.byte_count,
         "seconds": words.duration,
         "state": words.state,
+        "limits": words.limits,
+        "hint": words.hint,
     }
     made.globals["parts"] = made.get_template("parts.html").module
     return made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from fractions import Fraction
+from typing import Any, Final
 
 _STATES: Final = {
     "waiting-own-approval": "waits for you",
@@ -17,6 +19,13 @@ _STATES: Final = {
     "denied": "denied",
     "cancelled": "cancelled",
 }
+
+_FIELDS: Final = {
+    "with --sheet": "under “Sheet of an Excel file”",
+    "with --name": "under “Name of the data set”",
+    "choose types with --type COLUMN=text": "choose the type text for columns",
+}
+"""Options of commands that hints name, and where a page has the same."""
 
 
 def state(value: str) -> str:
@@ -52,6 +61,37 @@ def byte_count(count: float) -> str:
         if count >= size:
             return f"{count / size:.3g} {unit}"
     return f"{count:.0f} B"
+
+
+def limits(found: Mapping[str, Any]) -> list[str]:
+    """Limits of disclosure as sentences; none for a limit that limits nothing.
+
+    Args:
+        found: the limits by name, as contracts have them: `minimum_group`, `dominance`, ...
+    """
+    group, matches, rows = (int(found.get(f"minimum_{what}", 0)) for what in ("group", "intersection", "set"))
+    dominance, ratio = Fraction(found.get("dominance", 1)), Fraction(found.get("maximum_ratio", 0))
+    return [
+        said
+        for limits_something, said in (
+            (group > 0, f"No figure is about fewer than {group} persons."),
+            (dominance < 1, f"No single person makes up more than {float(100 * dominance):.3g} % of a sum."),
+            (rows > 0, f"Each side brings at least {rows} rows to a matching."),
+            (
+                ratio > 0,
+                f"No side brings more than {float(ratio):.3g} times the other’s rows to a matching.",
+            ),
+            (matches > 0, f"Nothing is said about fewer than {matches} matches."),
+        )
+        if limits_something
+    ]
+
+
+def hint(text: str) -> str:
+    """A hint as it helps somebody who has this page, and no command line."""
+    for option, field in _FIELDS.items():
+        text = text.replace(option, field)
+    return text
 
 
 def _moment(text: str) -> datetime | None:

@@ -7,11 +7,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from parties.catalog.declaration import load_catalog
 from parties.config import Config
 from parties.dashboard.drawing.desk import Desk, form, render
 from parties.doctor import Finding, examine_peer, examine_self
 from parties.pki import certificate, pairing
 from parties.pki.home import load_peer, own_pairing
+from parties.policy.rules import load_policy
 from smc.errors import DuettoError
 
 
@@ -28,6 +30,14 @@ def check(desk: Desk, request: Request) -> Response:
     return _shown(desk, request, checked=name or config.name, findings=findings)
 
 
+def reload(desk: Desk, request: Request) -> Response:
+    """Let the daemon read configuration, peers, policy and catalog again; nothing changes if one is wrong."""
+    config = desk.config
+    load_policy(config.policy)  # the daemon reads both for each job; here a person sees what is wrong
+    load_catalog(config.catalog)
+    return _shown(desk, request, reloaded=desk.party.reload())
+
+
 def _shown(desk: Desk, request: Request, **more: Any) -> Response:
     config = desk.config
     return render(
@@ -36,7 +46,7 @@ def _shown(desk: Desk, request: Request, **more: Any) -> Response:
         "peers.html",
         fingerprint=own_pairing(config).fingerprint,
         peers=_peers(config),
-        **({"checked": "", "findings": []} | more),
+        **({"checked": "", "findings": [], "reloaded": None} | more),
     )
 
 

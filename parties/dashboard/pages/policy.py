@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from parties.catalog.declaration import load_catalog
+from parties.dashboard.drawing import words
 from parties.dashboard.drawing.desk import Desk, form, moved, render
 from parties.ledger.accounting import shown
 from parties.plugins import load_plugins, with_plugins
@@ -90,12 +92,7 @@ def in_words(rule: Rule) -> list[str]:
         said.append("Results about single rows are allowed.")
     if rule.minimum_rows:
         said.append(f"The data set has at least {rule.minimum_rows} persons.")
-    if rule.limits.minimum_group:
-        said.append(f"No figure is about fewer than {rule.limits.minimum_group} persons.")
-    if rule.limits.minimum_set:
-        said.append(f"Each side brings at least {rule.limits.minimum_set} rows to a matching.")
-    if rule.limits.minimum_intersection:
-        said.append(f"Nothing is said about fewer than {rule.limits.minimum_intersection} matches.")
+    said += words.limits(asdict(rule.limits))
     runs = [(rule.runs_per_day, "a day"), (rule.runs_total, "in all")]
     said += [f"At most {count} runs {span}." for count, span in runs if count is not None]
     return said
