@@ -44,6 +44,7 @@ from smc.channel.vectors import ByteRows, ExpectedByteRows
 from smc.ciphers.lattice import DEGREES, SEED_BYTES, LatticeParameters, OwnLattice, PeerLattice, decoded
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.errors import UsageError
+from smc.oblivious.cost import SPAN_BYTES
 from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
@@ -89,7 +90,9 @@ class MatrixLayout:
 
     Attributes:
         parameters: of the encryption.
-        rows: n of all calls of the run together, for which the flood is wide enough.
+        rows: n of all calls with one matrix together.
+        times: how many matrices Y the rows are multiplied by, one after the other. The flood is wide enough
+            for so many.
         bound: of the size of X's entries, likewise.
         inner: m.
         columns: k.
@@ -99,6 +102,7 @@ class MatrixLayout:
 
     parameters: LatticeParameters
     rows: int
+    times: int
     bound: int
     inner: int
     columns: int
@@ -151,9 +155,10 @@ class MatrixLayout:
         return self.query_bytes + self.response_bytes(self.rows) + transforms * self.parameters.degree
 
     def batches(self, rows: int) -> Iterator[slice]:
-        """Rows that are multiplied at once."""
+        """Rows that are multiplied at once, as memory and the buffers of transports allow."""
         each = self.secrets * self.parameters.limbs * self.parameters.degree // (2 * self.inner_each)
-        yield from cut(rows, self.rows_each * max(1, _BATCH_WORDS // each))
+        blocks = min(_BATCH_WORDS // each, SPAN_BYTES // (2 * sum(self.response_sizes(self.rows_each))))
+        yield from cut(rows, self.rows_each * max(1, blocks))
 
     def rows_as_polynomials(self, rows: Whole) -> Whole:
         """x_0, ..., x_(D-1) of rows of X.
@@ -194,29 +199,28 @@ class MatrixLayout:
         return result.reshape(self.factors, -1)
 
 
-def layout_of(rows: int, inner: int, columns: int, bound: int, width: int) -> MatrixLayout | None:
+@cache
+def layout_of(
+    rows: int, inner: int, columns: int, bound: int, width: int, times: int = 1
+) -> MatrixLayout | None:
     """The layout that is cheapest for a run, or None where no secure parameters are exact.
 
     Args:
-        rows: n of all calls of the run together.
+        rows: n of all calls with one matrix together.
         inner: m.
         columns: k.
         bound: of the size of X's entries.
         width: w.
+        times: how many matrices Y the rows are multiplied by.
     """
-    return _layout_of(rows, inner, columns, bound, width)
-
-
-@cache
-def _layout_of(rows: int, inner: int, columns: int, bound: int, width: int) -> MatrixLayout | None:
     found = [
-        MatrixLayout(parameters, rows, bound, inner, columns, 1 << row_bits, 1 << inner_bits)
+        MatrixLayout(parameters, rows, times, bound, inner, columns, 1 << row_bits, 1 << inner_bits)
         for degree in DEGREES
         for row_bits in range(degree.bit_length())
         for inner_bits in range(degree.bit_length() - row_bits)
         if (
             parameters := LatticeParameters.of(
-                degree, width, bound, inner << row_bits, -(-inner >> inner_bits), rows * columns
+                degree, width, bound, inner << row_bits, -(-inner >> inner_bits), rows * columns * times
             )
         )
         is not None
@@ -260,21 +264,23 @@ class HeldMatrix:
         Raises:
             ProtocolViolation: the peer sent something else than the protocol says.
         """
-        layout, parameters = self._layout, self._layout.parameters
-        result = np.empty((rows, layout.columns), dtype=np.uint64)
-        for part in layout.batches(rows):
-            count = part.stop - part.start
-            second_size, first_size = layout.response_sizes(count)
-            packed_second, packed_first = self._session.channel.recv(
-                LatticeResponse, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
-            )
-            blocks = -(-count // layout.rows_each)
-            second = unpacked(packed_second, blocks * parameters.degree, parameters.second_bits)
-            first = unpacked(packed_first, count * layout.columns, parameters.first_bits)
-            products = self._cipher.decrypt(second.reshape(blocks, -1), layout.inner_each)
-            found = decoded(parameters, first, _wanted(layout, count, products))
-            result[part] = found.reshape(count, -1)
+        result = np.empty((rows, self._layout.columns), dtype=np.uint64)
+        for part in self._layout.batches(rows):
+            result[part] = self.receive(part.stop - part.start)
         return result
+
+    def receive(self, rows: int) -> Word:
+        """One batch of `times`, which the peer gives by `PeerMatrix.send`."""
+        layout, parameters = self._layout, self._layout.parameters
+        second_size, first_size = layout.response_sizes(rows)
+        packed_second, packed_first = self._session.channel.recv(
+            LatticeResponse, ExpectedByteRows(1, second_size), ExpectedByteRows(1, first_size)
+        )
+        blocks = -(-rows // layout.rows_each)
+        second = unpacked(packed_second, blocks * parameters.degree, parameters.second_bits)
+        first = unpacked(packed_first, rows * layout.columns, parameters.first_bits)
+        products = self._cipher.decrypt(second.reshape(blocks, -1), layout.inner_each)
+        return decoded(parameters, first, _wanted(layout, rows, products)).reshape(rows, -1)
 
 
 class PeerMatrix:
@@ -310,6 +316,13 @@ class PeerMatrix:
         Raises:
             UsageError: there are more rows than the layout is for, or of another shape or larger entries.
         """
+        result = np.empty((len(rows), self._layout.columns), dtype=np.uint64)
+        for part in self._layout.batches(len(rows)):
+            result[part] = self.send(rows[part])
+        return result
+
+    def send(self, rows: Whole) -> Word:
+        """One batch of `times`, which the peer takes by `HeldMatrix.receive`. Raises as `times`."""
         layout, parameters = self._layout, self._layout.parameters
         if rows.shape[1:] != (layout.inner,) or len(rows) > self._left or np.any(np.abs(rows) > layout.bound):
             raise UsageError(
@@ -317,19 +330,16 @@ class PeerMatrix:
                 "Make the layout for all rows that will be multiplied.",
             )
         self._left -= len(rows)
-        result = np.empty((len(rows), layout.columns), dtype=np.uint64)
-        for part in layout.batches(len(rows)):
-            wanted = partial(_wanted, layout, part.stop - part.start)
-            polynomials = layout.rows_as_polynomials(rows[part])
-            second, first, masks = self._cipher.respond(polynomials, layout.inner_each, wanted)
-            self._session.channel.send(
-                LatticeResponse(
-                    ByteRows(packed(second.reshape(-1), parameters.second_bits)[None]),
-                    ByteRows(packed(first, parameters.first_bits)[None]),
-                )
+        wanted = partial(_wanted, layout, len(rows))
+        polynomials = layout.rows_as_polynomials(rows)
+        second, first, masks = self._cipher.respond(polynomials, layout.inner_each, wanted)
+        self._session.channel.send(
+            LatticeResponse(
+                ByteRows(packed(second.reshape(-1), parameters.second_bits)[None]),
+                ByteRows(packed(first, parameters.first_bits)[None]),
             )
-            result[part] = masks.reshape(-1, layout.columns)
-        return result
+        )
+        return masks.reshape(-1, layout.columns)
 
 
 def _wanted(layout: MatrixLayout, rows: int, coefficients: NDArray[Entry]) -> NDArray[Entry]:

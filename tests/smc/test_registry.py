@@ -26,6 +26,7 @@ from smc.secret import (
     common_ones,
     division,
     grouped,
+    lattice_factors,
     lattice_products,
     majority,
     msb,
@@ -150,6 +151,21 @@ def _lattice(session: Session, sizes: Sizes) -> object:
     return held.times(rows)
 
 
+def _lattice_factors(session: Session, sizes: Sizes) -> object:
+    mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
+    lengths = dict(zip(Role, sizes["lengths"], strict=True))
+    plan = lattice_factors.LatticePlan.of(
+        *(sizes[key] for key in ("alice", "bob", "lengths", "width", "times"))
+    )
+    assert plan is not None
+    own = np.ones((mine.rows, len(mine.bits)), dtype=np.uint64)
+    return lattice_factors.LatticeFactors(session, plan, own, mine, theirs).times(
+        words(session, len(mine.bits), lengths[session.role]),
+        words(session, len(theirs.bits), lengths[session.role.other]),
+        sizes["width"],
+    )
+
+
 def _majority(session: Session, sizes: Sizes) -> object:
     slots = sizes["slots"]
     return majority.differing(
@@ -220,6 +236,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     ),
     "repeated-products": _repeated,
     "lattice-matrix-product": _lattice,
+    "lattice-repeated-products": _lattice_factors,
     "grouped-sums": _grouped,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),

@@ -50,7 +50,7 @@ def estimate(
         total.alice_bytes,
         total.bob_bytes,
         _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
-        "Lloyd's iterations over shared centres by oblivious transfer; assignments stay secret",
+        "Lloyd's iterations over shared centres; assignments stay secret",
         None if shape.owner is not None else _memory(parameters, columns.dimensions, limits).at(rows),
     )
 

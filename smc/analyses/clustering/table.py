@@ -26,6 +26,7 @@ from smc.secret.bounds import Bounds, Operand
 from smc.secret.circuit_psi import table_owner
 from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
+from smc.secret.lattice_factors import LatticeFactors, LatticePlan
 from smc.secret.repeated import Entries, RepeatedFactors
 
 Word = NDArray[np.uint64]
@@ -43,6 +44,7 @@ class Shape:
         rows: Alice's and Bob's rows.
         columns: places of Alice's and of Bob's columns in the scaled.
         owner: of matched rows, who knows which of its rows lies in which slot; else None.
+        passes: how often the rows are assigned to centres, at most.
     """
 
     scaled: FixedPointColumns
@@ -50,6 +52,7 @@ class Shape:
     rows: tuple[int, int]
     columns: tuple[tuple[int, ...], tuple[int, ...]]
     owner: Role | None = None
+    passes: int = 1
 
     @classmethod
     def of(cls, parameters: ClusteringParameters, scaled: FixedPointColumns, alice: int, bob: int) -> Shape:
@@ -58,7 +61,9 @@ class Shape:
         start = len(first) if parameters.layout is Layout.VERTICAL else 0
         second = range(start, start + len(parameters.bob_columns))
         owner = table_owner(alice, bob) if parameters.match is not None else None
-        return cls(scaled, parameters.layout, (alice, bob), (tuple(first), tuple(second)), owner)
+        columns = (tuple(first), tuple(second))
+        # Once more than centres are moved: results are about the last ones.
+        return cls(scaled, parameters.layout, (alice, bob), columns, owner, parameters.iterations + 1)
 
     @property
     def count(self) -> int:
@@ -111,6 +116,16 @@ class Shape:
         length = len(self.columns_of(role)) + self.counts(role)
         return Grouping(self.entries(role).rows, length, groups)
 
+    def lattice(self, length: int, width: int) -> LatticePlan | None:
+        """How rows are multiplied by lattice encryption; None where oblivious transfer sends less."""
+        alice, bob = (self.entries(role) for role in Role)
+        plan = LatticePlan.of(alice, bob, (length, length), width, self.passes)
+        if plan is None:
+            return None
+        costs = plan.cost(), repeated.cost(alice, bob, (length, length), width, first=False)
+        lattice, transfers = (cost.alice_bytes + cost.bob_bytes for cost in costs)
+        return plan if lattice < transfers else None
+
     @property
     def sum_bits(self) -> int:
         """Bits of the words in which columns are summed."""
@@ -149,6 +164,7 @@ class SecretTable:
     valid: SecretBits | None = None
     squares: Word | None = field(default=None, repr=False)
     _factors: RepeatedFactors | None = field(default=None, repr=False)
+    _lattice: LatticeFactors | None = field(default=None, repr=False)
 
     def products(self, vectors: Word, width: int) -> Word:
         """All rows times secret vectors.
@@ -161,19 +177,29 @@ class SecretTable:
             Own shares modulo 2**width (bits above are arbitrary), shape (count, length).
         """
         role = self.session.role
+        mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
+        result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64)
+        own_words, peer_words = self._multiplied(mine, theirs, width)
+        result[self.shape.rows_of(role)] += own_words
+        result[self.shape.rows_of(role.other)] += peer_words
+        return result
+
+    def _multiplied(self, mine: Word, theirs: Word, width: int) -> tuple[Word, Word]:
+        """The local block and the peer's times local shares of what each is multiplied by."""
+        shape, role = self.shape, self.session.role
+        own, peer = shape.entries(role), shape.entries(role.other)
+        plan = shape.lattice(mine.shape[1], width)
+        if plan is not None:
+            if self._lattice is None:
+                self._lattice = LatticeFactors(self.session, plan, self.own, own, peer)
+            return self._lattice.times(mine, theirs, width)
         if self._factors is None:
-            shape = self.shape
-            own, peer = shape.entries(role), shape.entries(role.other)
             block = self.own
             if shape.shared:
                 block = block & np.array([(1 << bits) - 1 for bits in own.bits], dtype=np.uint64)
             self._factors = RepeatedFactors(self.session, block, own, peer)
-        mine, theirs = (vectors[self.shape.columns_of(side)] for side in (role, role.other))
-        result = np.zeros((self.shape.count, vectors.shape[1]), dtype=np.uint64)
-        own_words, peer_words = self._factors.times(mine, theirs, width)
-        result[self.shape.rows_of(role)] += own_words
-        result[self.shape.rows_of(role.other)] += peer_words
-        return result
+        found = self._factors.times(mine, theirs, width)
+        return found[0].astype(np.uint64), found[1].astype(np.uint64)
 
     def sums(self, bits: SecretBits) -> Sums:
         """Sum all rows over secret groups; bits of shape (count, k)."""
@@ -218,6 +244,9 @@ def _owned(shape: Shape) -> tuple[Operand, Operand]:
 
 def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost:
     """The exact cost of `SecretTable.products`."""
+    plan = shape.lattice(length, width)
+    if plan is not None:
+        return plan.cost()
     alice, bob = (shape.entries(role) for role in Role)
     return repeated.cost(alice, bob, (length, length), width, first=first)
 

@@ -12,7 +12,7 @@ from smc.analyses.clustering.program import Program
 from smc.analyses.clustering.scaled import scaled_columns
 from smc.analyses.clustering.sides import check_sides
 from smc.analyses.clustering.study import CLUSTERING
-from smc.analyses.clustering.table import SecretTable
+from smc.analyses.clustering.table import SecretTable, Shape, cost_products
 from smc.analyses.disclosure.limits import NO_LIMITS
 from smc.analyses.disclosure.release import Release
 from smc.analyses.records.fixed_point import DeclaredRange
@@ -23,7 +23,9 @@ from smc.errors import DomainError, ProtocolViolation, UsageError
 from smc.forms import Role
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import counts_cost
+from smc.secret import repeated
 from smc.secret.bits import SecretBits
+from smc.secret.lattice_factors import LatticePlan
 from tests.smc.analyses.clustering_runs import (
     BASE,
     BOTH,
@@ -92,6 +94,46 @@ def check(study, alice, bob, recipients=BOTH):
 )
 def test_every_layout_agrees_with_its_twin(layout, extra):
     check(parsed(text(layout, STATED + extra)), *sides(layout))
+
+
+@pytest.mark.parametrize("start", [STATED, 'start = "kmeans++"\n'])
+@pytest.mark.parametrize("layout", ["horizontal", "vertical", "arbitrary"])
+def test_every_layout_by_lattice_encryption(layout, start, monkeypatch):
+    """As in large tables, where it sends less; wide products of a start still go by oblivious transfer."""
+    plans = []
+
+    def plan(shape, length, width):
+        alice, bob = (shape.entries(role) for role in Role)
+        plans.append(LatticePlan.of(alice, bob, (length, length), width, shape.passes))
+        return plans[-1]
+
+    monkeypatch.setattr(Shape, "lattice", plan)
+    study = parsed(text(layout, start))
+    if start == STATED:
+        check(study, *sides(layout))
+        assert None not in plans
+        return
+    _, channels = watched(study, *sides(layout))
+    declared = declared_cost(study, *sides(layout))
+    assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert {plan is None for plan in plans} == {True, False}
+
+
+def test_large_tables_are_multiplied_by_lattice_encryption():
+    """By public sizes: by how many rows, and whether distances are narrow enough."""
+    declared = {name: DeclaredRange.of(name, TENTHS) for name in NAMES}
+    scaled = scaled_columns(parsed().parameters, declared)
+    shapes = [Shape.of(parsed().parameters, scaled, rows, rows) for rows in (10, 50_000)]
+    assert [shape.lattice(2, scaled.width) is not None for shape in shapes] == [False, True]
+    assert shapes[1].lattice(1, 64) is None
+    sent = [
+        cost.alice_bytes + cost.bob_bytes
+        for cost in (
+            cost_products(shapes[1], 2, scaled.width, first=False),
+            repeated.cost(*map(shapes[1].entries, Role), (2, 2), scaled.width, first=False),
+        )
+    ]
+    assert sent[0] < sent[1] / 10
 
 
 @pytest.mark.parametrize(("layout", "recipients"), crossed(["horizontal", "vertical"], [ALICE, BOB]))
