@@ -10,7 +10,7 @@ from smc.forms import Role
 from smc.pair import run_pair
 from smc.secret import lattice_products
 from smc.secret.lattice_factors import LatticeFactors, LatticePlan, cost
-from smc.secret.lattice_products import LatticeResponse
+from smc.secret.lattice_products import LatticeQuery, LatticeResponse
 from smc.secret.repeated import Entries
 from tests.smc.secret.test_repeated import matrices, shared, words
 from tests.support.transcript import BYTES_BOUND, byte_statistic, shapes, transcripts, truncated
@@ -93,7 +93,7 @@ def test_messages_say_nothing(monkeypatch):
         seen.append(transcripts(monkeypatch, program(alice, bob, (4, 4), 32, held, factor))[1])
     assert shapes(seen[0]) == shapes(seen[1])
     for rows in seen[1].values():
-        for kind in ("LatticeQuery", "LatticeResponse"):
+        for kind in (LatticeQuery.__name__, LatticeResponse.__name__):
             data = b"".join(body for name, body in rows if name == kind)
             assert len(data) > 5_000
             assert byte_statistic(data) < BYTES_BOUND
