@@ -367,9 +367,19 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
         url = table.text("url")
         if re.search(r"://[^/@]*:[^/@]*@|password\s*=|pwd\s*=", url, re.IGNORECASE):
             raise table.fail(
-                "url", "holds a password", "Put it in a file of mode 0600 and name it as url_file."
+                "url",
+                "holds a password",
+                "Put the whole address in a file of mode 0600, and name that as url_file (for `duetto data "
+                "add`: --url-file).",
             )
     scheme = url.partition("://")[0] if "://" in url else ""
+    if scheme and scheme not in SCHEMES and not table.has("driver"):
+        known = ", ".join(f"{known}://" for known in SCHEMES)
+        raise table.fail(
+            "url",
+            f"begins with {scheme[:32]!r}",
+            f"Known are {known}. What lies elsewhere has to be saved as a file first.",
+        )
     driver = table.choice("driver", DRIVERS, SCHEMES.get(scheme))
     if driver in FILE_SCHEMES:
         start = f"{FILE_SCHEMES[driver]}:///"

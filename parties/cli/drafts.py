@@ -211,7 +211,8 @@ def _show(out: Screen, report: Mapping[str, Any], path: Path) -> None:
     for line in report["entry"].splitlines():
         out.print(line)
     done = f"Written to {path}" if report["written"] else "Nothing is written"
-    out.print(f"{done}: data set {report['name']!r}, {report['rows']} rows.")
+    rows = f"{report['rows']} row" + "s" * (report["rows"] != 1)
+    out.print(f"{done}: data set {report['name']!r}, {rows}.")
     _show_left(out, report)
 
 

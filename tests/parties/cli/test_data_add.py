@@ -112,6 +112,9 @@ def test_tables_of_databases(served, command):
         (["EXPORT", "--key", "x"], 65, "no column 'x'"),
         (["EXPORT", "--name", "a b"], 78, "plain word"),
         (["postgresql://me:secret@db/x", "--table", "t"], 78, "holds a password"),
+        (["postgresql://me:secret@db/x", "--table", "t"], 78, "--url-file"),
+        (["https://example.org/x.csv"], 78, "begins with 'https'"),
+        (["https://example.org/x.csv"], 78, "saved as a file first"),
     ],
 )
 def test_wrong_options_change_nothing(served, command, export, words, code, part):

@@ -40,7 +40,7 @@ def test_hints_name_what_the_page_has():
     assert hint("Choose one with --sheet: a, b.") == "Choose one under “Sheet of an Excel file”: a, b."
     assert "--" not in hint("Choose another with --name.")
     assert "--" not in hint(
-        "Put rows below a row that names the columns, or choose types with --type COLUMN=text."
+        "Put rows below a row that names each column once, or choose types with --type COLUMN=text."
     )
 
 
