@@ -29,6 +29,8 @@ _SECONDS_PER_BYTE: Final = 12e-9
 _SECONDS_PER_ROUND: Final = 5e-4
 _ROW_MEMORY: Final = 2_500
 _CENTRE_MEMORY: Final = 125
+_LATTICE_ROW_MEMORY: Final = 1_200
+_LATTICE_CENTRE_MEMORY: Final = 60
 
 
 def estimate(
@@ -51,7 +53,7 @@ def estimate(
         total.bob_bytes,
         _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
         "Lloyd's iterations over shared centres; assignments stay secret",
-        None if shape.owner is not None else _memory(parameters, columns.dimensions, limits).at(rows),
+        None if shape.owner is not None else _memory(parameters, shape, limits).at(rows),
     )
 
 
@@ -100,8 +102,11 @@ def _cost_inertia(shape: Shape, clusters: int) -> Cost:
     return norms + halves + products.cost_multiply(clusters) + products.cost_multiply(numbers)
 
 
-def _memory(parameters: ClusteringParameters, columns: int, limits: Limits) -> Memory:
+def _memory(parameters: ClusteringParameters, shape: Shape, limits: Limits) -> Memory:
     """Of rows that are not matched: a part of each row is for every column of every centre."""
+    k, d = parameters.clusters, shape.scaled.dimensions
     tested = parameters.epsilon is None and limits.counts_clusters
+    if not tested and shape.lattice(k - 1, shape.scaled.width) is not None:
+        return Memory(30 * MEBI, _LATTICE_ROW_MEMORY + _LATTICE_CENTRE_MEMORY * k * d)
     fixed = 25 * MEBI * (1 + tested)
-    return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * parameters.clusters * columns)
+    return Memory(fixed, _ROW_MEMORY + _CENTRE_MEMORY * k * d)

@@ -19,7 +19,7 @@ from smc.secret.bounds import Bounds
 
 _SECONDS: Final = 0.1
 _SECONDS_PER_BYTE: Final = 1.4e-8
-_MEMORY: Final = Memory(150 * MEBI, 95_000)
+_MEMORY: Final = Memory(55 * MEBI, 105_000)
 
 
 def estimate(
