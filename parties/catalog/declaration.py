@@ -366,12 +366,8 @@ def _sql(table: StrictTable, path: Path) -> dict[str, Any]:
     else:
         url = table.text("url")
         if re.search(r"://[^/@]*:[^/@]*@|password\s*=|pwd\s*=", url, re.IGNORECASE):
-            raise table.fail(
-                "url",
-                "holds a password",
-                "Put the whole address in a file of mode 0600, and name that as url_file (for `duetto data "
-                "add`: --url-file).",
-            )
+            hint = "Put it in a file of mode 0600: url_file = ..., or `duetto data add --url-file ...`."
+            raise table.fail("url", "holds a password", hint)
     scheme = url.partition("://")[0] if "://" in url else ""
     if scheme and scheme not in SCHEMES and not table.has("driver"):
         known = ", ".join(f"{known}://" for known in SCHEMES)
