@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from shlex import quote
 from typing import Any, Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
+from parties.cli.hints import given
 from parties.cli.output import Screen, talk
 from parties.client import Job
 from parties.client.pace import Pace, duration
-from parties.config import CONFIG_VARIABLE
 from parties.contracts.state import State
 from parties.texts import visible
 from smc.errors import Cancelled
@@ -52,13 +50,6 @@ def follow(job: Job, config_path: Path | None = None) -> None:
             f"`duetto job cancel {job.id}{words}`.",
             code="interrupted",
         ) from None
-
-
-def given(config_path: Path | None) -> str:
-    """The words ` --config PATH` for a command that is named, if this one was given them."""
-    if config_path is None or os.environ.get(CONFIG_VARIABLE) == str(config_path):
-        return ""
-    return f" --config {quote(str(config_path))}"
 
 
 def who_decides(job: Job, words: str = "", digest: str = "") -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from parties.cli import certificates, results, retention
-from parties.cli.following import follow, given, print_cheaper, who_decides
+from parties.cli.following import follow, print_cheaper, who_decides
+from parties.cli.hints import given
 from parties.cli.options import Listing, config_option
 from parties.cli.output import Screen, emit, json_option, table
 from parties.cli.policy import limits_text, print_verdict
@@ -158,6 +159,9 @@ def list_jobs(
     heads = ("job_id", "state", "analysis", "peer", "title")
 
     def human(out: Screen) -> None:
+        if not jobs:
+            out.print("There is no such job." if before or states else "There are no jobs yet.")
+            return
         out.print(
             table("", (*heads, "result"), [[*(j[head] for head in heads), _result_word(j)] for j in jobs])
         )

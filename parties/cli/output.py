@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from parties.cli.grid import Grid, laid_out
+from parties.cli.hints import with_config
 from parties.errors import INTERNAL, exit_code, of_the_machine
 from parties.results.figures import ASCII_PLUS_MINUS, PLUS_MINUS, number_text
 from parties.texts import json_visible, visible
@@ -157,7 +158,7 @@ def fail(error: BaseException, *, as_json: bool) -> NoReturn:
         error = of_the_machine(error) or error
     status = exit_code(error)
     if isinstance(error, DuettoError):
-        code, what, hint = error.stable_code, error.what, error.hint
+        code, what, hint = error.stable_code, error.what, with_config(error.hint)
     elif isinstance(error, KeyboardInterrupt):
         code, what, hint = "interrupted", "Interrupted.", ""
     else:

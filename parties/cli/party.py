@@ -180,6 +180,8 @@ def reload(config_path: Path | None, as_json: bool) -> None:
         for name, word in words.items():
             if done[name]:
                 out.print(f"{word}: {', '.join(done[name])}")
+        if done["files"]:
+            out.print(f"read anew and in order: {', '.join(done['files'])}")
         if done["later"]:
             out.print(f"taken up when the daemon is started again: {', '.join(done['later'])}")
         if not any(done.values()):

@@ -135,10 +135,12 @@ class Party(Connection):
     def reload(self) -> dict[str, list[str]]:
         """Let the daemon read its configuration and peers again; nothing changes if anything is wrong.
 
-        Names of peers that are `added`, `removed`, `changed`; what is for `later`, the next start.
+        Names of peers that are `added`, `removed`, `changed`; what is for `later`, the next start; and which
+        `files`, policy and catalog, are others than before.
         """
         reply = self.call("Reload", pb.ReloadRequest())
-        return {name: list(getattr(reply, name)) for name in ("added", "removed", "changed", "later")}
+        names = ("added", "removed", "changed", "later", "files")
+        return {name: list(getattr(reply, name)) for name in names}
 
 
 class Job:

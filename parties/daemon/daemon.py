@@ -64,7 +64,7 @@ class Daemon:
     def __init__(self, config: Config, terms: Terms | None = None) -> None:
         raise_file_limit()
         leave_no_core()
-        self._config = config
+        self._config, self._seen = config, _digests(config)
         self._reloading = threading.Lock()
         identity = load_identity(config)
         check_dates(identity)
@@ -136,7 +136,8 @@ class Daemon:
     def reload(self) -> Reloaded:
         """Read configuration, peers, certificate, policy and catalog again; if one is wrong, nothing changes.
 
-        Policy and catalog are read at every job anyway, and here to say whether they are in order.
+        Policy and catalog are read at every job anyway, and here to say whether they are in order and
+        have changed.
 
         Raises:
             ConfigError: a file is missing or wrong.
@@ -146,6 +147,7 @@ class Daemon:
 
         with self._reloading:
             config = load(self._config.path)
+            digests = _digests(config)
             peers = load_peers(config)
             identity = load_identity(config)
             check_dates(identity)
@@ -164,6 +166,11 @@ class Daemon:
                     )
                 ),
                 later=_later(self._config, config),
+                files=tuple(
+                    name
+                    for name in ("policy", "catalog")
+                    if digests[f"{name}_digest"] != self._seen[f"{name}_digest"]
+                ),
             )
             self._runner.set_peers(peers)
             self._directory.set_peers(config, peers)
@@ -175,9 +182,9 @@ class Daemon:
             self._manager.follow_peers()
             self._peer_server.set_peers(peers)
             self._manager.housekeeper.set_days(config)
-            self._config, self._peers = config, peers
+            self._config, self._peers, self._seen = config, peers, digests
             changes = {name: " ".join(value) for name, value in asdict(done).items()}
-            self._manager.store.audit.write(RELOADED, **changes, **_digests(config))
+            self._manager.store.audit.write(RELOADED, **changes, **digests)
         log.info(
             "reloaded: %s",
             ", ".join(f"{k} {' '.join(v)}" for k, v in asdict(done).items() if v) or "as before",
@@ -313,11 +320,18 @@ def leave_no_core() -> None:
 
 
 def check_dates(identity: Identity) -> None:
-    """Refuse to go on with a certificate that has ended.
+    """Refuse to go on with a certificate that is not valid by the clock of this machine.
 
     Raises:
-        ConfigError: it has ended, and none follows it.
+        ConfigError: it has ended, and none follows it; or it has not begun.
     """
+    now = dt.datetime.now(dt.UTC)
+    if (begin := certificate.begins(identity.certificates)) > now:
+        raise ConfigError(
+            f"The certificate of this party is valid from {begin:%Y-%m-%d %H:%M} UTC on, and by the clock of "
+            f"this machine it is {now:%Y-%m-%d %H:%M} UTC.",
+            "Set the clock, and start again.",
+        )
     if certificate.days_left(identity.certificates) < 0:
         raise ConfigError(
             "The certificate of this party has ended.",

@@ -45,12 +45,14 @@ class Reloaded:
         removed: names of peers that are gone.
         changed: names of peers whose address or keys are others.
         later: sections that have changed and take effect when the daemon is started again.
+        files: `policy` and `catalog`, where they have changed since the daemon last looked.
     """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def make_control_server(manager: JobManager, reload: Callable[[], Reloaded] = Reloaded) -> grpc.Server:

@@ -88,7 +88,7 @@ def reason(state: State, word: Word, code: str, peer: str) -> DuettoError:
     if word is Word.UNKNOWN:
         return JobError(f"{peer} does not know the job any more.", "Submit it again.", code="peer-unknown")
     why = f" with code {code!r}" if code else ""
-    hint = "The peer has the reason (`duetto job show` there); submit the job again."
+    hint = "The peer has the reason, and shows it with its job; submit the job again."
     return JobError(f"The job failed at {peer}{why}.", hint, code="peer-failed")
 
 

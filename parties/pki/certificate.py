@@ -144,3 +144,13 @@ def pins(pem: bytes) -> dict[str, dt.datetime]:
         hashlib.sha256(each.public_bytes(serialization.Encoding.DER)).hexdigest(): each.not_valid_after_utc
         for each in x509.load_pem_x509_certificates(pem)
     }
+
+
+def begin(certificate_der: bytes) -> dt.datetime:
+    """From when on a certificate in DER is valid. Raises ValueError if it is malformed."""
+    return x509.load_der_x509_certificate(certificate_der).not_valid_before_utc
+
+
+def begins(pem: bytes) -> dt.datetime:
+    """When the first of a party's certificates begins."""
+    return min(each.not_valid_before_utc for each in x509.load_pem_x509_certificates(pem))

@@ -128,8 +128,8 @@ def _shake_hands(connection: socket.socket, address: Address, peer: PeerIdentity
             seconds,
         )
     pins = certificate.pins(peer.certificates)
-    end = pins.get(hashlib.sha256(shown).hexdigest()) if shown else None
-    if end is None:
+    digest = hashlib.sha256(shown).hexdigest() if shown else ""
+    if not shown or digest not in pins:
         return Reach(
             Stage.PIN,
             f"What answers at {address} does not have the certificate that was paired for {peer.name!r}.",
@@ -137,7 +137,17 @@ def _shake_hands(connection: socket.socket, address: Address, peer: PeerIdentity
             "else somebody stands in between.",
             seconds,
         )
-    if end <= dt.datetime.now(dt.UTC):
+    now = dt.datetime.now(dt.UTC)
+    if (begin := certificate.begin(shown)) > now:
+        return Reach(
+            Stage.DATE,
+            f"The certificate of {peer.name!r} is valid from {begin:%Y-%m-%d %H:%M} UTC on, and by this "
+            f"machine's clock it is {now:%Y-%m-%d %H:%M} UTC.",
+            "Set the clock of this machine; if it is right, ask "
+            f"{peer.name!r} to set its own and to run `duetto keys renew`.",
+            seconds,
+        )
+    if pins[digest] <= now:
         return Reach(
             Stage.DATE,
             f"The certificate of {peer.name!r} has ended.",

@@ -86,6 +86,11 @@ def refused(peer: str, code: str) -> PeerError:
     code = clean(code)
     if code == "busy":
         return PeerBusy(f"{peer} runs as many sessions as it allows.", "Try again later.")
+    if code == "storage":
+        return PeerBusy(
+            f"{peer} cannot write to its disk now.",
+            "Try again when somebody there has made room; its log has more.",
+        )
     if code == "version":
         return VersionMismatch(
             f"{peer} speaks another version of the protocol.", "Install the same release on both sides."

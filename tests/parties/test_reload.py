@@ -97,11 +97,13 @@ def test_peers_come_and_go_while_the_daemons_run(made, daemons):
     allowed = policy.read_text()
     policy.write_text("rules = 3")
     assert "policy.toml" in duetto("party", "reload", "--config", north).stderr
-    policy.write_text(allowed)
+    policy.write_text(allowed + "\n# looked at in November\n")
+    assert "read anew and in order: policy\n" in duetto("party", "reload", "--config", north).stdout
+    assert "Everything is as it was." in duetto("party", "reload", "--config", north).stdout
 
     config.write_text(whole + "\n[jobs]\nkeep_results_days = 3\n")
     assert run(north, ["party", "reload"]) == {
-        "success": True, "added": [], "removed": [], "changed": [], "later": []
+        "success": True, "added": [], "removed": [], "changed": [], "later": [], "files": []
     }  # fmt: skip
     config.write_text(whole + "\n[limits]\nsessions = 2\n")
     assert run(north, ["party", "reload"])["later"] == ["limits"]

@@ -489,6 +489,18 @@ def test_the_server_shows_what_is_in_use():
             grpc.channel_ready_future(channel).result(timeout=10)
 
 
+def test_a_clock_before_the_certificate_is_named_as_the_cause():
+    early = ending_in(SOUTH, (certificate.DAYS + 2) * DAY)
+    with listening(early, public(NORTH)) as party:
+        found = reach(party.server.address, public(early), NORTH)
+    assert found.stage is Stage.DATE
+    assert "by this machine's clock it is" in found.what
+    assert "Set the clock of this machine" in found.hint
+    with pytest.raises(ConfigError, match="by the clock of this machine") as caught:
+        check_dates(early)
+    assert "Set the clock" in caught.value.hint
+
+
 def test_files_of_the_second_version_stay_paired():
     document = json.loads(pairing.describe(SOUTH, HERE).text) | {"duetto_pairing": 2}
     document["certificate"] = document.pop("certificates")

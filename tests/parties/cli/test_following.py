@@ -89,14 +89,6 @@ def test_what_waits_is_listed_and_shown_with_who_decides(served, command, file):
     assert wait_final(served.north, job_id).state is State.FINISHED
 
 
-def test_a_command_that_was_given_no_config_names_none(monkeypatch, tmp_path):
-    assert following.given(None) == ""
-    assert following.given(tmp_path) == f" --config {tmp_path}"
-    assert following.given(tmp_path / "a b") == f" --config '{tmp_path}/a b'"
-    monkeypatch.setenv("DUETTO_CONFIG", str(tmp_path))
-    assert following.given(tmp_path) == ""
-
-
 def test_progress_is_piped_as_lines_without_control_codes(served, command, file):
     stop = threading.Event()
     served.analysis["north"].stops = {Role.ALICE: stop}

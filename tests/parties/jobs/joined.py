@@ -16,12 +16,13 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from parties.config import Address, Config, Limits
-from parties.errors import ConfigError, PeerRefused, PeerUnreachable
+from parties.errors import ConfigError, PeerUnreachable
 from parties.jobs.decisions import Person
 from parties.jobs.manager import JobManager, Patience
 from parties.ledger.accounting import Account
 from parties.pki.identity import Identity, PeerIdentity
 from parties.ports.interfaces import Outage, SessionHeader
+from parties.rpc.refusal import refused
 from parties.session.pools import PoolStore
 from smc.analyses.disclosure.figures import Groups, Noisy, Shares
 from smc.analyses.disclosure.release import Release
@@ -183,7 +184,7 @@ class Network:
             answer = getattr(self.managers[peer], verb)(me, body)
         except DuettoError as error:
             self.said.append((verb, error.stable_code.encode()))
-            raise PeerRefused("The peer refused.", "Ask.", code=error.stable_code) from None
+            raise refused(peer, error.stable_code) from None
         self.said.append((verb, answer))
         return self.spoil[verb](answer) if verb in self.spoil else answer
 
@@ -195,7 +196,7 @@ class Network:
         try:
             theirs = self.managers[peer].accept_session(me, header)
         except DuettoError as error:
-            raise PeerRefused("The peer refused.", "Ask.", code=error.stable_code) from None
+            raise refused(peer, error.stable_code) from None
         ends = memory_pair(self.seconds)
         self._transports[task.job_id] = ends
         other = self._pool.submit(self._side, theirs, ends[1])

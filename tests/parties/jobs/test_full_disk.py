@@ -175,6 +175,13 @@ def test_a_full_disk_ends_jobs_at_both_parties(pair, monkeypatch):
     assert wait_final(pair.north, again).state is State.FINISHED
 
 
+def test_a_proposal_waits_until_the_peer_has_room_again(pair, monkeypatch):
+    with full(pair.south.store, monkeypatch):
+        job_id = pair.north.submit(job_file("1/2")).job_id
+        assert pair.north.store.get(job_id).state is State.PROPOSED
+    assert {wait_final(manager, job_id).state for manager in (pair.north, pair.south)} == {State.FINISHED}
+
+
 def test_deleted_results_are_named_as_such(pair):
     job_id = pair.north.submit(job_file("1/2")).job_id
     wait_final(pair.north, job_id)
