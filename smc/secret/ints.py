@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from smc.errors import UsageError
 from smc.forms import Role
-from smc.secret import argmin, division, msb, mux, products, truncation
+from smc.secret import argmin, msb, mux, products, truncation
 from smc.secret.bits import SecretBits
 from smc.secret.bounds import Bounds
+from smc.secret.division import Division
 from smc.secret.fixed import Fixed, PublicInts, as_fixed, check_scale
 from smc.secret.shapes import check_shapes
 from smc.secret.shares import SharedWords, Word
@@ -207,19 +208,19 @@ class SecretInts(SharedWords):
             )
         check_shapes("divide", self.shape, divisor.shape)
         bounds = self._bounds.shifted(shift).fit("divide")
-        steps = division.digits(Bounds(0, bounds.magnitude), divisor._bounds)
         left, right = np.broadcast_arrays(self._shares << np.uint64(shift), divisor._shares)
+        way = Division.of(left.size, Bounds(0, bounds.magnitude), divisor._bounds, owner=divisor._owner)
         signed = self._with(left, bounds, scale)
         if bounds.lower >= 0:
-            return signed._divided(right, steps, divisor)
+            return signed._divided(right, way, divisor)
         positive = signed >= 0
         positive_part = select(positive, signed, -signed).bounded(Bounds(0, bounds.magnitude))
-        whole = positive_part._divided(right, steps, divisor)
+        whole = positive_part._divided(right, way, divisor)
         return select(positive, whole, -whole)
 
-    def _divided(self, right: Word, steps: list[division.Digit], divisor: SecretInts) -> SecretInts:
+    def _divided(self, right: Word, way: Division, divisor: SecretInts) -> SecretInts:
         left, words = self._shares.reshape(-1), right.reshape(-1)
-        shares = division.divide(self._session, left, words, steps, divisor._owner).reshape(self.shape)
+        shares = way.run(self._session, left, words).reshape(self.shape)
         largest = self._bounds.upper // divisor._bounds.lower
         return SecretInts(self._session, shares, Bounds(0, largest), self._scale)
 

@@ -13,20 +13,22 @@ could not wrap; were both 1, it would have to; and with one of them a sum withou
                floor(x / d) = floor(a / d) + floor(b / d) - w Q - 1 + [t >= 0] + [t >= d]
 
 Integers that can be negative are moved up by a multiple of the divisor first. Neither the wrap nor the carry
-is guessed: no result is off with some probability or by one. A result without the carry would be cheaper,
-but once opened it would tell something of the discarded bits to those who know their own share.
+is guessed: no result is off with some probability or by one. A result without the carry is cheaper,
+but once opened it would tell something of the discarded bits to those who know their own share: `shift_near`
+is for what is corrected later and never opened.
 
 Inputs: shares modulo 2**64 of n integers within public bounds; 2**f or d, public.
 Outputs: shares modulo 2**64 of the quotients, rounded down.
 Learns: neither party anything.
 Assumes: `smc.oblivious`, `smc.secret.msb`.
-Cost: `cost_shift`, `cost_divide`.
+Cost: `cost_shift`, `cost_divide`, `cost_shift_near`.
 Reference: the wrap from the top bits: Huang, Lu, Hong and Ding, Cheetah, USENIX Security 2022, section 4;
 exact truncation and division: Rathee et al., CrypTFlow2, CCS 2020, section 4 and appendix.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -95,6 +97,39 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     return result
 
 
+def shift_near(session: Session, parts: Sequence[tuple[Word, Bounds, int]]) -> list[Word]:
+    """Divide by powers of two without the carries: rounded down, or one less than that.
+
+    Which of both it is depends on the shares: the results must not be opened.
+
+    Args:
+        session: this side of the run.
+        parts: local shares of any shape, bounds of the integers, accepted by `shifted_bounds`, and 1 to 62
+            bits; all in one batch.
+
+    Returns:
+        Local shares of each part.
+
+    Raises:
+        ProtocolViolation: the peer sent something else than the protocol says.
+    """
+    if not parts:
+        return []
+    alice = session.role is Role.ALICE
+    moved = [
+        words - word((bounds.lower >> bits) << bits) if alice else words for words, bounds, bits in parts
+    ]
+    tops = [(words >> np.uint64(63)).astype(np.uint8).reshape(-1) for words in moved]
+    products = _products(session, np.concatenate(tops))
+    result = []
+    for own, top, (_, bounds, bits) in zip(moved, tops, parts, strict=True):
+        wraps = (top - products[: len(top)]).reshape(own.shape)
+        products = products[len(top) :]
+        near = (own >> np.uint64(bits)) - (wraps << np.uint64(WORD_BITS - bits))
+        result.append(near + word(bounds.lower >> bits) if alice else near)
+    return result
+
+
 def _products(session: Session, bits: Bit) -> Word:
     """Shares of Alice's bits times Bob's."""
     if session.role is Role.ALICE:
@@ -157,6 +192,11 @@ def cost_shift(count: int, bits: int) -> Cost:
     return cost_of((*comparison(count, bits), *oblivious.bits_to_arithmetic(2 * count)))
 
 
+def cost_shift_near(count: int) -> Cost:
+    """The exact cost of `shift_near` of so many integers in all."""
+    return cost_of(oblivious.bits_to_arithmetic(count)) if count else Cost()
+
+
 def cost_divide(count: int, divisor: int) -> Cost:
     """The exact cost of `divide`."""
     return (
@@ -177,6 +217,20 @@ SPEC_SHIFT: Final = Procedure(
     reference="HLHD22 (Cheetah), section 4; RRK+20, section 4.",
     setups=(TRANSFERS,),
     example={"count": 1000, "bits": 16},
+)
+
+
+SPEC_SHIFT_NEAR: Final = Procedure(
+    name="truncation-without-carry",
+    module=__name__,
+    inputs="shares modulo 2^64 of integers within public bounds, and a public f",
+    outputs="shares of floor(x / 2^f) or of one less, never to be opened",
+    cost=cost_shift_near,
+    learns="Neither party learns anything.",
+    security=TRANSFER_SECURITY,
+    reference="HLHD22 (Cheetah), section 4.",
+    setups=(TRANSFERS,),
+    example={"count": 1000},
 )
 
 

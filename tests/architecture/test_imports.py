@@ -53,9 +53,11 @@ FLOORS = (
     ),
     (
         *("smc.secret.noise", "smc.secret.argmin", "smc.secret.argmin_one_hot", "smc.secret.bits"),
-        *("smc.secret.division", "smc.secret.pairing", "smc.secret.row_state", "smc.secret.truncation"),
+        *("smc.secret.long_division", "smc.secret.pairing", "smc.secret.row_state"),
+        *("smc.secret.truncation", "smc.secret.goldschmidt_steps"),
     ),
-    ("smc.secret.shares",),
+    ("smc.secret.shares", "smc.secret.goldschmidt"),
+    ("smc.secret.division",),
     ("smc.secret.ints",),
     ("smc.secret.circuit_psi", "smc.secret.majority", "smc.secret.uniform", "smc.secret"),
     ("smc.registry",),

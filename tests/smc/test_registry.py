@@ -25,9 +25,11 @@ from smc.secret import (
     circuit_psi,
     common_ones,
     division,
+    goldschmidt,
     grouped,
     lattice_factors,
     lattice_products,
+    long_division,
     majority,
     msb,
     mux,
@@ -243,8 +245,15 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "division-by-public": lambda s, z: truncation.divide(
         s, words(s, z["count"]), Bounds(-9, 9), z["divisor"]
     ),
-    "division": lambda s, z: division.divide(
-        s, words(s, z["count"]), words(s, z["count"]), division.digits(z["numerator"], z["divisor"])
+    "truncation-without-carry": lambda s, z: truncation.shift_near(
+        s, [(words(s, z["count"]), Bounds(-9, 9), 3)]
+    ),
+    "division": lambda s, z: division.Division.of(**z).run(s, words(s, z["count"]), words(s, z["count"])),
+    "long-division": lambda s, z: long_division.divide(
+        s, words(s, z["count"]), words(s, z["count"]), long_division.digits(z["numerator"], z["divisor"])
+    ),
+    "goldschmidt-division": lambda s, z: goldschmidt.divide(
+        s, words(s, z["count"]), words(s, z["count"]), z["steps"]
     ),
     "argmin": lambda s, z: argmin.least(s, words(s, z["rows"], z["columns"]), z["bounds"]),
     "argmin-one-hot": lambda s, z: argmin_one_hot.one_hot(

@@ -14,10 +14,10 @@ import numpy as np
 from smc.analyses.clustering.table import SecretTable, Shape, Sums, cost_products
 from smc.analyses.records.fixed_point import FixedPointColumns
 from smc.protocols.spec import Cost
-from smc.secret import argmin_one_hot, division, msb, mux, products, truncation
+from smc.secret import argmin_one_hot, msb, mux, products, truncation
 from smc.secret.bits import SecretBits, cost_and
 from smc.secret.bounds import Bounds
-from smc.secret.division import Digit
+from smc.secret.division import Division
 from smc.secret.ints import SecretInts, select
 
 
@@ -62,27 +62,16 @@ def means(scaled: FixedPointColumns, doubled: SecretInts, sizes: SecretInts) -> 
     wide = sizes.reshape(-1, 1) * np.ones((1, scaled.dimensions), dtype=np.int64)
     numerator = doubled * (1 << scaled.fraction) + wide
     divisor = wide * 2
-    steps = _steps(scaled, numerator.bounds, divisor.bounds)
-    shares = division.divide(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1), steps)
+    way = _division(scaled, len(sizes.shares), numerator.bounds, divisor.bounds)
+    shares = way.run(doubled.session, numerator.shares.reshape(-1), divisor.shares.reshape(-1))
     bounds = Bounds(0, int(scaled.largest.max()) << scaled.fraction)
     return SecretInts(doubled.session, shares.reshape(doubled.shape), bounds)
 
 
-def _steps(scaled: FixedPointColumns, numerator: Bounds, divisor: Bounds) -> list[Digit]:
-    """The digits of means: no more than the largest mean has, whatever the bounds of the divisor."""
-    length = (int(scaled.largest.max()) << scaled.fraction).bit_length()
-    exponents = range(2 * ((length - 1) // 2), -1, -2)
-    return [
-        Digit(
-            exponent,
-            (1, 2, 3),
-            Bounds(
-                -3 * (divisor.upper << exponent),
-                min(numerator.upper, divisor.upper << (exponent + 2)),
-            ).fit("mean"),
-        )
-        for exponent in exponents
-    ]
+def _division(scaled: FixedPointColumns, clusters: int, numerator: Bounds, divisor: Bounds) -> Division:
+    """The division of means, of which none is larger than the largest number, whatever the bounds."""
+    largest = int(scaled.largest.max()) << scaled.fraction
+    return Division.of(clusters * scaled.dimensions, numerator, divisor, largest)
 
 
 def update(scaled: FixedPointColumns, sums: Sums, centres: SecretInts) -> SecretInts:
@@ -118,8 +107,7 @@ def cost_assign(shape: Shape, clusters: int, *, first: bool, valid: bool = False
 def cost_means(scaled: FixedPointColumns, clusters: int, doubled: Bounds, most: int) -> Cost:
     """The exact cost of `means` for sums with these bounds and sizes of at most `most`."""
     numerator = doubled.shifted(scaled.fraction) + Bounds(1, most)
-    steps = _steps(scaled, numerator, Bounds(2, 2 * most))
-    return division.cost(clusters * scaled.dimensions, steps)
+    return _division(scaled, clusters, numerator, Bounds(2, 2 * most)).cost()
 
 
 def cost_update(shape: Shape, clusters: int) -> Cost:
