@@ -15,6 +15,7 @@ from parties.audit.files import read_log
 from parties.audit.verification import missing_decisions
 from parties.client import ask_daemon
 from parties.config import Config, Peer
+from parties.contracts.spec import MAX_MBIT, MAX_RTT_MS
 from parties.errors import PeerRefused, PeerUntrusted, VersionMismatch
 from parties.jobs.results import SPACE, ResultFolder
 from parties.ledger.book import open_ledger
@@ -25,7 +26,7 @@ from parties.pki.home import check_config_file, load_identity, load_peer, own_pa
 from parties.pki.lock import running_pid
 from parties.pki.offers import offered
 from parties.ports.terms import Terms
-from parties.rpc.client import PeerClient
+from parties.rpc.client import Line, PeerClient
 from parties.rpc.greeting import make_greeting
 from parties.rpc.reach import Stage, reach
 from smc.errors import DuettoError
@@ -161,16 +162,7 @@ def _talk(config: Config, identity: Identity, known: PeerIdentity, peer: Peer) -
             peer.name, "version", Status.OK, f"release {hello.release}, wire version {hello.version}"
         )
         yield _clock(peer.name, hello.clock_seconds)
-        line = client.measure()
-        yield _rated(
-            peer.name, "latency", f"{line.rtt_ms:.1f} ms there and back", good=line.rtt_ms <= _SLOW_RTT_MS
-        )
-        yield _rated(
-            peer.name,
-            "bandwidth",
-            f"{line.up_mbit:.0f} Mbit/s there, {line.down_mbit:.0f} Mbit/s back",
-            good=min(line.up_mbit, line.down_mbit) >= _SLOW_MBIT,
-        )
+        yield from _rated(peer.name, client.measure())
     except DuettoError as error:
         yield Finding(peer.name, _failed_check(error), Status.FAIL, error.what, error.hint)
     finally:
@@ -294,7 +286,23 @@ def _clock(peer: str, seconds: float) -> Finding:
     return Finding(peer, "clock", Status.WARN, what, "Let both machines take their time from the network.")
 
 
-def _rated(peer: str, check: str, what: str, *, good: bool) -> Finding:
-    if good:
-        return Finding(peer, check, Status.OK, what)
-    return Finding(peer, check, Status.WARN, what, "Jobs work but take longer; see `duetto job estimate`.")
+def _rated(peer: str, line: Line) -> Iterator[Finding]:
+    """Latency and bandwidth, and with what a job says so that it is planned for them."""
+    narrower = min(line.up_mbit, line.down_mbit)
+    for check, what, good in (
+        ("latency", f"{line.rtt_ms:.1f} ms there and back", line.rtt_ms <= _SLOW_RTT_MS),
+        (
+            "bandwidth",
+            f"{line.up_mbit:.0f} Mbit/s there, {line.down_mbit:.0f} Mbit/s back",
+            narrower >= _SLOW_MBIT,
+        ),
+    ):
+        hint = "" if good else "Jobs work but take longer; see `duetto job estimate`."
+        yield Finding(peer, check, Status.OK if good else Status.WARN, what, hint)
+    rtt_ms, mbit = min(round(line.rtt_ms), MAX_RTT_MS), max(1, min(round(narrower), MAX_MBIT))
+    yield Finding(
+        peer,
+        "network",
+        Status.OK,
+        f"in a job that is planned for this link: [network] with rtt_ms = {rtt_ms} and mbit = {mbit}",
+    )

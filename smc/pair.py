@@ -11,6 +11,7 @@ from smc.channel.memory import memory_pair
 from smc.ciphers.keys import PrivateKey
 from smc.errors import PeerAborted, PeerLost
 from smc.forms import Role
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 
@@ -27,6 +28,7 @@ def run_pair(
     timeout: float = ...,
     workers: int = ...,
     randomness: tuple[Randomness, Randomness] | None = ...,
+    network: Network | None = ...,
 ) -> tuple[A, A]: ...
 
 
@@ -39,6 +41,7 @@ def run_pair(
     timeout: float = ...,
     workers: int = ...,
     randomness: tuple[Randomness, Randomness] | None = ...,
+    network: Network | None = ...,
 ) -> tuple[A, B]: ...
 
 
@@ -50,6 +53,7 @@ def run_pair(
     timeout: float = 60.0,
     workers: int = 2,
     randomness: tuple[Randomness, Randomness] | None = None,
+    network: Network | None = None,
 ) -> tuple[Any, Any]:
     """Run two role functions against each other in threads of this process.
 
@@ -61,6 +65,7 @@ def run_pair(
         timeout: seconds that a party waits for a message.
         workers: threads for the arithmetic of both.
         randomness: other sources than the operating system, for tests.
+        network: the link that both plan for, see `Session.network`.
 
     Returns:
         What both functions returned.
@@ -73,7 +78,15 @@ def run_pair(
     transports = memory_pair(timeout)
     with ThreadPoolExecutor(workers) as executor, ThreadPoolExecutor(2) as parties:
         sessions = [
-            Session(role, Channel(transport), executor, own, other.public if other else None, source)
+            Session(
+                role,
+                Channel(transport),
+                executor,
+                own,
+                other.public if other else None,
+                source,
+                network=network,
+            )
             for role, transport, own, other, source in zip(
                 Role, transports, (alice_key, bob_key), (bob_key, alice_key), sources, strict=True
             )

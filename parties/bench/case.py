@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smc.forms import ComparisonType, Role
-from smc.planning.cost import LAN, Network
+from smc.network import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.registry import DEFAULT_ENGINE
 from smc.planning.route import plan_comparison

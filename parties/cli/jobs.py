@@ -17,7 +17,7 @@ from parties.cli.policy import limits_text, print_verdict
 from parties.cli.precision import print_precision
 from parties.cli.results import print_facts, print_leakage, print_result
 from parties.client import Job, Party, job_text
-from parties.client.pace import Pace
+from parties.client.pace import Pace, duration
 from parties.config import load
 from parties.contracts.state import State
 from parties.errors import REFUSED
@@ -59,6 +59,10 @@ def check(file: Path, config_path: Path | None, as_json: bool) -> None:
         out.print(f"{report['analysis']} with {report['peer']}; this party is {report['role']}.")
         out.print(table(f"{report['dataset']}, {report['rows']} rows", heads, columns))
         out.print(f"privacy loss: {described(_loss(report))}; at most {report['seconds']} seconds")
+        if network := report["network"]:
+            said = f"planned for a link of {network['rtt_ms']} ms and {network['mbit']} Mbit/s"
+            took = f"; about {duration(report['estimate']['total_seconds'])}" if report["estimate"] else ""
+            out.print(said + took)
         print_leakage(out, report["leakage"], "would learn")
         for lost in report["bisection"]:
             chosen = f"{lost['jobs']} such jobs with values that {report['peer']} chooses"

@@ -10,7 +10,8 @@ import click
 from parties.cli.output import Screen, emit, json_option, table
 from smc.ciphers.keys import parse_size
 from smc.forms import NAMED, ComparisonType, Role, all_types
-from smc.planning.cost import LAN, Network, estimate_seconds
+from smc.network import LAN, Network
+from smc.planning.cost import estimate_seconds
 from smc.planning.registry import DEFAULT_ENGINE, ENGINES
 from smc.planning.route import plan_comparison
 from smc.protocols.spec import Parameters, parse_modulus

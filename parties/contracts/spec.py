@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,14 @@ from parties.errors import JobError, why_unreadable
 from parties.texts import BLANKS, NAME, unfit
 from parties.toml import StrictTable, parse
 from smc.forms import Role
+from smc.network import Network
 
 SECONDS = 3600
 """The deadline of a job that names none."""
+
+MAX_RTT_MS = 10_000
+MAX_MBIT = 1_000_000
+"""The slowest answers and the fastest link for which jobs are planned."""
 
 SPEC_BYTES = 64 << 10
 """The longest job file."""
@@ -47,6 +52,7 @@ class JobSpec:
         parameters: of the analysis, plain values without floats.
         title: for people.
         seconds: deadline of the run.
+        network: the link that both sides plan for; None where the job names none.
     """
 
     analysis: str
@@ -56,6 +62,7 @@ class JobSpec:
     parameters: Mapping[str, Any]
     title: str = ""
     seconds: int = SECONDS
+    network: Network | None = None
 
     def side(self, role: Role) -> Side:
         """The part of a role."""
@@ -89,7 +96,7 @@ class JobSpec:
             "bob": _side_document(self.bob),
             "parameters": dict(self.parameters),
             "limits": {"seconds": self.seconds},
-        }
+        } | ({} if self.network is None else {"network": asdict(self.network)})
 
 
 def _side_document(side: Side) -> dict[str, Any]:
@@ -145,6 +152,7 @@ def spec_from_document(document: Any, place: str) -> JobSpec:
         parameters=parameters,
         title=_title(job),
         seconds=limits.integer("seconds", SECONDS, minimum=1),
+        network=_network(top),
     )
     for table in (job, limits, top):
         table.close()
@@ -194,6 +202,19 @@ def _recipients(job: StrictTable) -> frozenset[Role]:
     if not set(names) <= {role.value for role in Role}:
         raise job.fail("recipients", "has other entries than alice and bob", 'Write recipients = ["alice"].')
     return frozenset(Role(name) for name in names)
+
+
+def _network(top: StrictTable) -> Network | None:
+    if not top.has("network"):
+        return None
+    table = top.table("network")
+    values = {}
+    for key, minimum, maximum in (("rtt_ms", 0, MAX_RTT_MS), ("mbit", 1, MAX_MBIT)):
+        values[key] = table.integer(key, minimum=minimum)
+        if values[key] > maximum:
+            raise table.fail(key, f"is above {maximum}", "Write what `duetto doctor --peer` measures.")
+    table.close()
+    return Network(**values)
 
 
 def _side(top: StrictTable, job: StrictTable, role: str) -> Side:

@@ -38,6 +38,7 @@ from smc.analyses.studies.columns import PERSONS, Data
 from smc.analyses.studies.study import Analysis, Estimate, Facts, Leakage, Preview, Study
 from smc.errors import OutOfMemory
 from smc.forms import Role
+from smc.network import priced_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Task:
 
     def estimate(self, schemas: Schemas, rows: int, key_bits: int, limits: Limits) -> Estimate:
         """What a run over `rows` rows a side costs, by the local schemas and under known limits."""
-        return self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
+        with priced_over(self.spec.network):
+            return self.study.cost(schemas, self.spec.recipients, rows, key_bits, limits)
 
     def columns(self, role: Role) -> frozenset[str]:
         """The names in the job of the columns that a party brings.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -15,8 +16,9 @@ from parties.pki.pairing import MINIMUM_PAILLIER_BITS
 from parties.policy.verdict import Verdict
 from smc.analyses.comparison.bisection import found, jobs_to_find, possible_values
 from smc.analyses.studies.study import Preview
+from smc.network import Network
 
-_IN_SHORT: Final = ("seconds", "sent", "received", "route", "cheaper")
+_IN_SHORT: Final = ("seconds", "network_seconds", "total_seconds", "sent", "received", "route", "cheaper")
 """What a check says of the estimate."""
 
 
@@ -60,6 +62,7 @@ def check_report(admission: Admission, toml: str, key_bits: int = MINIMUM_PAILLI
         "delta": str(task.facts.loss.delta),
         "rho": str(task.facts.loss.rho),
         "seconds": task.spec.seconds,
+        "network": task.spec.network and asdict(task.spec.network),
         "exact": task.facts.exact,
         "row_results": task.facts.row_results,
         "verdict": verdict_document(verdict),
@@ -93,7 +96,8 @@ def estimate_report(
         toml: the job file.
         rows: rows a side; 0 takes those of the local data, and tells of them what the analysis can.
         key_bits: size of the Paillier keys.
-        rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, no network is counted.
+        rtt_ms: round trip of the network in milliseconds; with `mbit` 0 as well, the network is that of the
+            job, or none is counted.
         mbit: rate of each direction of the network in Mbit/s; 0 is unlimited.
 
     Returns:
@@ -119,8 +123,10 @@ def estimate_report(
         rows = count_rows(local.columns)
         preview = preview_document(admission.preview(task, local, verdict.limits))
     document = estimate_document(task, schemas, rows, key_bits, verdict.limits)
-    bits = 8 * max(document["alice_bytes"], document["bob_bytes"])
-    network = document["rounds"] * rtt_ms / 2000 + (bits / (mbit * 1e6) if mbit else 0.0)
+    network = document["network_seconds"]
+    if rtt_ms or mbit:
+        link = Network(rtt_ms, mbit or math.inf)
+        network = link.seconds(document["rounds"], document["alice_bytes"], document["bob_bytes"])
     return document | {
         "key_bits": key_bits,
         "network_seconds": round(network, 6),

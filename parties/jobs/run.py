@@ -93,6 +93,7 @@ class Run:
             report=self._report,
             deadline_seconds=float(record.contract.spec.seconds),
             ended=self._ended,
+            network=record.contract.spec.network,
         )
 
     def _counted(self, session: Session) -> None:
@@ -136,7 +137,7 @@ class Run:
         agreed_schemas = self._record.contract.schemas
         schemas = {**(agreed_schemas[task.role.other] or {}), **(agreed_schemas[task.role] or {})}
         estimate = estimate_document(task, schemas, rows, self._key_bits, agreed)
-        self._estimated = estimate["seconds"]
+        self._estimated = estimate["total_seconds"]
         start = time.monotonic()
         auditor = None
         if participants is not None and local.identities is not None:
@@ -244,7 +245,8 @@ def estimate_document(
 ) -> dict[str, Any]:
     """The estimate for `rows` rows with the ledger's messages, as plain JSON values.
 
-    `sent` and `received` are the bytes as seen from this side.
+    `sent` and `received` are the bytes as seen from this side. `network_seconds` is for waiting and for the
+    larger of both directions over the network of the job, 0 where it names none.
     """
     document = asdict(task.estimate(schemas, max(1, rows), key_bits, limits))
     if document["cheaper"] is not None:
@@ -255,4 +257,12 @@ def estimate_document(
     document["bob_bytes"] += GATE_BYTES
     both = (document["alice_bytes"], document["bob_bytes"])
     sent, received = both if task.role is Role.ALICE else both[::-1]
-    return document | {"sent": sent, "received": received, "rows": rows}
+    network = task.spec.network
+    waiting = 0.0 if network is None else network.seconds(document["rounds"], *both)
+    return document | {
+        "sent": sent,
+        "received": received,
+        "rows": rows,
+        "network_seconds": round(waiting, 6),
+        "total_seconds": round(document["seconds"] + waiting, 6),
+    }

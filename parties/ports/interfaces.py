@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from smc.errors import DuettoError
 from smc.forms import Role
+from smc.network import Network
 
 if TYPE_CHECKING:
     from parties.pki.identity import PeerIdentity
@@ -79,6 +80,7 @@ class SessionTask:
         deadline_seconds: the session is ended when it has lasted so long.
         ended: called once when the session is over on this side, with the error or None. Only then is it
             certain that the peer, too, got to the end.
+        network: the link by which both sides choose protocols, as the contract says.
     """
 
     job_id: str
@@ -88,6 +90,7 @@ class SessionTask:
     report: Report = field(default=_silent, repr=False)
     deadline_seconds: float = 3600.0
     ended: Callable[[DuettoError | None], None] = field(default=_unheard, repr=False)
+    network: Network | None = None
 
 
 class JobPort(Protocol):

@@ -254,6 +254,7 @@ class SessionRunner:
             peer_key=self._peers[peer].paillier,
             report=task.report,
             mask_tables=self._mask_tables,
+            network=task.network,
             precomputed=self._pools.with_peer(peer) if self._pools is not None else None,
         )
 

@@ -16,7 +16,8 @@ from parties.bench.case import Case, usual_modulus
 from smc.ciphers.keys import parse_size
 from smc.errors import NoRouteError, UsageError
 from smc.forms import ComparisonType
-from smc.planning.cost import LAN, Network, estimate_seconds
+from smc.network import LAN, Network
+from smc.planning.cost import estimate_seconds
 from smc.planning.registry import BASELINES, ENGINES
 from smc.planning.route import plan_comparison
 from smc.protocols.spec import Parameters

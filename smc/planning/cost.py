@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from smc.errors import UsageError
+from smc.network import LAN, Network
 from smc.protocols.spec import Cost, Parameters
 
 
@@ -57,33 +58,22 @@ _KEY_EXPONENT = 2.8
 """How the time of a modular power grows with the size of the key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A link between two parties.
-
-    Attributes:
-        rtt_ms: round-trip time in milliseconds.
-        mbit: bandwidth of each direction in Mbit/s.
-    """
-
-    rtt_ms: float = 1.0
-    mbit: float = 1000.0
-
-
-LAN = Network()
-
-
 def estimate_seconds(cost: Cost, parameters: Parameters, network: Network = LAN) -> float:
     """The wall time of a cost: waiting, sending and computing, the two parties one after the other."""
     waiting = cost.rounds * network.rtt_ms / 2000
     sending = 8 * (cost.alice_bytes + cost.bob_bytes) / (network.mbit * 1e6)
+    return waiting + sending + computing_seconds(cost, parameters)
+
+
+def computing_seconds(cost: Cost, parameters: Parameters) -> float:
+    """What of the wall time is neither waiting nor sending."""
     growth = (max(parameters.alice_key_bits, parameters.bob_key_bits) / 2048) ** _KEY_EXPONENT
     computing = 0.0
     for operations in (cost.alice_operations, cost.bob_operations):
         for name, count in operations.items():
             each = operation_named(name)
             computing += count * each.seconds * (growth if each.paillier else 1.0)
-    return waiting + sending + computing
+    return computing
 
 
 def operation_named(name: str) -> Operation:

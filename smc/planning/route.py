@@ -16,7 +16,8 @@ from itertools import product
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role
-from smc.planning.cost import LAN, Network, estimate_seconds
+from smc.network import LAN, Network
+from smc.planning.cost import estimate_seconds
 from smc.planning.plan import Plan, State, Step
 from smc.planning.registry import (
     AUTO,

@@ -13,6 +13,7 @@ from smc.ciphers.masks import MaskTables
 from smc.ciphers.paillier import OwnPaillier, Paillier, PrivateKey, PublicKey
 from smc.errors import KeyMaterialError
 from smc.forms import Role
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.oblivious.engine import ObliviousEngine
 from smc.oblivious.pool import PeerPools
@@ -40,6 +41,8 @@ class Session:
         mask_tables: tables for fresh Paillier ciphertexts. Whoever runs many sessions with the same keys
             keeps the object and gives it to each of them: a session with new tables first computes them.
         precomputed: where pools of correlated randomness with this peer lie, or None where none are kept.
+        network: the link to the peer as both parties have agreed, by which protocols are chosen; None for
+            one without limits.
     """
 
     role: Role
@@ -52,6 +55,7 @@ class Session:
     dgk_key: DgkPrivateKey | None = field(default=None, repr=False)
     mask_tables: MaskTables = field(default_factory=MaskTables, repr=False)
     precomputed: PeerPools | None = field(default=None, repr=False)
+    network: Network | None = None
     _own: OwnPaillier | None = field(default=None, init=False, repr=False)
     _peer: Paillier | None = field(default=None, init=False, repr=False)
     _oblivious: ObliviousEngine | None = field(default=None, init=False, repr=False)

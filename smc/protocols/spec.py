@@ -19,11 +19,16 @@ from smc.protocols.engines import Engine
 
 
 class Flight(Enum):
-    """Who sends a message: one party, or both without waiting for each other."""
+    """Who sends a message: one party, or both without waiting for each other.
+
+    `RESERVE` is a flight of both that takes place before the first use of silent transfers in a session, and
+    not before the others; `smc.protocols.transfer_costs.cost_settled` knows its bytes.
+    """
 
     ALICE = "A"
     BOB = "B"
     BOTH = "AB"
+    RESERVE = "R"
 
     @property
     def mirror(self) -> Flight:
@@ -38,7 +43,12 @@ def count_rounds(flights: Iterable[Flight]) -> int:
     rounds in the same way, with a logical clock.
     """
     alice = bob = 0  # the longest chain that each has received
+    reserved = False
     for flight in flights:
+        if flight is Flight.RESERVE:
+            if reserved:
+                continue
+            reserved = True
         from_alice, from_bob = alice + 1, bob + 1
         if flight is not Flight.BOB:
             bob = max(bob, from_alice)

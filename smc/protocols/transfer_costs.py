@@ -1,16 +1,21 @@
-"""What oblivious transfer costs the protocols that use it, and what a session sets up for it once."""
+"""What oblivious transfer costs the protocols that use it, and what a session sets up for it once.
+
+Comparisons inside protocols take extended transfers, or silent ones, which send an eighth of the bytes for
+three times the work: `takes_silent` says which, by public numbers alone, for the run and for its price.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from smc.forms import Role
-from smc.oblivious import oprf
-from smc.oblivious.cost import SETUP, FlightBytes
-from smc.oblivious.silent_circuits import setup
+from smc.network import Network, network_priced
+from smc.oblivious import oprf, silent_circuits
+from smc.oblivious.cost import SETUP, FlightBytes, comparison
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Setup
 
@@ -30,6 +35,59 @@ def cost_of(steps: Iterable[FlightBytes]) -> Cost:
         alice += step.first
         bob += step.second
     return Cost(tuple(flights), alice, bob)
+
+
+SILENT_ROWS: Final = "ot_silent"
+"""The operation that a row of silent transfers is counted as."""
+
+_RESERVE: Final = silent_circuits.setup()
+_SILENT_WORK: Final = 1.1e-7
+"""Seconds of each party for a bit of a comparison that silent transfers take more, measured on one core."""
+
+
+def takes_silent(network: Network | None, count: int, bits: int) -> bool:
+    """Whether a batch of comparisons inside a protocol takes silent transfers.
+
+    So it is where they save more time on the link than they take on the processors, and more bytes than their
+    reserve has, so that the first such batch already pays for it.
+
+    Args:
+        network: that of the session; None for one without limits.
+        count: comparisons in the batch.
+        bits: of the numbers.
+    """
+    if network is None or count == 0:
+        return False
+    usual, silent = (_summed(steps(count, bits)) for steps in (comparison, silent_circuits.comparison))
+    if max(usual[1:]) - max(silent[1:]) < _RESERVE.first:
+        return False
+    return network.seconds(*silent) + _SILENT_WORK * count * bits < network.seconds(*usual)
+
+
+def _summed(steps: Iterable[FlightBytes]) -> tuple[int, int, int]:
+    flights = tuple(steps)
+    return len(flights), sum(step.first for step in flights), sum(step.second for step in flights)
+
+
+def cost_comparison(count: int, bits: int) -> Cost:
+    """The exact cost of a batch of comparisons inside a protocol, whose first party is Alice.
+
+    Over the network of `smc.network.priced_over`, see `takes_silent`.
+    """
+    if not takes_silent(network_priced(), count, bits):
+        return cost_of(comparison(count, bits))
+    sent = cost_of(silent_circuits.comparison(count, bits))
+    work = {SILENT_ROWS: silent_circuits.rows_made(count, bits)}
+    return Cost((Flight.RESERVE, *sent.flights), sent.alice_bytes, sent.bob_bytes, work, work)
+
+
+def cost_settled(cost: Cost) -> Cost:
+    """The cost of a whole session, with the bytes of the reserve of silent transfers if it makes one."""
+    if Flight.RESERVE not in cost.flights:
+        return cost
+    return replace(
+        cost, alice_bytes=cost.alice_bytes + _RESERVE.first, bob_bytes=cost.bob_bytes + _RESERVE.second
+    )
 
 
 TRANSFER_SECURITY: Final = (
@@ -53,7 +111,7 @@ def _set_up_silent(session: Session) -> None:
 TRANSFERS: Final = Setup("transfers", _set_up_transfers, SETUP_COST)
 """The base transfers and seed trees of both directions."""
 
-SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of((setup(),)))
+SILENT_TRANSFERS: Final = Setup("silent-transfers", _set_up_silent, cost_of((_RESERVE,)))
 """The first reserve of silent transfers, which `TRANSFERS` makes: to be listed after it."""
 
 

@@ -12,8 +12,9 @@ For |d| bounded by 2**w the shares modulo 2**(w + 1) suffice, and the narrower t
 Inputs: shares modulo 2**64 of n integers d within public bounds.
 Outputs: XOR shares of [d >= 0], or of [d == 0].
 Learns: neither party anything.
-Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`.
-Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each.
+Assumes: the oblivious comparison, `smc.protocols.comparison.oblivious`; for signs, where the network makes it
+cheaper, the silent one, `smc.protocols.comparison.silent`.
+Cost: `cost_nonnegative`, `cost_zero`: one comparison of w bits each, see `transfer_costs.takes_silent`.
 Reference: the identity of `smc.protocols.comparison.shared`.
 """
 
@@ -28,7 +29,13 @@ from smc.forms import Role
 from smc.oblivious.cost import comparison
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import (
+    TRANSFER_SECURITY,
+    TRANSFERS,
+    cost_comparison,
+    cost_of,
+    takes_silent,
+)
 from smc.secret.bounds import Bounds
 
 Word = NDArray[np.uint64]
@@ -61,9 +68,10 @@ def nonnegative(session: Session, words: Word, bounds: Bounds) -> Bit:
     ones = np.uint64((1 << width) - 1)
     low = words & ones
     top = (words >> np.uint64(width) & np.uint64(1)).astype(np.uint8)
+    silent = takes_silent(session.network, len(words), width)
     if session.role is Role.ALICE:
-        return session.oblivious.greater_equal_x(ones - low, width) ^ top
-    return session.oblivious.greater_equal_y(low, width) ^ top
+        return session.oblivious.greater_equal_x(ones - low, width, silent=silent) ^ top
+    return session.oblivious.greater_equal_y(low, width, silent=silent) ^ top
 
 
 def zero(session: Session, words: Word, bounds: Bounds) -> Bit:
@@ -98,7 +106,7 @@ def _settled(bounds: Bounds) -> bool | None:
 
 def cost_nonnegative(count: int, bounds: Bounds) -> Cost:
     """The exact cost of `nonnegative`: flights and bytes, without the set-up of oblivious transfer."""
-    return Cost() if _settled(bounds) is not None else cost_of(comparison(count, bounds.sign_bits))
+    return Cost() if _settled(bounds) is not None else cost_comparison(count, bounds.sign_bits)
 
 
 def cost_zero(count: int, bounds: Bounds) -> Cost:

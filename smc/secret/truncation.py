@@ -36,10 +36,15 @@ from numpy.typing import NDArray
 
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
-from smc.oblivious.cost import comparison
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
-from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
+from smc.protocols.transfer_costs import (
+    TRANSFER_SECURITY,
+    TRANSFERS,
+    cost_comparison,
+    cost_of,
+    takes_silent,
+)
 from smc.secret import msb, mux
 from smc.secret.bounds import WORD_BITS, Bounds
 from smc.secret.products import word
@@ -81,11 +86,12 @@ def shift(session: Session, words: Word, bounds: Bounds, bits: int) -> Word:
     tops = (own >> np.uint64(63)).astype(np.uint8)
     ones = np.uint64((1 << bits) - 1)
     low = own & ones
+    silent = takes_silent(session.network, len(words), bits)
     if alice:
         # a + b < 2**bits is 2**bits - 1 - a >= b; one of the two shares is flipped.
-        carries = session.oblivious.greater_equal_x(ones - low, bits) ^ np.uint8(1)
+        carries = session.oblivious.greater_equal_x(ones - low, bits, silent=silent) ^ np.uint8(1)
     else:
-        carries = session.oblivious.greater_equal_y(low, bits)
+        carries = session.oblivious.greater_equal_y(low, bits, silent=silent)
     products = _products(session, np.concatenate([tops, carries]))
     # OR is t_A + t_B - t_A t_B, XOR is c_A + c_B - 2 c_A c_B: bits of both become numbers by one product
     # each.
@@ -189,7 +195,7 @@ def divide(session: Session, words: Word, bounds: Bounds, divisor: int) -> Word:
 
 def cost_shift(count: int, bits: int) -> Cost:
     """The exact cost of `shift`: flights and bytes, without the set-up of oblivious transfer."""
-    return cost_of((*comparison(count, bits), *oblivious.bits_to_arithmetic(2 * count)))
+    return cost_comparison(count, bits) + cost_of(oblivious.bits_to_arithmetic(2 * count))
 
 
 def cost_shift_near(count: int) -> Cost:

@@ -12,7 +12,7 @@ from tests.architecture.source import PACKAGES, imports, module_name, modules, n
 
 FLOORS = (
     ("smc.errors", "smc.pieces"),
-    ("smc.forms", "smc.numeric"),
+    ("smc.forms", "smc.network", "smc.numeric"),
     ("smc.values",),
     ("smc.channel",),
     ("smc.ciphers",),

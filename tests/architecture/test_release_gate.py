@@ -29,6 +29,7 @@ SILENT = frozenset(
         "smc.oblivious.bitmatrix.words_for",
         "smc.oblivious.cost.comparison_transfers",
         "smc.oblivious.cost.preparation",
+        "smc.planning.cost.computing_seconds",
         "smc.planning.cost.estimate_seconds",
         "smc.planning.route.plan_comparison",
         "smc.planning.run.session_parameters",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from smc.forms import ComparisonType, Role
-from smc.planning.cost import Network
+from smc.network import Network
 from smc.planning.registry import BASELINES, ENGINES
 from tests.support.keys import toy
 

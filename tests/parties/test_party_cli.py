@@ -149,6 +149,7 @@ def test_two_daemons_see_each_other(homes, daemons, capsys):
         "clock",
         "latency",
         "bandwidth",
+        "network",
     ):
         assert found["south", check] == "ok" or check in {"latency", "bandwidth"}
     assert found["self", "daemon"] == "ok"

@@ -17,6 +17,7 @@ from smc.analyses.clustering.start import cost_start
 from smc.analyses.clustering.table import Shape, cost_norms, cost_sums
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -47,10 +48,8 @@ def estimate(
     total += SETUP_COST if shape.owner is None else matched.cost(parameters, shape, limits)
     total += run_cost(parameters, shape, recipients, limits, privacy.plan(parameters, columns))
     sent = total.alice_bytes + total.bob_bytes
-    return Estimate(
-        total.rounds,
-        total.alice_bytes,
-        total.bob_bytes,
+    return estimated(
+        total,
         _SECONDS_PER_BYTE * sent + _SECONDS_PER_ROUND * total.rounds,
         "Lloyd's iterations over shared centres; assignments stay secret",
         None if shape.owner is not None else _memory(parameters, shape, limits).at(rows),

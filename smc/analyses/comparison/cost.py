@@ -12,7 +12,8 @@ from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Cheaper, Estimate
 from smc.forms import Form, Role
-from smc.planning.cost import estimate_seconds
+from smc.network import LAN, Network, network_priced
+from smc.planning.cost import computing_seconds, estimate_seconds
 from smc.planning.plan import Plan
 from smc.planning.registry import AUTO
 from smc.planning.route import plan_comparison
@@ -25,13 +26,16 @@ DEAR: Final = 100
 """How many times as long as with another engine a job takes before people are warned of it."""
 
 
-def planned(parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus]) -> Plan:
+def planned(
+    parameters: ComparisonParameters, given: Parameters, moduli: Sequence[Modulus], network: Network | None
+) -> Plan:
     """The route of a job.
 
     Args:
         parameters: of the job.
         given: the number of comparisons, their bits and the sizes of keys.
         moduli: those of the columns that are shared, x before y.
+        network: that of the job, or None.
     """
     first = moduli[0] if moduli else Role.ALICE
     last = moduli[-1] if moduli else Role.ALICE
@@ -39,6 +43,7 @@ def planned(parameters: ComparisonParameters, given: Parameters, moduli: Sequenc
         parameters.type,
         given,
         engine=parameters.engine,
+        network=network or LAN,
         x_modulus=first,
         y_modulus=last,
         delta_modulus=parameters.delta_modulus,
@@ -55,9 +60,11 @@ def estimate(
     """
     given = Parameters(max(1, rows), parameters.bits, key_bits, key_bits)
     moduli = [parse_modulus(schemas[name].modulus) for name in ("x", "y") if parameters.form(name) is Form.SS]
-    plan = planned(parameters, given, moduli)
+    network = network_priced()
+    plan = planned(parameters, given, moduli, network)
     cost = _whole(parameters, plan, given)
-    seconds = estimate_seconds(cost, given)
+    whole = estimate_seconds(cost, given, network or LAN)
+    seconds = whole if network is None else computing_seconds(cost, given)
     return Estimate(
         cost.rounds,
         cost.alice_bytes,
@@ -65,7 +72,7 @@ def estimate(
         seconds,
         plan.route,
         _MEMORY.at(rows) if _has_model(parameters, plan) else None,
-        _cheaper(parameters, given, moduli, seconds),
+        _cheaper(parameters, given, moduli, whole),
     )
 
 
@@ -81,8 +88,9 @@ def _cheaper(
     if parameters.engine == AUTO:
         return None
     free = replace(parameters, engine=AUTO)
-    plan = planned(free, given, moduli)
-    less = estimate_seconds(_whole(free, plan, given), given)
+    network = network_priced()
+    plan = planned(free, given, moduli, network)
+    less = estimate_seconds(_whole(free, plan, given), given, network or LAN)
     return Cheaper(f'engine = "{AUTO}"', plan.engine, less) if seconds >= DEAR * less else None
 
 

@@ -36,7 +36,7 @@ def run(session: Session, parameters: ComparisonParameters, data: Data, release:
     }
     moduli = [parse_modulus(data[n].schema.modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
     given = session_parameters(session, count, parameters.bits)
-    plan = planned(parameters, given, moduli)
+    plan = planned(parameters, given, moduli, session.network)
     ready = prepare(plan, session)
     about = Rows() if parameters.type.delta.sees else Shares()
     release.admit(about)

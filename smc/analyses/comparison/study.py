@@ -75,7 +75,7 @@ class ComparisonStudy:
                     "Declare the same modulus on both sides.",
                 )
         moduli = [parse_modulus(alice[n].modulus) for n in ("x", "y") if parameters.form(n) is Form.SS]
-        planned(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli)
+        planned(parameters, Parameters(1, parameters.bits, 2048, 2048), moduli, None)
 
     def check_recipients(self, recipients: frozenset[Role]) -> None:
         """Recipients are those who hold a part of delta by its form, and nobody else.

@@ -57,7 +57,7 @@ class Estimate:
         rounds: chain of dependent messages.
         alice_bytes: bytes from Alice to Bob.
         bob_bytes: bytes from Bob to Alice.
-        seconds: estimated wall time.
+        seconds: estimated wall time, without that of the network of the job where it names one.
         route: how it will be done, for people.
         memory: bytes at the peak of one party over those of its idle daemon, see
             `smc.analyses.studies.memory`; None where no model has been measured.

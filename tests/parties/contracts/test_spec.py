@@ -26,6 +26,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
 from smc.errors import ProtocolViolation
 from smc.forms import Role
+from smc.network import Network
 from tests.parties.jobs.joined import job_file
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8).filter(is_plain)
@@ -347,3 +348,32 @@ def test_a_peers_unprintable_declaration_is_refused(change, monkeypatch):
         sent = made.encode()
     with pytest.raises(ProtocolViolation, match="not printable"):
         parse_contract(sent)
+
+
+NETWORK = "\n[network]\nrtt_ms = 20\nmbit = 100\n"
+
+
+def test_a_network_is_part_of_the_contract_and_a_job_without_one_keeps_its_digest():
+    plain, planned = parse_spec(job_file()), parse_spec(job_file() + NETWORK)
+    assert plain.network is None
+    assert "network" not in plain.document()
+    assert planned.network == Network(20, 100)
+    assert spec_from_document(planned.document(), "contract") == planned
+    other = replace(planned, network=Network(1, 100))
+    digests = {replace(contract(), spec=spec).digest for spec in (plain, planned, other)}
+    assert len(digests) == 3
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        *("rtt_ms = 20", "mbit = 100", "rtt_ms = -1\nmbit = 100", "rtt_ms = 20\nmbit = 0"),
+        *("rtt_ms = 1.5\nmbit = 100", "rtt_ms = true\nmbit = 100", 'rtt_ms = "20"\nmbit = 100'),
+        *("rtt_ms = nan\nmbit = 100", "rtt_ms = 20\nmbit = 1000001", "rtt_ms = 10001\nmbit = 1"),
+        "rtt_ms = 20\nmbit = 100\nloss = 1",
+    ],
+)
+def test_impossible_networks_are_refused_with_their_place(broken):
+    with pytest.raises(JobError, match="network") as caught:
+        parse_spec(job_file() + "\n[network]\n" + broken)
+    assert caught.value.hint

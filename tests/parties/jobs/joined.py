@@ -217,7 +217,9 @@ class Network:
         own, peer = (next(n for n, r in ROLES.items() if r is role) for role in (task.role, task.role.other))
         keys = toy(task.role), toy(task.role.other).public
         pools = self.stores[own].with_peer(peer) if self.stores else None
-        return Session(task.role, channel, self._pool, *keys, report=task.report, precomputed=pools)
+        return Session(
+            task.role, channel, self._pool, *keys, report=task.report, precomputed=pools, network=task.network
+        )
 
     def _wanted(self, task: Any) -> None:
         self.asked(task.job_id, task.role)

@@ -59,6 +59,17 @@ def test_horizontal(scattered):
     assert done.tables("north")["centres"] == done.tables("south")["centres"]
 
 
+def test_a_job_for_a_slow_link_sends_fewer_bytes(institutions):
+    for name, shift in (("north", 0), ("south", 3)):
+        institutions.hold(name, points(shift, 6_500), {"x": X, "y": Y})
+    sent = {}
+    for network in ({}, {"network": {"rtt_ms": 20, "mbit": 100}}):
+        done = institutions.run(clustering(labels=False) | network)
+        close(done)
+        sent[bool(network)] = done.results["north"]["facts"]["sent"]
+    assert sent[True] < 0.8 * sent[False]
+
+
 def test_to_one_party_with_a_tolerance(scattered):
     done = scattered.run(clustering(recipients=["alice"], tolerance="0", iterations=6, labels=False))
     assert done.tables("south") == {}

@@ -10,13 +10,13 @@ import pytest
 from smc.channel.channel import Channel
 from smc.errors import DomainError, PeerError, ProtocolViolation, UsageError
 from smc.forms import ComparisonType, Form
+from smc.network import Network
 from smc.oblivious import silent_circuits
 from smc.oblivious.circuits import DigitShifts, Openings
 from smc.oblivious.lpn import PRODUCTION, LpnSet
 from smc.oblivious.silent_circuits import PairOffers, Refill, SilentDigits, SilentTransfers
 from smc.oblivious.transfers import TransferColumns, Transfers
 from smc.pair import run_pair
-from smc.planning.cost import Network
 from smc.planning.route import plan_comparison
 from smc.protocols.comparison.silent import SPEC
 from smc.protocols.spec import Cost, Parameters

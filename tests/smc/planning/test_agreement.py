@@ -10,9 +10,9 @@ import pytest
 
 from smc.errors import ProtocolViolation
 from smc.forms import ComparisonType, Role, all_types
+from smc.network import Network
 from smc.pair import run_pair
 from smc.planning import agreement
-from smc.planning.cost import Network
 from smc.planning.plan import DIGEST_BYTES, Plan, Step
 from smc.planning.registry import BASELINES, BY_NAME_ONLY
 from smc.planning.route import plan_comparison

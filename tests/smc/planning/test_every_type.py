@@ -13,8 +13,8 @@ import pytest
 from smc.channel.channel import Traffic
 from smc.ciphers.dgk_keys import generate_dgk
 from smc.forms import ComparisonType, Form, Role, all_types
+from smc.network import LAN, Network
 from smc.pair import run_pair
-from smc.planning.cost import LAN, Network
 from smc.planning.plan import Plan
 from smc.planning.route import plan_comparison
 from smc.planning.run import Prepared, prepare

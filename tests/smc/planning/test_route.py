@@ -6,7 +6,7 @@ import pytest
 
 from smc.errors import DomainError, NoRouteError, UsageError
 from smc.forms import ComparisonType, Form, Role, all_types
-from smc.planning.cost import Network
+from smc.network import Network
 from smc.planning.plan import Plan, Step
 from smc.planning.registry import COMPARISONS, CONVERSIONS, ENGINES
 from smc.planning.route import plan_comparison

@@ -9,9 +9,9 @@ import pytest
 
 from smc.errors import KeyMaterialError, ProtocolViolation
 from smc.forms import ComparisonType, Role, all_types
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
-from smc.planning.cost import Network
 from smc.planning.registry import BASELINES, COMPARISONS, ENGINES
 from smc.planning.route import plan_comparison
 from smc.protocols.baselines import bunn_ostrovsky, gentry, veugen

@@ -19,6 +19,7 @@ from smc.analyses.matching.aggregates.parameters import (
 )
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -52,10 +53,8 @@ def estimate(
     """
     total = KEYING_COST + aggregate_cost(parameters, schemas, recipients, (rows, rows), limits)
     more = _DIGIT_MEMORY * digits(parameters, schemas, limits)
-    return Estimate(
-        total.rounds,
-        total.alice_bytes,
-        total.bob_bytes,
+    return estimated(
+        total,
         KEYING_SECONDS + _SECONDS_PER_SLOT * rows,
         _ROUTE,
         Memory(ALIGNED_MEMORY.fixed, ALIGNED_MEMORY.row + more).at(rows),

@@ -8,6 +8,7 @@ from smc.analyses.disclosure.costs import cost_test
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.exact.outcome import ROUTE
 from smc.analyses.records.joint_keys import ALIGNED_MEMORY, KEYING_COST, KEYING_SECONDS
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -30,10 +31,8 @@ def estimate(recipients: frozenset[Role], rows: int, limits: Limits) -> Estimate
     """
     total = KEYING_COST + keys_cost(recipients, rows, rows, limits)
     memory = ALIGNED_MEMORY if limits.counts_matches else _MEMORY
-    return Estimate(
-        total.rounds,
-        total.alice_bytes,
-        total.bob_bytes,
+    return estimated(
+        total,
         KEYING_SECONDS + _SECONDS_PER_KEY * rows,
         ROUTE,
         memory.at(rows),

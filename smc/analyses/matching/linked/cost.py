@@ -13,6 +13,7 @@ from smc.analyses.matching.linked.parameters import LinkedParameters
 from smc.analyses.matching.tolerant.cost import MEMORY, PassCosts, seconds
 from smc.analyses.matching.tolerant.outcome import ROUTE
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -39,10 +40,7 @@ def estimate(
     cost = run_cost(parameters, schemas, counts, recipients, limits)
     columns = sum(_columns(parameters, schemas, limits).values())
     memory = Memory(MEMORY.fixed, MEMORY.row + _COLUMN_MEMORY * columns)
-    return Estimate(
-        cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds(cost), f"{ROUTE}; sums over the pairs",
-        memory.at(rows),
-    )  # fmt: skip
+    return estimated(cost, seconds(cost), f"{ROUTE}; sums over the pairs", memory.at(rows))
 
 
 def run_cost(

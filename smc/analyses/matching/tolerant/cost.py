@@ -10,6 +10,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.tolerant.outcome import ROUTE
 from smc.analyses.matching.tolerant.parameters import GREEDY, TolerantParameters
 from smc.analyses.matching.tolerant.places import cost_newly, stretches
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -31,7 +32,7 @@ def estimate(
 ) -> Estimate:
     """Exact rounds and bytes of a run over `rows` rows of each side; the rest as of `run_cost`."""
     cost = run_cost(parameters, dict.fromkeys(Role, max(1, rows)), recipients, limits)
-    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds(cost), ROUTE, MEMORY.at(rows))
+    return estimated(cost, seconds(cost), ROUTE, MEMORY.at(rows))
 
 
 def seconds(cost: Cost) -> float:

@@ -9,6 +9,7 @@ from smc.analyses.disclosure.limits import Limits
 from smc.analyses.matching.vectors import pairs as vector_pairs
 from smc.analyses.matching.vectors.outcome import ROUTE
 from smc.analyses.matching.vectors.scores import VectorMeasure
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -42,4 +43,4 @@ def estimate(
         cost += cost_test([(most, limits.minimum_intersection)] * len(Role))
     cost += opening.cost_bits(count * count * max(1, nearest), recipients)
     seconds = _SECONDS + _SECONDS_PER_BYTE * (cost.alice_bytes + cost.bob_bytes)
-    return Estimate(cost.rounds, cost.alice_bytes, cost.bob_bytes, seconds, ROUTE, _MEMORY.at(count))
+    return estimated(cost, seconds, ROUTE, _MEMORY.at(count))

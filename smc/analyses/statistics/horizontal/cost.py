@@ -11,6 +11,7 @@ from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.parameters import StatisticsParameters
 from smc.analyses.studies.columns import Schema
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.forms import Role
@@ -32,10 +33,8 @@ def estimate(
     """What a run with `rows` rows a side costs; see `smc.analyses.studies.study.Study.cost`."""
     total = run_cost(parameters, schemas, recipients, limits)
     exact = "local sums; open to recipients as far as the limits allow"
-    return Estimate(
-        total.rounds,
-        total.alice_bytes,
-        total.bob_bytes,
+    return estimated(
+        total,
         _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes),
         exact
         if parameters.is_exact

@@ -19,6 +19,7 @@ from smc.analyses.statistics.vertical.run import planned
 from smc.analyses.statistics.vertical.schemas import written
 from smc.analyses.statistics.vertical.terms import pairs
 from smc.analyses.studies.columns import DAYS, Schema
+from smc.analyses.studies.estimates import estimated
 from smc.analyses.studies.memory import MEBI, Memory
 from smc.analyses.studies.study import Estimate
 from smc.errors import UsageError
@@ -88,7 +89,7 @@ def estimate(
     total = run_cost(parameters, vertical, every, recipients, (rows, rows), limits)
     seconds = _SETUP_SECONDS + _SECONDS_PER_BYTE * (total.alice_bytes + total.bob_bytes)
     memory = Memory(_FIXED_MEMORY, _ROW_MEMORY + _FEATURE_MEMORY * _features(parameters, vertical, every))
-    return Estimate(total.rounds, total.alice_bytes, total.bob_bytes, seconds, _ROUTE, memory.at(rows))
+    return estimated(total, seconds, _ROUTE, memory.at(rows))
 
 
 def _features(parameters: StatisticsParameters, vertical: Vertical, schemas: Mapping[str, Schema]) -> int:

@@ -1,0 +1,25 @@
+"""Estimates out of exact costs, and of the seconds that a run without silent transfers takes on loopback."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from smc.analyses.studies.study import Estimate
+from smc.protocols.spec import Cost
+from smc.protocols.transfer_costs import SILENT_ROWS, cost_settled
+
+_SECONDS_PER_ROW: Final = 8e-8
+
+
+def estimated(cost: Cost, seconds: float, route: str, memory: int | None) -> Estimate:
+    """The estimate of a run in a fresh session.
+
+    Args:
+        cost: of the whole run, counted over the network of `smc.network.priced_over`.
+        seconds: of a run on loopback, without the work of silent transfers.
+        route: how it will be done, for people.
+        memory: bytes, see `Estimate`.
+    """
+    whole = cost_settled(cost)
+    seconds += _SECONDS_PER_ROW * whole.alice_operations.get(SILENT_ROWS, 0)
+    return Estimate(whole.rounds, whole.alice_bytes, whole.bob_bytes, seconds, route, memory)

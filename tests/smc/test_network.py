@@ -1,0 +1,122 @@
+"""The network of a session chooses its protocols: same results, exact costs, fewer bytes on slow links."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+from smc.analyses.disclosure.limits import NO_LIMITS
+from smc.analyses.studies.runner import run_study
+from smc.errors import ProtocolViolation
+from smc.forms import Role
+from smc.network import LAN, Network, network_priced, priced_over
+from smc.pair import run_pair
+from smc.protocols.transfer_costs import SETUP_COST, cost_comparison, cost_settled, takes_silent
+from smc.secret import msb, truncation
+from smc.secret.bounds import Bounds
+from tests.smc.analyses import clustering_runs
+from tests.smc.analyses.matching.vectors import test_vectors as vector_runs
+from tests.support.seeds import seeded
+
+SLOW = Network(20, 100)
+BOTH = frozenset(Role)
+RANDOM = seeded()
+
+
+def clusters(rows):
+    sides = [clustering_runs.table(clustering_runs.blobs(rows)) for _ in Role]
+    return clustering_runs.parsed(), sides, rows, lambda *outcomes: [each.tables for each in outcomes]
+
+
+def vectors(rows):
+    return vector_runs.parsed(), vector_runs.pair_of_tables(rows, rows), rows, vector_runs.pairs
+
+
+def session_with(study, data):
+    def side(session):
+        outcome = run_study(study, session, data[session.role is Role.BOB], BOTH, NO_LIMITS)
+        return outcome, session.channel.traffic
+
+    return side
+
+
+@pytest.mark.parametrize("made", [clusters(6_500), vectors(200)], ids=["clusters", "vectors"])
+def test_a_slow_network_takes_silent_comparisons_at_their_exact_cost(made):
+    study, data, rows, read = made
+    schemas = {name: column.schema for name, column in data[0].items()}
+    sent = {}
+    for network in (None, SLOW):
+        (alice, first), (bob, second) = run_pair(session_with(study, data), network=network)
+        with priced_over(network):
+            estimate = study.cost(schemas, BOTH, rows, 2048, NO_LIMITS)
+        assert (first.sent, second.sent) == (estimate.alice_bytes, estimate.bob_bytes)
+        assert max(first.rounds, second.rounds) == estimate.rounds
+        assert read(alice, bob) == read(*study.reference(*data, BOTH))
+        sent[network] = first.sent + second.sent
+    assert sent[SLOW] < 0.75 * sent[None]
+
+
+@pytest.mark.parametrize("count", [1, 10_000, 130_000])
+def test_signs_and_shifts_are_the_same_over_every_network(count):
+    values = RANDOM.words(count) >> np.uint64(34)
+    masks = RANDOM.words(count)
+    bounds = Bounds(-(1 << 29), (1 << 30) - 1 - (1 << 29))
+    signed = values - np.uint64(1 << 29)
+
+    def run(session):
+        words = signed - masks if session.role is Role.ALICE else masks.copy()
+        return (
+            msb.nonnegative(session, words, bounds),
+            truncation.shift(session, words, bounds, 12),
+            session.channel.traffic,
+        )
+
+    for network in (None, LAN, SLOW):
+        (sign, shifted, alice), (other, rest, bob) = run_pair(run, network=network)
+        assert ((sign ^ other) == (signed.view(np.int64) >= 0)).all()
+        assert ((shifted + rest).view(np.int64) == signed.view(np.int64) >> 12).all()
+        with priced_over(network):
+            cost = SETUP_COST + msb.cost_nonnegative(count, bounds) + truncation.cost_shift(count, 12)
+        whole = cost_settled(cost)
+        assert (alice.sent, bob.sent) == (whole.alice_bytes, whole.bob_bytes)
+        assert max(alice.rounds, bob.rounds) == whole.rounds
+
+
+def test_the_first_silent_batch_already_pays_for_the_reserve():
+    for count in (1, 100, 5_000, 20_000, 1_000_000):
+        for bits in (1, 8, 31, 62):
+            for network in (SLOW, Network(200, 10), Network(0.1, 10_000)):
+                with priced_over(network):
+                    taken = cost_settled(SETUP_COST + cost_comparison(count, bits))
+                usual = SETUP_COST + cost_comparison(count, bits)
+                assert taken.alice_bytes <= usual.alice_bytes
+                if takes_silent(network, count, bits):
+                    assert taken.bob_bytes < usual.bob_bytes
+                    assert taken.alice_operations["ot_silent"] > count
+    assert takes_silent(SLOW, 100_000, 32)
+    assert not takes_silent(SLOW, 100, 32)
+    assert not takes_silent(Network(0.1, 10_000), 1_000_000, 32)
+    assert not takes_silent(None, 1_000_000, 32)
+
+
+def test_parties_that_plan_for_other_networks_do_not_go_on():
+    """A daemon refuses such a job before, since the network is part of the contract."""
+    words = np.zeros(100_000, dtype=np.uint64)
+
+    def run(session):
+        session.network = SLOW if session.role is Role.ALICE else None
+        return msb.nonnegative(session, words, Bounds(-1000, 1000))
+
+    with pytest.raises(ProtocolViolation):
+        run_pair(run)
+
+
+def test_prices_are_over_no_network_unless_one_is_named():
+    assert network_priced() is None
+    with suppress(ZeroDivisionError), priced_over(SLOW):
+        assert network_priced() is SLOW
+        raise ZeroDivisionError
+    assert network_priced() is None
+    assert SLOW.seconds(10, 1_000_000, 250_000) == pytest.approx(0.18)
