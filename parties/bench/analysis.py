@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ from smc.analyses.studies.runner import run_study
 from smc.ciphers.keys import generate
 from smc.errors import UsageError
 from smc.forms import Role
+from smc.network import Network
 from smc.numeric.random import Randomness
 from smc.protocols.session import Session
 
@@ -38,6 +40,7 @@ class AnalysisCase:
         mbit: emulated rate of each direction in 10**6 bits per second; 0 is that of loopback.
         repeat: runs in the same session.
         timeout: seconds after which connecting and running are given up.
+        planned: whether protocols are chosen for the emulated link, as by the `[network]` of a job.
     """
 
     name: str
@@ -46,6 +49,14 @@ class AnalysisCase:
     mbit: float = 0.0
     repeat: int = 1
     timeout: float = 600.0
+    planned: bool = True
+
+    @property
+    def network(self) -> Network | None:
+        """The link for which protocols are chosen; None where none is."""
+        if not self.planned or not (self.rtt_ms or self.mbit):
+            return None
+        return Network(self.rtt_ms, self.mbit or math.inf)
 
     @property
     def setting(self) -> Setting:
@@ -82,6 +93,7 @@ class Joint:
         from smc.analyses.registry import ANALYSES  # comparisons are measured without
 
         workload = case.workload
+        self._network = case.network
         self._study = ANALYSES[workload.analysis].parse(workload.parameters)
         self._recipients = frozenset(Role(name) for name in workload.recipients)
         self._data = workload.data(case.rows)[role]
@@ -89,7 +101,8 @@ class Joint:
         self.digest = case.digest
 
     def prepare(self, session: Session) -> None:
-        """The base transfers."""
+        """The base transfers, and the link."""
+        session.network = self._network
         session.oblivious.setup()
 
     def run(self, session: Session) -> Outcome:

@@ -26,6 +26,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=1, help="runs in one session; their median is told")
     parser.add_argument("--rtt-ms", type=float, default=0.0, help="emulated round-trip time")
     parser.add_argument("--mbit", type=float, default=0.0, help="emulated rate of each direction")
+    parser.add_argument("--unplanned", action="store_true", help="as of jobs that do not name the link")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for each case")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser.parse_args(arguments)
@@ -52,7 +53,15 @@ def main() -> int:
     results = []
     for name in options.case:
         for rows in options.rows:
-            case = AnalysisCase(name, rows, options.rtt_ms, options.mbit, options.repeat, options.timeout)
+            case = AnalysisCase(
+                name,
+                rows,
+                options.rtt_ms,
+                options.mbit,
+                options.repeat,
+                options.timeout,
+                not options.unplanned,
+            )
             results.append(measure_analysis(case))
             tell(f"{name}, {rows} rows: {results[-1]['seconds']:.4g} s")
     if options.json:
