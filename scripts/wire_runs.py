@@ -36,6 +36,7 @@ from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
+from smc.secret.lattice_columns import HeldColumns, PeerInner, columns_layout
 from smc.secret.lattice_products import HeldMatrix, PeerMatrix, layout_of
 from smc.values import Encrypted, KeyHolder, Nothing, Plain, Share, Value
 from tests.support.keys import toy
@@ -231,6 +232,7 @@ def programs() -> Iterator[Run]:
     for name, (x, y, program) in _PROGRAMS.items():
         yield Run(f"secret {name}", _program((x, y), program))
     yield Run("product of matrices by lattice encryption", _lattice_product)
+    yield Run("inner products by lattice encryption", _inner_products)
 
 
 def _lattice_product(session: Session) -> object:
@@ -240,6 +242,21 @@ def _lattice_product(session: Session) -> object:
     if session.role is Role.ALICE:
         return PeerMatrix(session, layout).times(np.full((2, 3), 5))
     return HeldMatrix(session, layout, np.full((3, 4), 7, dtype=np.uint64)).times(2)
+
+
+def _inner_products(session: Session) -> object:
+    layout = columns_layout(5, 2, 9, 2, 16)
+    if layout is None:
+        raise UsageError("No layout fits the example.", "Choose smaller sizes.")
+    if session.role is Role.ALICE:
+        peer = PeerInner(session, layout)
+        for group in layout.groups():
+            peer.take(group)
+        return peer.times(np.full((2, 5), 9))
+    held = HeldColumns(session, layout, np.full((5, 2), 7, dtype=np.uint64))
+    for group in layout.groups():
+        held.send(group)
+    return held.times(2)
 
 
 def _program(shapes: tuple[Shape, Shape], program: Callable[[SecretInts, SecretInts], SecretInts]) -> Side:

@@ -117,6 +117,36 @@ def _measures(rows: int) -> Mapping[Role, Data]:
     }
 
 
+def _matched(rows: int) -> Mapping[Role, Data]:
+    """Half of each side's rows have a key that the other side has, too; four measures each."""
+    source, numbers = made_up(), made_up().permutation(2 * rows)
+    schema = Schema("integer", lower=0, upper=4095)
+    tables: dict[Role, Data] = {}
+    for role, first, names in ((Role.ALICE, 0, MATCHED[0]), (Role.BOB, rows // 2, MATCHED[1])):
+        keys = [f"P{number:09d}" for number in numbers[first : first + rows].tolist()]
+        values = (source.words(rows * len(names)) % np.uint64(4096)).astype(np.int64).reshape(rows, -1)
+        tables[role] = {"id": Column(keys, Schema("text"))} | {
+            name: Column(values[:, place].copy(), schema) for place, name in enumerate(names)
+        }
+    return tables
+
+
+MATCHED: Final = (("a0", "a1", "a2", "a3"), ("b0", "b1", "b2", "b3"))
+"""The measures of Alice and of Bob in statistics over matched rows."""
+
+_MATCHED_MOMENTS: Final = {
+    "epsilon": "1",
+    "layout": "vertical",
+    "maximum_rows": 2_000_000,
+    "alice_columns": list(MATCHED[0]),
+    "bob_columns": list(MATCHED[1]),
+    "match": {"keys": ["id"], "duplicates": "error", "normalization": {"id": []}},
+    "queries": [
+        {"name": "fit", "kind": "regression", "target": "b3", "on": [*MATCHED[0], *MATCHED[1][:3]]},
+        {"name": "together", "kind": "covariance", "columns": ["a0", "b0"]},
+    ],
+}
+
 _KEYS: Final = {"method": "exact", "keys": ["id"], "output": "keys"}
 _SUMS: Final = [{"side": side, "column": "id"} for side in BOTH]
 
@@ -156,6 +186,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = MappingProxyType(
         "histogram-gaussian": Workload(
             "statistics", {**_HISTOGRAM, "noise": "gaussian", "rho": "1/100"}, _measures
         ),
+        "matched-moments": Workload("statistics", _MATCHED_MOMENTS, _matched),
         "median": Workload(
             "statistics", {"epsilon": "1", "queries": [{"kind": "median", "column": "amount"}]}, _measures
         ),

@@ -70,12 +70,16 @@ DEGREES: Final = {4096: 109, 8192: 218}
 MAX_WIDTH: Final = 43
 """Most bits of a plaintext coefficient: of c1 at most 54 bits are read at once."""
 
+ROOM_BITS: Final = 3
+"""By how many bits q is longer than plaintext and flood together."""
+
 _DRAWS: Final = 4
 _FISHER: Final = 3.1
 _BINOMIAL: Final = 21
 _SIGMA: Final = sqrt(_BINOMIAL / 2)
-_ROOM_BITS: Final = 3
-_MAX_ERROR: Final = 0.125
+MAX_ERROR: Final = 0.125
+"""How far off a coefficient may be before it is rounded."""
+
 _PURPOSE: Final = "lattice"
 
 
@@ -109,15 +113,13 @@ class LatticeParameters:
             factors: D.
             coefficients: how many of c0 are sent in the whole run, M.
         """
-        noise = _SIGMA * sqrt(bound * bound * entries + 4 * degree / 3)
-        shift = 0.5 * noise * sqrt(_FISHER * coefficients)
-        flood_bits = ceil(FLOOD_SECURITY + log2(shift))
-        limbs = ceil((width + flood_bits + _ROOM_BITS) / LIMB_BITS)
+        flood_bits = needed_flood(degree, bound, entries, coefficients)
+        limbs = ceil((width + flood_bits + ROOM_BITS) / LIMB_BITS)
         limb = float(1 << (LIMB_BITS - 1))
         error = transform_error(
             degree, sqrt(bound * bound * entries + degree), limb * sqrt((factors + 1) * degree)
         )
-        fits = width <= MAX_WIDTH and limbs * LIMB_BITS <= DEGREES[degree] and error <= _MAX_ERROR
+        fits = width <= MAX_WIDTH and limbs * LIMB_BITS <= DEGREES[degree] and error <= MAX_ERROR
         return cls(degree, limbs, width, flood_bits) if fits else None
 
     @property
@@ -141,20 +143,28 @@ class LatticeParameters:
         return self.modulus_bits - self.width
 
 
+def needed_flood(degree: int, bound: int, entries: int, coefficients: int) -> int:
+    """f, so that all coefficients of a run are within 2**-40 of a flood alone; as `LatticeParameters.of`."""
+    noise = _SIGMA * sqrt(bound * bound * entries + 4 * degree / 3)
+    shift = 0.5 * noise * sqrt(_FISHER * coefficients)
+    return ceil(FLOOD_SECURITY + log2(shift))
+
+
 def _public(parameters: LatticeParameters, seed: bytes, factors: int) -> Spectrum:
     """a_0, ..., a_(D-1), a' in the frequency domain, shape (D + 1, L, N / 2)."""
     shape = (factors + 1, parameters.limbs, parameters.degree)
-    drawn = _uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
+    drawn = uniform_limbs(Randomness.from_seed(seed, _PURPOSE), int(np.prod(shape)))
     limbs = np.moveaxis(drawn.reshape(shape), 1, 0)
     return forward(np.moveaxis(balanced(np.ascontiguousarray(limbs)), 0, 1))
 
 
-def _uniform_limbs(random: Randomness, count: int) -> Whole:
+def uniform_limbs(random: Randomness, count: int) -> Whole:
+    """Uniform draws from [0, 2**18)."""
     drawn = np.frombuffer(random.bytes(4 * count), dtype="<u4")
     return (drawn & np.uint32((1 << LIMB_BITS) - 1)).astype(np.int64)
 
 
-def _ternary(random: Randomness, count: int) -> Whole:
+def ternary(random: Randomness, count: int) -> Whole:
     """Uniform draws from -1, 0, 1."""
     drawn = np.empty(0, dtype=np.int64)
     while len(drawn) < count:
@@ -165,13 +175,34 @@ def _ternary(random: Randomness, count: int) -> Whole:
     return drawn[:count]
 
 
-def _errors(random: Randomness, count: int) -> Whole:
+def errors(random: Randomness, count: int) -> Whole:
     """Centred binomial draws."""
     words = random.words(count)
     mask = np.uint64((1 << _BINOMIAL) - 1)
     ones: Whole = np.bitwise_count(words & mask).astype(np.int64)
     ones -= np.bitwise_count((words >> np.uint64(_BINOMIAL)) & mask)
     return ones
+
+
+def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, masks: Word) -> None:
+    """Take masks off first components, and drown what they have of noise.
+
+    Args:
+        parameters: the public sizes.
+        random: of the evaluator.
+        first: limbs, shape (L, n); changed, carries are left where they are.
+        masks: modulo 2**w, shape (n,).
+    """
+    count = first.shape[1]
+    first -= placed(masks, parameters.scale, parameters.limbs)
+    for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
+        bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
+        for _ in each(range(_DRAWS), 1):
+            drawn = np.frombuffer(random.bytes(4 * count), dtype="<u4")
+            first[limb] += drawn & np.uint32((1 << bits) - 1)
+    # The sum of four draws lies about 2**(f + 1).
+    limb, bit = divmod(parameters.flood_bits + 1, LIMB_BITS)
+    first[limb] -= 1 << bit
 
 
 class OwnLattice:
@@ -189,7 +220,7 @@ class OwnLattice:
         self.seed = random.bytes(SEED_BYTES)
         self._public = _public(parameters, self.seed, factors)
         degree = parameters.degree
-        self._secrets = forward(_ternary(random, secrets * degree).reshape(secrets, degree))
+        self._secrets = forward(ternary(random, secrets * degree).reshape(secrets, degree))
         self._used: set[int] = set()
 
     def __repr__(self) -> str:
@@ -217,7 +248,7 @@ class OwnLattice:
         parameters = self._parameters
         products = backward(self._public * self._secrets[number])
         limbs = np.ascontiguousarray(np.moveaxis(np.negative(products), 1, 0))
-        limbs[0] += _errors(self._random, limbs[0].size).reshape(limbs[0].shape)
+        limbs[0] += errors(self._random, limbs[0].size).reshape(limbs[0].shape)
         limbs[:, : self._factors] += placed(plain, parameters.scale, parameters.limbs)
         return carried(limbs).astype(np.uint64)
 
@@ -302,11 +333,11 @@ class PeerLattice:
     def _products(self, factors: Whole, every: int) -> tuple[Word, Whole]:
         """c1 as it is sent, shape (R, N), and the limbs of c0, shape (L, R, K, N / every)."""
         parameters, count = self._parameters, len(factors)
-        fresh = _ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
+        fresh = ternary(self._random, count * parameters.degree).reshape(count, 1, -1)
         left = np.concatenate([forward(factors), forward(fresh)], axis=1)
         second = np.moveaxis(backward(folded(left, self._public, 1)), 1, 0)
         second = np.ascontiguousarray(second)
-        second[0] += _errors(self._random, second[0].size).reshape(second[0].shape)
+        second[0] += errors(self._random, second[0].size).reshape(second[0].shape)
         secrets = self._first.shape[1]
         right = self._first.reshape(self._factors + 1, secrets * parameters.limbs, -1)
         first = backward(folded(left, right, every)).reshape(count, secrets, parameters.limbs, -1)
@@ -314,14 +345,5 @@ class PeerLattice:
 
     def _flooded(self, first: Whole, masks: Word) -> Word:
         """Wanted first components as they are sent, from limbs of shape (L, n), which change."""
-        parameters, count = self._parameters, first.shape[1]
-        first -= placed(masks, parameters.scale, parameters.limbs)
-        for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
-            bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
-            for _ in each(range(_DRAWS), 1):
-                drawn = np.frombuffer(self._random.bytes(4 * count), dtype="<u4")
-                first[limb] += drawn & np.uint32((1 << bits) - 1)
-        # The sum of four draws lies about 2**(f + 1).
-        limb, bit = divmod(parameters.flood_bits + 1, LIMB_BITS)
-        first[limb] -= 1 << bit
-        return highest(first, parameters.first_bits)
+        flooded(self._parameters, self._random, first, masks)
+        return highest(first, self._parameters.first_bits)

@@ -22,7 +22,7 @@ decimation of Cooley and Tukey, 1965.
 from __future__ import annotations
 
 from functools import cache
-from math import ceil, log2
+from math import log2
 from typing import Final
 
 import numpy as np
@@ -151,7 +151,7 @@ def highest(limbs: Whole, bits: int) -> Word:
 
     Args:
         limbs: shape (L, ...), below 2**61 in size; changed.
-        bits: at most 54, and fewer than q has.
+        bits: at most 64, and fewer than q has.
 
     Returns:
         Shape (...), each in [0, 2**bits).
@@ -159,12 +159,11 @@ def highest(limbs: Whole, bits: int) -> Word:
     low = LIMB_BITS * len(limbs) - bits
     limbs[(low - 1) // LIMB_BITS] += 1 << ((low - 1) % LIMB_BITS)
     carried(limbs)
-    top = ceil(bits / LIMB_BITS)
     value = np.zeros(limbs.shape[1:], dtype=np.uint64)
-    for limb in limbs[len(limbs) - top :][::-1]:
-        value = (value << np.uint64(LIMB_BITS)) | limb.astype(np.uint64)
-    result: Word = value >> np.uint64(LIMB_BITS * top - bits)
-    return result
+    for place in range(low // LIMB_BITS, len(limbs)):
+        limb, shift = limbs[place].astype(np.uint64), LIMB_BITS * place - low
+        value |= limb << np.uint64(shift) if shift >= 0 else limb >> np.uint64(-shift)
+    return value
 
 
 def packed_size(count: int, bits: int) -> int:

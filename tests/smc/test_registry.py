@@ -27,6 +27,7 @@ from smc.secret import (
     division,
     goldschmidt,
     grouped,
+    lattice_columns,
     lattice_factors,
     lattice_products,
     long_division,
@@ -153,6 +154,21 @@ def _lattice(session: Session, sizes: Sizes) -> object:
     return held.times(rows)
 
 
+def _columns(session: Session, sizes: Sizes) -> object:
+    rows, length, columns = sizes["rows"], sizes["length"], sizes["columns"]
+    layout = lattice_columns.columns_layout(length, columns, sizes["bound"], rows, sizes["width"])
+    assert layout is not None
+    if session.role is Role.ALICE:
+        peer = lattice_columns.PeerInner(session, layout)
+        for group in layout.groups():
+            peer.take(group)
+        return peer.times(np.full((rows, length), sizes["bound"], dtype=np.int64))
+    held = lattice_columns.HeldColumns(session, layout, np.ones((length, columns), dtype=np.uint64))
+    for group in layout.groups():
+        held.send(group)
+    return held.times(rows)
+
+
 def _lattice_factors(session: Session, sizes: Sizes) -> object:
     mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
     lengths = dict(zip(Role, sizes["lengths"], strict=True))
@@ -239,6 +255,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "repeated-products": _repeated,
     "lattice-matrix-product": _lattice,
     "lattice-repeated-products": _lattice_factors,
+    "lattice-inner-products": _columns,
     "grouped-sums": _grouped,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),

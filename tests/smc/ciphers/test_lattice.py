@@ -162,14 +162,14 @@ def test_without_a_flood_the_key_holder_reads_the_factors():
     estimates a thousand billion times wider than the entries.
     """
     chosen = parameters()
-    drawn, errors = [], lattice._errors
+    drawn, errors = [], lattice.errors
     secrets, entries = 3, 16
 
     def kept(random, count):
         drawn.append(errors(random, count))
         return drawn[-1]
 
-    lattice._errors = kept
+    lattice.errors = kept
     try:
         own = OwnLattice(chosen, secrets, 1, RANDOM)
         peer = PeerLattice(chosen, own.seed, secrets, 1, RANDOM)
@@ -177,7 +177,7 @@ def test_without_a_flood_the_key_holder_reads_the_factors():
         for number in range(secrets):
             peer.take(number, own.encrypt(number, plain[number]))
     finally:
-        lattice._errors = errors
+        lattice.errors = errors
     own_errors = np.stack([e.reshape(2, DEGREE)[0] for e in drawn])
     factors = np.zeros((1, 1, DEGREE), dtype=np.int64)
     factors[0, 0, :entries] = np.array(RANDOM.below(2 * BOUND + 1, entries)) - BOUND
@@ -214,7 +214,7 @@ def test_parameters_keep_to_the_standard():
 
 def test_draws():
     """Means and spreads of 90,000 draws; each bound is over six standard deviations."""
-    ternary, errors = lattice._ternary(RANDOM, 90000), lattice._errors(RANDOM, 90000)
+    ternary, errors = lattice.ternary(RANDOM, 90000), lattice.errors(RANDOM, 90000)
     assert sorted(set(ternary.tolist())) == [-1, 0, 1]
     for value in (-1, 0, 1):
         assert abs((ternary == value).sum() - 30000) < 900

@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from parties.bench.workloads import MATCHED, WORKLOADS
 from smc.analyses.disclosure.limits import NO_LIMITS, Limits
 from smc.analyses.disclosure.opener import Opener
+from smc.analyses.registry import ANALYSES
 from smc.analyses.statistics.plans import noisy
 from smc.analyses.statistics.plans.plan import plan
 from smc.analyses.statistics.queries.rows import LocalRows
@@ -25,6 +27,7 @@ from smc.forms import Role
 from smc.numeric.random import Randomness
 from smc.pair import run_pair
 from smc.protocols.exchange.row_counts import Counts
+from smc.protocols.spec import Cost
 from tests.smc.analyses.statistics_runs import BOTH, RANDOM, results, silence
 from tests.smc.analyses.vertical_runs import (
     DOSE,
@@ -77,6 +80,46 @@ def test_sums_of_all_kinds_are_those_of_the_join(counts):
     expected = np.concatenate([noisy.local(each, rows).reshape(-1) for each in plans])
     assert (shares[0] + shares[1]).view(np.int64).tolist() == expected.tolist()
     assert expected.any()
+
+
+@pytest.fixture
+def encrypted(monkeypatch):
+    """Products by lattice encryption whatever they send; how often they were planned."""
+    seen = []
+
+    def dear(layout, slots, owner=ALICE):
+        seen.append(slots)
+        return Cost((), 1 << 60, 0)
+
+    monkeypatch.setattr(vertical_sums.FeatureLayout, "cost_blocks", dear)
+    return seen
+
+
+@pytest.mark.parametrize("counts", [(60, 90), (90, 60)])
+def test_sums_by_lattice_encryption_are_those_of_the_join(encrypted, counts):
+    test_sums_of_all_kinds_are_those_of_the_join(counts)
+    assert encrypted
+
+
+@pytest.mark.parametrize("counts", [(30, 50), (50, 30)])
+def test_traffic_by_lattice_encryption_is_as_declared(monkeypatch, encrypted, counts):
+    test_traffic_is_as_declared(monkeypatch, NO_LIMITS, counts, BOTH)
+    assert encrypted
+
+
+def test_regression_of_large_tables_is_encrypted_and_sends_a_fifth():
+    """Four columns of each side: the way is chosen by bytes, and the alignment is what is left."""
+    work = WORKLOADS["matched-moments"]
+    study = ANALYSES["statistics"].parse(work.parameters)
+    measure = Schema("integer", lower=0, upper=4095)
+    plans = plan(study.parameters, {name: measure for names in MATCHED for name in names})
+    wanted = [pair for each in plans for pair in pairs(each, study.vertical.alice)]
+    layout = vertical_sums.FeatureLayout.of(wanted, ALICE)
+    few, many = layout.encrypted(100), layout.encrypted(127_000)
+    assert few is None
+    sent = many.columns.query_bytes + many.columns.response_bytes(len(many.owner))
+    transfers = layout.cost_blocks(127_000)
+    assert sent * 20 < transfers.alice_bytes + transfers.bob_bytes
 
 
 @pytest.mark.parametrize("recipients", [BOTH, frozenset({ALICE}), frozenset({BOB})])

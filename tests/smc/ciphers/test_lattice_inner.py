@@ -1,0 +1,196 @@
+"""Encrypted columns: exactness and noise at the worst data, the flood, and what is refused."""
+
+from __future__ import annotations
+
+from math import log2, sqrt
+
+import numpy as np
+import pytest
+
+from smc.ciphers import lattice, lattice_inner
+from smc.ciphers.lattice import DEGREES, MAX_ERROR
+from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
+from smc.ciphers.lattice_ring import LIMB_BITS
+from smc.errors import UsageError
+from tests.support.seeds import seeded
+
+RANDOM = seeded()
+
+
+def parameters(length, columns, bound, calls, width):
+    found = ColumnParameters.of(length, columns, bound, calls, width)
+    assert found is not None
+    return found
+
+
+def words(shape, width):
+    return RANDOM.words(int(np.prod(shape))).reshape(shape) & np.uint64((1 << width) - 1)
+
+
+def integers(rows, given):
+    """At the bounds and between them."""
+    drawn = (RANDOM.words(rows * given.length) % np.uint64(2 * given.bound + 1)).view(np.int64)
+    found = drawn.reshape(rows, given.length) - given.bound
+    found[0], found[-1] = given.bound, -given.bound
+    return found
+
+
+def pair(given, columns):
+    own = OwnColumns(given, RANDOM)
+    peer = PeerColumns(given, own.seed, own.zeros(), RANDOM)
+    for factor in range(given.factors):
+        peer.take(own.encrypt(factor, columns[given.entries(factor)]))
+    return own, peer
+
+
+@pytest.mark.parametrize(
+    ("length", "columns", "bound", "width"),
+    [
+        (1, 1, 1, 1),
+        (5, 3, 1 << 20, 64),
+        (4097, 2, 4095, 32),
+        (9000, 2, (1 << 31), 32),
+        (8192, 1, (1 << 40) + 3, 64),
+        (8193, 2, (1 << 62) - 1, 64),
+        (700, 4, 131071, 50),
+        (140_000, 1, 255, 64),
+    ],
+)
+@pytest.mark.parametrize("plain", ["random", "largest"])
+def test_inner_products_are_exact_at_the_worst_data(length, columns, bound, width, plain):
+    given = parameters(length, columns, bound, 4, width)
+    assert given.error <= MAX_ERROR
+    y = words((length, columns), width)
+    if plain == "largest":
+        y[:] = (1 << width) - 1
+    own, peer = pair(given, y)
+    x = integers(2, given)
+    mask = np.uint64((1 << width) - 1)
+    for rows in (x, x[:1], x[1:]):
+        second, first, masks = peer.respond(rows)
+        assert ((own.decrypt(second, first) + masks & mask) == (rows.view(np.uint64) @ y & mask)).all()
+        for limbs in (second, first):
+            assert limbs.min() >= 0
+            assert limbs.max() < 1 << LIMB_BITS
+
+
+def test_digits_take_every_integer_within_the_bound():
+    for bits in range(1, 64):
+        most = (1 << bits) - 1
+        every = {most, -most, most // 2, 0, 1, -1, 255, 256, -256, -257}
+        values = np.array(sorted(value for value in every if abs(value) <= most))
+        digits = lattice_inner._digits(values, parameters(1, 1, most, 1, 64).digits)
+        assert np.abs(digits).max() <= 256
+        whole = sum(digit.astype(object) << 9 * place for place, digit in enumerate(digits))
+        assert ((whole - values) % (1 << 64) == 0).all()
+        assert np.abs(whole).max() <= most * (1 + 2.0**-50)
+
+
+def noise_of(given, x, spoilt=lambda limbs: None):
+    """c0 + c1 s less the scaled plaintext, of zeros, before anything is flooded; shape (R, K)."""
+    own, peer = pair(given, np.zeros((given.length, given.columns), dtype=np.uint64))
+    kept = {}
+
+    def flooded(chosen, random, first, masks):
+        kept["first"] = first.copy()
+
+    def highest(limbs, count):
+        kept.setdefault("second", limbs.copy())
+        return limbs[-count:]
+
+    saved = lattice_inner.flooded, lattice_inner._highest_limbs
+    lattice_inner.flooded, lattice_inner._highest_limbs = flooded, highest
+    try:
+        peer.respond(x)
+    finally:
+        lattice_inner.flooded, lattice_inner._highest_limbs = saved
+    modulus = 1 << given.lattice.modulus_bits
+
+    def whole(limbs):
+        return sum(limb.astype(object) << LIMB_BITS * place for place, limb in enumerate(limbs)) % modulus
+
+    secrets = lattice_inner._turned(own._secrets).astype(object)
+    first = whole(kept["first"]).reshape(len(x), given.columns)
+    total = (first + whole(kept["second"]) @ secrets.T) % modulus
+    return ((total + modulus // 2) % modulus - modulus // 2).astype(np.float64)
+
+
+def test_the_noise_is_no_larger_than_the_flood_covers():
+    """All integers at the bound, 40 rows and 6 columns of them: the estimate has 5 % of error."""
+    given = parameters(6000, 6, 1 << 20, 40, 32)
+    noise = np.concatenate(
+        [noise_of(given, (1 << 20) * (2 * RANDOM.bits(6000).astype(np.int64) - 1)[None]) for _ in range(40)]
+    )
+    claimed = lattice._SIGMA * sqrt(2.0**40 * 6000 + 4 * given.lattice.degree / 3)
+    measured = sqrt((noise**2).mean())
+    assert 0.7 * claimed < measured < 1.3 * claimed
+    distance = 0.5 * claimed * sqrt(3.1 * given.calls * given.columns) / 2.0**given.lattice.flood_bits
+    assert log2(distance) <= -40
+
+
+@pytest.mark.parametrize("octet", [b"\x00", b"\xff"])
+def test_the_largest_flood_is_still_decrypted(octet, monkeypatch):
+    given = parameters(3000, 2, 1 << 20, 2, 32)
+    y = words((3000, 2), 32)
+    own, peer = pair(given, y)
+    x = integers(2, given)
+    honest = lattice_inner.flooded
+
+    class Constant:
+        def bytes(self, count):
+            return octet * count
+
+    monkeypatch.setattr(
+        lattice_inner,
+        "flooded",
+        lambda chosen, random, first, masks: honest(chosen, Constant(), first, masks),
+    )
+    second, first, masks = peer.respond(x)
+    mask = np.uint64((1 << 32) - 1)
+    assert ((own.decrypt(second, first) + masks & mask) == (x.view(np.uint64) @ y & mask)).all()
+
+
+def test_parameters_keep_to_the_standard():
+    for width in (1, 32, 64):
+        for bits in (1, 20, 40, 63):
+            for length in (1, 50_000, 1 << 21):
+                given = ColumnParameters.of(length, 9, 1 << bits, 60, width)
+                assert given is not None
+                chosen = given.lattice
+                assert chosen.modulus_bits <= DEGREES[chosen.degree]
+                assert chosen.modulus_bits >= width + chosen.flood_bits + 3
+                assert given.second_limbs * LIMB_BITS >= width + 11 or given.second_limbs == chosen.limbs
+    assert ColumnParameters.of(5, 5, 5, 5, 65) is None
+    assert ColumnParameters.of(0, 5, 5, 5, 64) is None
+
+
+def test_responses_to_equal_rows_have_nothing_in_common():
+    """Each has a fresh encryption of zero; without it second components would be equal, and linear in x."""
+    given = parameters(100, 1, 9, 2, 32)
+    own, peer = pair(given, words((100, 1), 32))
+    row = integers(1, given)
+    (first, *_), (second, *_) = peer.respond(row), peer.respond(row)
+    assert (first == second).mean() < 0.001
+    assert own is not None
+
+
+def test_more_than_the_flood_covers_is_refused():
+    given = parameters(10, 2, 9, 3, 32)
+    _, peer = pair(given, words((10, 2), 32))
+    for wrong in (np.zeros((4, 10)), np.zeros((1, 9)), np.full((1, 10), 10), np.full((1, 10), -10)):
+        with pytest.raises(UsageError, match="3 rows of 10 integers up to 9"):
+            peer.respond(wrong.astype(np.int64))
+    peer.respond(np.zeros((2, 10), dtype=np.int64))
+    with pytest.raises(UsageError, match="3 rows"):
+        peer.respond(np.zeros((2, 10), dtype=np.int64))
+
+
+def test_a_polynomial_is_encrypted_once():
+    given = parameters(9000, 2, 9, 3, 32)
+    own = OwnColumns(given, RANDOM)
+    with pytest.raises(UsageError, match="not the next"):
+        own.encrypt(1, words((808, 2), 32))
+    own.encrypt(0, words((given.lattice.degree, 2), 32))
+    with pytest.raises(UsageError, match="not the next"):
+        own.encrypt(0, words((given.lattice.degree, 2), 32))
+    assert repr(own) == f"OwnColumns({given})"
