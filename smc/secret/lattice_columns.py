@@ -44,7 +44,7 @@ from smc.secret.lattice_products import LATTICE_SECURITY
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]
 
-_ROWS: Final = 32
+_ROWS: Final = 8
 """Most rows of integers that are multiplied at once, for memory."""
 
 

@@ -30,6 +30,7 @@ from smc.secret import (
     lattice_columns,
     lattice_factors,
     lattice_products,
+    lattice_sums,
     long_division,
     majority,
     msb,
@@ -184,6 +185,16 @@ def _lattice_factors(session: Session, sizes: Sizes) -> object:
     )
 
 
+def _lattice_sums(session: Session, sizes: Sizes) -> object:
+    mine, theirs = sizes[session.role.value], sizes[session.role.other.value]
+    plan = lattice_sums.SumsPlan.of(sizes["alice"], sizes["bob"], sizes["width"], mine.groups)
+    assert plan is not None
+    rows = np.ones((mine.rows, mine.length), dtype=np.uint64)
+    return lattice_sums.LatticeSums(session, plan, rows).sums(
+        bits(session, mine.rows, mine.groups), bits(session, theirs.rows, theirs.groups)
+    )
+
+
 def _majority(session: Session, sizes: Sizes) -> object:
     slots = sizes["slots"]
     return majority.differing(
@@ -257,6 +268,7 @@ RUNS: Mapping[str, Callable[[Session, Sizes], object]] = {
     "lattice-repeated-products": _lattice_factors,
     "lattice-inner-products": _columns,
     "grouped-sums": _grouped,
+    "lattice-grouped-sums": _lattice_sums,
     "common-ones": lambda s, z: common_ones.overlaps(s, bits(s, z["blocks"], z["height"], z["bits"])),
     "truncation": lambda s, z: truncation.shift(s, words(s, z["count"]), Bounds(-9, 9), z["bits"]),
     "division-by-public": lambda s, z: truncation.divide(

@@ -14,7 +14,7 @@ from smc.analyses.clustering.parameters import ClusteringParameters, Layout
 from smc.analyses.clustering.privacy import NoisyMeans
 from smc.analyses.clustering.sides import cost_agree
 from smc.analyses.clustering.start import cost_start
-from smc.analyses.clustering.table import Shape, cost_norms, cost_sums
+from smc.analyses.clustering.table import Shape, cost_norms, cost_prepare, cost_sums
 from smc.analyses.disclosure.limits import Limits
 from smc.analyses.studies.columns import Schema
 from smc.analyses.studies.estimates import estimated
@@ -65,7 +65,8 @@ def run_cost(
 ) -> Cost:
     """The exact cost of `Program.run` with all iterations, without the set-up of oblivious transfer."""
     scaled, k, n = shape.scaled, parameters.clusters, shape.count
-    total, made = cost_start(parameters, shape)
+    start, made = cost_start(parameters, shape)
+    total = cost_prepare(shape) + start
     valid = shape.owner is not None
     step = cost_sums(shape, k)
     step += lloyd.cost_update(shape, k) if noisy is None else noisy.cost(n)

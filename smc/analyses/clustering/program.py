@@ -64,6 +64,7 @@ class Program:
         """Start, iterate and open."""
         session, given = self.table.session, self.parameters
         session.report("start", 0, 1)
+        self.table.prepare()
         centres = first_centres(self.table, given)
         session.report("start", 1, 1)
         counts: SecretInts | None = None

@@ -27,6 +27,7 @@ from smc.secret.circuit_psi import table_owner
 from smc.secret.grouped import Grouping
 from smc.secret.ints import SecretInts
 from smc.secret.lattice_factors import LatticeFactors, LatticePlan
+from smc.secret.lattice_sums import LatticeSums, SumsPlan
 from smc.secret.repeated import Entries, RepeatedFactors
 
 Word = NDArray[np.uint64]
@@ -45,6 +46,7 @@ class Shape:
         columns: places of Alice's and of Bob's columns in the scaled.
         owner: of matched rows, who knows which of its rows lies in which slot; else None.
         passes: how often the rows are assigned to centres, at most.
+        clusters: how many centres there are.
     """
 
     scaled: FixedPointColumns
@@ -53,6 +55,7 @@ class Shape:
     columns: tuple[tuple[int, ...], tuple[int, ...]]
     owner: Role | None = None
     passes: int = 1
+    clusters: int = 1
 
     @classmethod
     def of(cls, parameters: ClusteringParameters, scaled: FixedPointColumns, alice: int, bob: int) -> Shape:
@@ -63,7 +66,8 @@ class Shape:
         owner = table_owner(alice, bob) if parameters.match is not None else None
         columns = (tuple(first), tuple(second))
         # Once more than centres are moved: results are about the last ones.
-        return cls(scaled, parameters.layout, (alice, bob), columns, owner, parameters.iterations + 1)
+        passes = parameters.iterations + 1
+        return cls(scaled, parameters.layout, (alice, bob), columns, owner, passes, parameters.clusters)
 
     @property
     def count(self) -> int:
@@ -126,6 +130,18 @@ class Shape:
         lattice, transfers = (cost.alice_bytes + cost.bob_bytes for cost in costs)
         return plan if lattice < transfers else None
 
+    def lattice_sums(self) -> SumsPlan | None:
+        """How rows are summed by lattice encryption; None where oblivious transfer sends less in all."""
+        # The start takes as many groups as a pass.
+        times = self.passes + 1
+        alice, bob = (self.grouping(role, self.clusters) for role in Role)
+        plan = SumsPlan.of(alice, bob, self.sum_bits, times * self.clusters)
+        if plan is None:
+            return None
+        costs = plan.cost_once(), plan.cost(self.clusters), grouped.cost(alice, bob, self.sum_bits)
+        once, lattice, transfers = (cost.alice_bytes + cost.bob_bytes for cost in costs)
+        return plan if once + times * lattice < times * transfers else None
+
     @property
     def sum_bits(self) -> int:
         """Bits of the words in which columns are summed."""
@@ -165,6 +181,23 @@ class SecretTable:
     squares: Word | None = field(default=None, repr=False)
     _factors: RepeatedFactors | None = field(default=None, repr=False)
     _lattice: LatticeFactors | None = field(default=None, repr=False)
+    _sums: LatticeSums | None = field(default=None, repr=False)
+
+    def prepare(self) -> None:
+        """Encrypt the rows that are summed later, where that sends less.
+
+        Raises:
+            ProtocolViolation: the peer sent something else than the protocol says.
+        """
+        plan = self.shape.lattice_sums()
+        if plan is not None:
+            self._sums = LatticeSums(self.session, plan, self._summed())
+
+    def _summed(self) -> Word:
+        """The local block, with a column of ones where this party counts rows."""
+        if not self.shape.counts(self.session.role):
+            return self.own
+        return np.hstack([self.own, np.ones((len(self.own), 1), dtype=np.uint64)])
 
     def products(self, vectors: Word, width: int) -> Word:
         """All rows times secret vectors.
@@ -205,12 +238,12 @@ class SecretTable:
         """Sum all rows over secret groups; bits of shape (count, k)."""
         session, shape = self.session, self.shape
         role, k = session.role, bits.shape[1]
-        columns = [self.own]
-        if shape.counts(role):
-            columns.append(np.ones((len(self.own), 1), dtype=np.uint64))
         mine, theirs = (bits.shares[shape.rows_of(side)] for side in (role, role.other))
-        peer = shape.grouping(role.other, k)
-        parts = grouped.sums(session, np.hstack(columns), mine, peer, theirs, shape.sum_bits)
+        if self._sums is not None:
+            parts = self._sums.sums(mine, theirs)
+        else:
+            peer = shape.grouping(role.other, k)
+            parts = grouped.sums(session, self._summed(), mine, peer, theirs, shape.sum_bits)
         dimensions = shape.scaled.dimensions
         total = np.zeros((k, dimensions + 1), dtype=parts[0].dtype)
         for side, part in zip((role, role.other), parts, strict=True):
@@ -253,9 +286,18 @@ def cost_products(shape: Shape, length: int, width: int, *, first: bool) -> Cost
 
 def cost_sums(shape: Shape, groups: int) -> Cost:
     """The exact cost of `SecretTable.sums`."""
+    plan = shape.lattice_sums()
+    lifted = grouped.cost_lifted(groups * (shape.scaled.dimensions + 1), shape.sum_bits)
+    if plan is not None:
+        return plan.cost(groups) + lifted
     alice, bob = (shape.grouping(role, groups) for role in Role)
-    words = groups * (shape.scaled.dimensions + 1)
-    return grouped.cost(alice, bob, shape.sum_bits) + grouped.cost_lifted(words, shape.sum_bits)
+    return grouped.cost(alice, bob, shape.sum_bits) + lifted
+
+
+def cost_prepare(shape: Shape) -> Cost:
+    """The exact cost of `SecretTable.prepare`."""
+    plan = shape.lattice_sums()
+    return Cost() if plan is None else plan.cost_once()
 
 
 def cost_norms(shape: Shape) -> Cost:

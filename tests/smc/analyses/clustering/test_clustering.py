@@ -26,6 +26,7 @@ from smc.protocols.exchange.row_counts import counts_cost
 from smc.secret import repeated
 from smc.secret.bits import SecretBits
 from smc.secret.lattice_factors import LatticePlan
+from smc.secret.lattice_sums import SumsPlan
 from tests.smc.analyses.clustering_runs import (
     BASE,
     BOTH,
@@ -117,6 +118,35 @@ def test_every_layout_by_lattice_encryption(layout, start, monkeypatch):
     declared = declared_cost(study, *sides(layout))
     assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
     assert {plan is None for plan in plans} == {True, False}
+
+
+@pytest.mark.parametrize("start", [STATED, 'start = "random"\n', 'start = "kmeans++"\n'])
+@pytest.mark.parametrize("layout", ["horizontal", "vertical", "arbitrary"])
+def test_every_layout_with_encrypted_sums(layout, start, monkeypatch):
+    """As in large tables, where that sends less."""
+
+    def plan(shape):
+        alice, bob = (shape.grouping(role, shape.clusters) for role in Role)
+        return SumsPlan.of(alice, bob, shape.sum_bits, (shape.passes + 1) * shape.clusters)
+
+    monkeypatch.setattr(Shape, "lattice_sums", plan)
+    study = parsed(text(layout, start))
+    if start == STATED:
+        check(study, *sides(layout))
+        return
+    _, channels = watched(study, *sides(layout))
+    declared = declared_cost(study, *sides(layout))
+    assert tuple(channel.traffic.sent for channel in channels) == (declared.alice_bytes, declared.bob_bytes)
+    assert max(channel.traffic.rounds for channel in channels) == declared.rounds
+
+
+def test_sums_of_large_tables_are_encrypted():
+    """By public sizes: rows are encrypted where a run's passes make up for it."""
+    declared = {name: DeclaredRange.of(name, TENTHS) for name in NAMES}
+    scaled = scaled_columns(parsed().parameters, declared)
+    small, large = (Shape.of(parsed().parameters, scaled, rows, rows) for rows in (100, 50_000))
+    assert small.lattice_sums() is None
+    assert large.lattice_sums() is not None
 
 
 def test_large_tables_are_multiplied_by_lattice_encryption():
