@@ -34,6 +34,7 @@ from smc.planning.route import plan_comparison
 from smc.planning.run import run_plan
 from smc.protocols.session import Session
 from smc.protocols.spec import Modulus, Parameters, Sharing, Spec
+from smc.secret import lattice_multiply
 from smc.secret.bounds import Bounds
 from smc.secret.ints import SecretInts, select
 from smc.secret.lattice_columns import HeldColumns, PeerInner, columns_layout
@@ -233,6 +234,7 @@ def programs() -> Iterator[Run]:
         yield Run(f"secret {name}", _program((x, y), program))
     yield Run("product of matrices by lattice encryption", _lattice_product)
     yield Run("inner products by lattice encryption", _inner_products)
+    yield Run("products by lattice encryption", _lattice_products)
 
 
 def _lattice_product(session: Session) -> object:
@@ -242,6 +244,10 @@ def _lattice_product(session: Session) -> object:
     if session.role is Role.ALICE:
         return PeerMatrix(session, layout).times(np.full((2, 3), 5))
     return HeldMatrix(session, layout, np.full((3, 4), 7, dtype=np.uint64)).times(2)
+
+
+def _lattice_products(session: Session) -> object:
+    return lattice_multiply.multiply(session, [np.array([3, 1 << 63, 5], dtype=np.uint64)] * 2)
 
 
 def _inner_products(session: Session) -> object:

@@ -2,5 +2,5 @@
 
 from typing import Final
 
-WIRE: Final = "87bf9858b8747fee4020d683a6ff20babcf218d8de9770ca8a2d29a796d9e547"
+WIRE: Final = "2dd4638eccf0ec96a545db595debfc6f4c0dabcb8168f9973cebbdf9934231a4"
 """Two programs understand each other only if they have the same."""

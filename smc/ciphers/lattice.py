@@ -73,6 +73,12 @@ MAX_WIDTH: Final = 43
 ROOM_BITS: Final = 3
 """By how many bits q is longer than plaintext and flood together."""
 
+LATTICE_SECURITY: Final = (
+    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the homomorphic encryption "
+    "standard; statistical flooding of 40 bits."
+)
+"""What protocols on top of it assume."""
+
 _DRAWS: Final = 4
 _FISHER: Final = 3.1
 _BINOMIAL: Final = 21
@@ -143,9 +149,17 @@ class LatticeParameters:
         return self.modulus_bits - self.width
 
 
-def needed_flood(degree: int, bound: int, entries: int, coefficients: int) -> int:
-    """f, so that all coefficients of a run are within 2**-40 of a flood alone; as `LatticeParameters.of`."""
-    noise = _SIGMA * sqrt(bound * bound * entries + 4 * degree / 3)
+def needed_flood(degree: int, bound: int, entries: int, coefficients: int, beside: float = 0) -> int:
+    """f, so that all coefficients of a run are within 2**-40 of a flood alone.
+
+    Args:
+        degree: N.
+        bound: of the size of the evaluator's coefficients.
+        entries: how many of them together are not zero, at most.
+        coefficients: how many of c0 are sent in the whole run.
+        beside: what the plaintexts' own rounding adds to the noise, at most.
+    """
+    noise = sqrt(_SIGMA**2 * (bound * bound * entries + 4 * degree / 3) + beside**2)
     shift = 0.5 * noise * sqrt(_FISHER * coefficients)
     return ceil(FLOOD_SECURITY + log2(shift))
 
@@ -193,8 +207,13 @@ def flooded(parameters: LatticeParameters, random: Randomness, first: Whole, mas
         first: limbs, shape (L, n); changed, carries are left where they are.
         masks: modulo 2**w, shape (n,).
     """
-    count = first.shape[1]
     first -= placed(masks, parameters.scale, parameters.limbs)
+    drowned(parameters, random, first)
+
+
+def drowned(parameters: LatticeParameters, random: Randomness, first: Whole) -> None:
+    """Add the flood to first components, as `flooded`."""
+    count = first.shape[1]
     for limb in range(ceil(parameters.flood_bits / LIMB_BITS)):
         bits = min(LIMB_BITS, parameters.flood_bits - LIMB_BITS * limb)
         for _ in each(range(_DRAWS), 1):

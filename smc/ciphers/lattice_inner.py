@@ -285,15 +285,15 @@ class PeerColumns:
         self._add(second, first, [fresh[None]], [_ZERO], [self._zeros])
         for start in range(0, given.factors, CHUNK_FACTORS):
             chunk = range(start, min(given.factors, start + CHUNK_FACTORS))
-            digits = (_digits(integers[:, given.entries(factor)], given.digits) for factor in chunk)
+            digits = (balanced_digits(integers[:, given.entries(factor)], given.digits) for factor in chunk)
             self._add(second, first, digits, map(str, chunk), self._columns[start : chunk.stop])
         second[0] += errors(self._random, second[0].size).reshape(second[0].shape)
         masks = self._random.words(rows * given.columns) & np.uint64((1 << lattice.width) - 1)
         flat = first.reshape(lattice.limbs, -1)
         flooded(lattice, self._random, flat, masks)
         return (
-            _highest_limbs(second, given.second_limbs),
-            _highest_limbs(first, given.first_limbs),
+            highest_limbs(second, given.second_limbs),
+            highest_limbs(first, given.first_limbs),
             masks.reshape(rows, -1),
         )
 
@@ -330,19 +330,19 @@ class PeerColumns:
             sums = np.rint(flat @ own.reshape(-1, own.shape[2]).T.astype(np.float64)).astype(np.int64)
             found = sums.reshape(lattice.limbs, limbs.shape[1], len(own), -1).transpose(2, 0, 3, 1)
             for place, more in enumerate(found):
-                _shifted_add(first, more, place)
+                shifted_add(first, more, place)
         for place, total in enumerate(spectra):
-            _shifted_add(second, backward(total), place)
+            shifted_add(second, backward(total), place)
 
 
-def _shifted_add(limbs: Whole, more: Whole, digit: int) -> None:
+def shifted_add(limbs: Whole, more: Whole, digit: int) -> None:
     """Add limbs times 2**(9 digit), modulo q."""
     away, odd = divmod(DIGIT_BITS * digit, LIMB_BITS)
     if away < len(limbs):
         limbs[away:] += more[: len(limbs) - away] << odd
 
 
-def _digits(integers: Whole, count: int) -> Whole:
+def balanced_digits(integers: Whole, count: int) -> Whole:
     """Digits of integers, the least first, each from -256 to 255, shape (count, ...)."""
     half, rest = 1 << (DIGIT_BITS - 1), integers.copy()
     result = np.empty((count, *integers.shape), dtype=np.int64)
@@ -364,7 +364,7 @@ def _narrow(limbs: Word) -> NDArray[np.int32]:
     return balanced(limbs.astype(np.int64)).astype(np.int32)
 
 
-def _highest_limbs(limbs: Whole, count: int) -> Whole:
+def highest_limbs(limbs: Whole, count: int) -> Whole:
     """The highest limbs of elements, rounded to the nearest; each in [0, 2**18)."""
     low = len(limbs) - count
     if low:

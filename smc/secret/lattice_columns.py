@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.ciphers.lattice import SEED_BYTES
+from smc.ciphers.lattice import LATTICE_SECURITY, SEED_BYTES
 from smc.ciphers.lattice_inner import ColumnParameters, OwnColumns, PeerColumns
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.errors import UsageError
@@ -39,7 +39,6 @@ from smc.oblivious.cost import SPAN_BYTES
 from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.secret.lattice_products import LATTICE_SECURITY
 
 Word = NDArray[np.uint64]
 Whole = NDArray[np.int64]

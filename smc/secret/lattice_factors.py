@@ -27,11 +27,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Flight, Procedure
-from smc.secret.lattice_products import LATTICE_SECURITY, HeldMatrix, MatrixLayout, PeerMatrix, layout_of
+from smc.secret.lattice_products import HeldMatrix, MatrixLayout, PeerMatrix, layout_of
 from smc.secret.repeated import Entries
 
 Word = NDArray[np.uint64]

@@ -41,7 +41,15 @@ from numpy.typing import NDArray
 
 from smc.channel.message import Message
 from smc.channel.vectors import ByteRows, ExpectedByteRows
-from smc.ciphers.lattice import DEGREES, SEED_BYTES, LatticeParameters, OwnLattice, PeerLattice, decoded
+from smc.ciphers.lattice import (
+    DEGREES,
+    LATTICE_SECURITY,
+    SEED_BYTES,
+    LatticeParameters,
+    OwnLattice,
+    PeerLattice,
+    decoded,
+)
 from smc.ciphers.lattice_ring import LIMB_BITS, packed, packed_size, unpacked
 from smc.errors import UsageError
 from smc.oblivious.cost import SPAN_BYTES
@@ -55,11 +63,6 @@ Entry = TypeVar("Entry", np.uint64, np.int64)
 
 _BATCH_WORDS: Final = 1 << 20
 """About how many complex numbers the products of a batch of rows may take."""
-
-LATTICE_SECURITY: Final = (
-    "Semi-honest; ring learning with errors with ternary secrets, 128 bits by the homomorphic encryption "
-    "standard; statistical flooding of 40 bits."
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from smc.ciphers.lattice import LATTICE_SECURITY
 from smc.errors import UsageError
 from smc.forms import Role
 from smc.oblivious import cost as oblivious
@@ -38,7 +39,6 @@ from smc.protocols.spec import Cost, Flight, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
 from smc.secret.grouped import Grouping
 from smc.secret.lattice_columns import ColumnsLayout, columns_layout, cost_exchange, exchange_columns
-from smc.secret.lattice_products import LATTICE_SECURITY
 from smc.secret.masks import Words, word_type
 
 Word = NDArray[np.uint64]

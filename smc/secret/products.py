@@ -9,14 +9,15 @@ x y = x_A y_A + x_A y_B + x_B y_A + x_B y_B: the outer terms are local, each of 
 party's integers times the other's (`smc.secret.gilboa`). No triple is prepared and nothing is opened: the
 transfers multiply the shares themselves, which costs what a triple would and saves a round. A term that is
 zero because one party owns a factor whole is left out, and an owned factor is cut into no more bits than its
-bounds leave.
+bounds leave. Of many products element by element the inner terms are formed by lattice encryption
+(`smc.secret.lattice_multiply`) where that sends so much less that it does not take longer.
 
 Inputs: shares modulo 2**64 of both factors, or one that a party knows whole.
 Outputs: shares modulo 2**64 of the products.
 Learns: neither party anything.
-Assumes: `smc.secret.gilboa`.
+Assumes: `smc.secret.gilboa`, `smc.secret.lattice_multiply`.
 Cost: `cost_multiply`, `cost_square`, `cost_matmul`; 1536 bytes per product of two shared integers, 12 per
-bit of an owned factor.
+bit of an owned factor; by lattice encryption 209 and 135 in full blocks of 8,192.
 Reference: Gilboa, CRYPTO 1999, section 4; see `smc.secret.gilboa`.
 """
 
@@ -33,13 +34,19 @@ from smc.pieces import cut
 from smc.protocols.session import Session
 from smc.protocols.spec import Cost, Procedure
 from smc.protocols.transfer_costs import TRANSFER_SECURITY, TRANSFERS, cost_of
-from smc.secret import gilboa
+from smc.secret import gilboa, lattice_multiply
 from smc.secret.bounds import SHARED, WORD_BITS, Operand
 
 Word = NDArray[np.uint64]
 Shape = tuple[int, int, int]
 
 _SLAB_WORDS: Final = 1 << 21
+
+_FEWEST_ENCRYPTED: Final = 1 << 10
+"""Below, a block sends more than transfers do."""
+
+_WORK_BYTES: Final = 500
+"""What encrypting and decrypting a slot is worth in bytes of transfers, which take work as well."""
 
 
 def word(value: int) -> np.uint64:
@@ -64,7 +71,11 @@ def multiply(session: Session, left: Word, right: Word, left_kind: Operand, righ
         ProtocolViolation: the peer sent something else than the protocol says.
     """
     result = left * right
-    for holder in _crossing(left_kind, right_kind):
+    holders = tuple(_crossing(left_kind, right_kind))
+    if _encrypts(len(left), left_kind, right_kind):
+        factors = [left if session.role is holder else right for holder in holders]
+        return result + lattice_multiply.multiply(session, factors)
+    for holder in holders:
         chooses_left = left_kind.entry_bits <= right_kind.entry_bits
         kind = left_kind if chooses_left else right_kind
         mine_is_left = session.role is holder
@@ -87,11 +98,13 @@ def square(session: Session, words: Word) -> Word:
     Returns:
         Local shares, shape (n,).
     """
-    if session.role is Role.ALICE:
-        mixed = gilboa.send(session, words[:, None], WORD_BITS)
+    if _cheaper(cost_of(gilboa.steps(len(words), 1, WORD_BITS)), len(words), 1):
+        mixed = lattice_multiply.multiply(session, [words])
+    elif session.role is Role.ALICE:
+        mixed = gilboa.send(session, words[:, None], WORD_BITS)[:, 0]
     else:
-        mixed = gilboa.choose(session, words, WORD_BITS, 1)
-    result: Word = words * words + (mixed[:, 0] << np.uint64(1))
+        mixed = gilboa.choose(session, words, WORD_BITS, 1)[:, 0]
+    result: Word = words * words + (mixed << np.uint64(1))
     return result
 
 
@@ -126,6 +139,20 @@ def matmul(session: Session, left: Word, right: Word, left_kind: Operand, right_
 def _crossing(left: Operand, right: Operand) -> Iterator[Role]:
     """The holders of the left part of every inner term that is not zero."""
     return (role for role in Role if left.owner is not role.other and right.owner is not role)
+
+
+def _encrypts(count: int, left: Operand, right: Operand) -> bool:
+    """Whether products element by element cost less by lattice encryption."""
+    terms = len(tuple(_crossing(left, right)))
+    return terms > 0 and _cheaper(_cost_transfers(count, left, right), count, terms)
+
+
+def _cheaper(transfers: Cost, count: int, terms: int) -> bool:
+    if count < _FEWEST_ENCRYPTED:
+        return False
+    lattice = lattice_multiply.cost(count, terms)
+    work = _WORK_BYTES * terms * lattice_multiply.slots(count)
+    return lattice.alice_bytes + lattice.bob_bytes + work < transfers.alice_bytes + transfers.bob_bytes
 
 
 def _left_chooses(shape: Shape, left: Operand, right: Operand) -> bool:
@@ -173,6 +200,12 @@ def _term(session: Session, own: Word, chooses: bool, shape: Shape, kind: Operan
 
 def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:
     """The exact cost of `multiply`: flights and bytes, without the set-up of oblivious transfer."""
+    if _encrypts(count, left, right):
+        return lattice_multiply.cost(count, len(tuple(_crossing(left, right))))
+    return _cost_transfers(count, left, right)
+
+
+def _cost_transfers(count: int, left: Operand, right: Operand) -> Cost:
     total = Cost()
     for holder in _crossing(left, right):
         chooses_left = left.entry_bits <= right.entry_bits
@@ -185,7 +218,8 @@ def cost_multiply(count: int, left: Operand = SHARED, right: Operand = SHARED) -
 
 def cost_square(count: int) -> Cost:
     """The exact cost of `square`."""
-    return cost_of(gilboa.steps(count, 1, WORD_BITS))
+    transfers = cost_of(gilboa.steps(count, 1, WORD_BITS))
+    return lattice_multiply.cost(count, 1) if _cheaper(transfers, count, 1) else transfers
 
 
 def cost_matmul(rows: int, inner: int, columns: int, left: Operand = SHARED, right: Operand = SHARED) -> Cost:

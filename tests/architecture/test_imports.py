@@ -45,7 +45,7 @@ FLOORS = (
     (
         *("smc.secret.benes", "smc.secret.bounds", "smc.secret.distribution", "smc.secret.shapes"),
         *("smc.secret.masks", "smc.secret.gilboa", "smc.secret.common_ones", "smc.secret.mux"),
-        "smc.secret.opening",
+        *("smc.secret.opening", "smc.secret.lattice_multiply"),
     ),
     (
         *("smc.secret.fixed", "smc.secret.gaussian", "smc.secret.laplace", "smc.secret.msb"),

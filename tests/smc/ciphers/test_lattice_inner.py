@@ -79,7 +79,7 @@ def test_digits_take_every_integer_within_the_bound():
         most = (1 << bits) - 1
         every = {most, -most, most // 2, 0, 1, -1, 255, 256, -256, -257}
         values = np.array(sorted(value for value in every if abs(value) <= most))
-        digits = lattice_inner._digits(values, parameters(1, 1, most, 1, 64).digits)
+        digits = lattice_inner.balanced_digits(values, parameters(1, 1, most, 1, 64).digits)
         assert np.abs(digits).max() <= 256
         whole = sum(digit.astype(object) << 9 * place for place, digit in enumerate(digits))
         assert ((whole - values) % (1 << 64) == 0).all()
@@ -98,12 +98,12 @@ def noise_of(given, x, spoilt=lambda limbs: None):
         kept.setdefault("second", limbs.copy())
         return limbs[-count:]
 
-    saved = lattice_inner.flooded, lattice_inner._highest_limbs
-    lattice_inner.flooded, lattice_inner._highest_limbs = flooded, highest
+    saved = lattice_inner.flooded, lattice_inner.highest_limbs
+    lattice_inner.flooded, lattice_inner.highest_limbs = flooded, highest
     try:
         peer.respond(x)
     finally:
-        lattice_inner.flooded, lattice_inner._highest_limbs = saved
+        lattice_inner.flooded, lattice_inner.highest_limbs = saved
     modulus = 1 << given.lattice.modulus_bits
 
     def whole(limbs):
